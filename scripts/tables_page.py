@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from tacit.findings.compare import COMPARISON
 from tacit.findings.findings import SKIPPED
+from tacit.findings.scale import SCALE
 from tacit.probes.base import BUILT_IN, declared, probe
 
 if TYPE_CHECKING:
@@ -50,9 +51,11 @@ def _shared() -> Iterator[str]:
     yield "## Of every probe"
     yield ""
     yield from _table(SKIPPED)
-    yield "`comparison.parquet` is written for runs of several models:"
+    yield "`comparison.parquet` is written for runs of several models, and `scale.parquet` if a family has"
+    yield "models of two sizes:"
     yield ""
     yield from _table(COMPARISON)
+    yield from _table(SCALE)
 
 
 def _table(spec: TableSpec) -> Iterator[str]:

@@ -102,6 +102,7 @@ def test_the_readme_shows_every_verb_that_there_is_to_show() -> None:
     """So that none of them goes untested below."""
     assert {command.split()[1] for command in COMMANDS} == {
         "run",
+        "suite",
         "score",
         "check",
         "repair",

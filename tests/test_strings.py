@@ -59,7 +59,7 @@ CLASSES: dict[str, Callable[[Any], object]] = {
     "Filters.vocabulary": lambda given: Filters(vocabulary=given),
     "PromptVariant.answers": lambda given: PromptVariant(1, None, given, ""),
     "consistency Templates.meta_prompts": lambda given: Templates(
-        {}, given, (), {}, frozenset(), ""
+        {}, given, (), {}, frozenset(), "", ""
     ),
     "parts Template.positive": lambda given: Template("", "", " ", given, WORDS),
     "parts Template.negative": lambda given: Template("", "", " ", WORDS, given),

@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from tacit.sources.drawings import demo_drawings
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -84,7 +86,7 @@ def test_the_shell_tutorial_runs(tmp_path: Path) -> None:
 
 HOW_TO = Path(__file__).parents[1] / "docs" / "how-to"
 SAVED = re.compile(r"[Ss]ave this as\s+`([^`]+)`.*?\n\n```\w+\n(.*?)```|```sh\n(.*?)```", re.DOTALL)
-OWN_DATA = ("own-drawings", "own-norms", "own-questions", "own-templates")
+OWN_DATA = ("own-drawings", "own-norms", "own-questions", "own-templates", "suites")
 
 
 @pytest.mark.slow
@@ -94,6 +96,7 @@ def test_a_page_on_own_data_runs(name: str, tmp_path: Path) -> None:
     page = (HOW_TO / f"{name}.md").read_text(encoding="utf-8")
     environment = {name: value for name, value in os.environ.items() if name != "TACIT_STORE"}
     environment["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{environment['PATH']}"
+    (tmp_path / "everyday-things").symlink_to(demo_drawings())
     commands = 0
     for path, content, block in SAVED.findall(page):
         if path:

@@ -1,7 +1,8 @@
 """Tacit measures whether a language model's conceptual knowledge is coherent.
 
-``run`` runs a probe, ``compare`` compares models, and ``check`` and ``repair`` accept beliefs from
-any source. Public names are imported on first use, so that importing Tacit is fast.
+``run`` runs a probe, ``suite`` several of them, ``compare`` compares models, and ``check`` and
+``repair`` accept beliefs from any source. Public names are imported on first use, so that importing
+Tacit is fast.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from tacit.api import build_kb, check, compare, load_run, repair, run
+    from tacit.api import build_kb, check, compare, load_run, repair, run, suite
     from tacit.coherence.check import Check
     from tacit.coherence.enrich import enrich
     from tacit.coherence.ontology import Ontology, Relation
@@ -44,7 +45,7 @@ if TYPE_CHECKING:
     from tacit.version import __version__
 
 _MODULES = {
-    "tacit.api": ("build_kb", "check", "compare", "load_run", "repair", "run"),
+    "tacit.api": ("build_kb", "check", "compare", "load_run", "repair", "run", "suite"),
     "tacit.coherence.check": ("Check",),
     "tacit.coherence.enrich": ("enrich",),
     "tacit.coherence.ontology": ("Ontology", "Relation"),
@@ -123,6 +124,7 @@ __all__ = [
     "read_drawings",
     "repair",
     "run",
+    "suite",
 ]
 
 

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from tacit.probes.base import AnyProbe
     from tacit.runs.reading import Run, Runs
     from tacit.runs.reporter import Reporter
+    from tacit.runs.suite.running import SuiteRuns
 
 
 @overload
@@ -109,6 +110,73 @@ def run(  # noqa: PLR0913 - all of a run in one call
     request.publish(found, report=report)
     runs = tuple(found.values())
     return Runs(runs) if several else runs[0]
+
+
+def suite(  # noqa: PLR0913 - all of a suite in one call
+    file: str | Path,
+    *,
+    out: str | Path | None = None,
+    given: Mapping[str, Any] | None = None,
+    only: Sequence[str] = (),
+    fail_fast: bool = False,
+    report: bool = True,
+    store: str | Path | Store | None = None,
+    progress: bool = True,
+    **engine: Any,  # noqa: ANN401 - as in EngineOptions
+) -> SuiteRuns:
+    """Run several probes on several models, and write one report.
+
+    Equivalent to ``tacit suite``: each model is loaded once, with one in memory at a time, and an
+    interrupted suite resumes.
+
+    Args:
+        file: A YAML file, or the name of a shipped suite (``papers``).
+        out: The folder for all runs, in place of the one that the file names.
+        given: Options for all models, or for all runs whose probes have them, such as
+            ``{"limit": 10}``.
+        only: The names of the runs to include; all if empty.
+        fail_fast: Whether to stop at the first failure. Otherwise the other runs continue.
+        report: Whether to write ``report.html``.
+        store: The score store; None for ``$TACIT_STORE``, else ``.tacit`` in the current folder.
+        progress: Whether to show progress on standard error.
+        engine: Options of the engine: ``engine``, ``address``, ``workers``, ``threads``, ….
+
+    Returns:
+        A mapping from the names of the runs to the finished runs of all models. ``failed`` has the
+        error of each run that failed.
+
+    Raises:
+        RequestError: The suite names no folder, or an option is invalid.
+        DataError: The file or a data file is missing or malformed; the message names the line.
+        WorkError: A file cannot be written.
+
+    Examples:
+        >>> import json, tempfile, tacit
+        >>> from pathlib import Path
+        >>> file = Path(tempfile.mkdtemp()) / "suite.yaml"
+        >>> parts = {"probe": "parts", "drawings": str(tacit.demo_data("drawings")), "limit": 1}
+        >>> content = {"out": "runs", "models": ["demo", "demo-masked"], "runs": [parts]}
+        >>> _ = file.write_text(json.dumps(content))
+        >>> runs = tacit.suite(file, progress=False)
+        >>> list(runs), list(runs["parts"])
+        (['parts'], ['demo', 'demo-masked'])
+    """
+    from tacit.engine.options import EngineOptions
+    from tacit.outputs import check_outputs
+    from tacit.report.writing import page_kind
+    from tacit.runs.suite.file import SuiteFile
+    from tacit.runs.suite.plan import Plan
+    from tacit.runs.suite.running import run_suite
+    from tacit.runs.workflow import REPORT
+
+    _check_names("suite", engine, (EngineOptions,))
+    read = SuiteFile.read(file, given, only)
+    folder = read.out if out is None else Path(out)
+    options = built(EngineOptions, engine)
+    plan = Plan(read, folder, options, _store(store), _reporter(show=progress))
+    if folder is not None and report:
+        check_outputs([], [(folder / REPORT, page_kind("report"))])
+    return run_suite(plan, fail_fast=fail_fast, report=report)
 
 
 def compare(*runs: Run | str | Path, force: bool = False) -> Runs:

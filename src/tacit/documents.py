@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from contextlib import contextmanager
 from dataclasses import dataclass, fields, is_dataclass
+from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, get_args
 
 import yaml
@@ -21,12 +22,21 @@ ModelT = TypeVar("ModelT", bound="BaseModel")
 
 _UNKNOWN_KEY = ("extra_forbidden", "unexpected_keyword_argument")
 _EXPECTED = {
+    "bool_parsing": "must be true or false",
     "bool_type": "must be true or false",
     "dataclass_type": "must be a mapping",
     "dict_type": "must be a mapping",
+    "float_parsing": "must be a number",
+    "float_type": "must be a number",
+    "greater_than_equal": "must be at least {ge}",
+    "int_from_float": "must be a whole number",
+    "int_parsing": "must be a whole number",
+    "int_type": "must be a whole number",
     "list_type": "must be a list",
+    "literal_error": "must be {expected}",
     "missing": "is missing",
     "model_type": "must be a mapping",
+    "path_type": "must be a path",
     "string_type": "must be text (in quotes, if necessary)",
     "too_short": "is empty",
     "tuple_type": "must be a list",
@@ -136,14 +146,31 @@ def _problem(error: ErrorDetails, model: type[BaseModel]) -> str:
     location, kind = [str(part) for part in error["loc"]], error["type"]
     if kind in _UNKNOWN_KEY:
         *around, key = location
-        expected = ", ".join(_fields(model, around))
-        return f"{'.'.join(around) or 'the file'} has the unknown key {key}; expected {expected}"
+        return unknown_key(".".join(around) or "the file", key, _fields(model, around))
     if location[-1:] == ["[key]"]:
         location[-2:] = [f"the key {location[-2]}"]
     named = ".".join(location) or "the file"
+    return f"{named} {problem_of(error)}"
+
+
+def problem_of(error: ErrorDetails) -> str:
+    """Return what a value must be, or what is wrong with it, in words that follow its name."""
+    kind, context = error["type"], error.get("ctx", {})
     if kind == "value_error":
-        return f"{named} {error['ctx']['error']}"
-    return f"{named} {_EXPECTED.get(kind, error['msg'].lower())}"
+        return str(context["error"])
+    return _EXPECTED[kind].format(**context) if kind in _EXPECTED else error["msg"].lower()
+
+
+def unknown_key(where: str, key: str, expected: Sequence[str]) -> str:
+    """Return the message about a key that a mapping must not have, with the most similar name."""
+    expects = f"expected {', '.join(expected)}{similar(key, expected)}"
+    return f"{where} has the unknown key {key}; {expects}"
+
+
+def similar(name: str, expected: Sequence[str]) -> str:
+    """Return the question whether the most similar name was meant; empty if none is similar."""
+    found = get_close_matches(name, expected, n=1)
+    return f" (did you mean {found[0]}?)" if found else ""
 
 
 def _fields(model: Any, location: Sequence[str]) -> Sequence[str]:  # noqa: ANN401 - a type

@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 RUN = 1
 """Format version of a run's folder: its request, manifest, questions and recorded blocks."""
 
+SUITE = 1
+"""Format version of the status of a suite."""
+
 TABLE = 1
 """Format version of a Parquet table, such as a finding."""
 

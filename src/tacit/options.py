@@ -84,6 +84,16 @@ def names_of(kind: type) -> tuple[str, ...]:
     return tuple(found)
 
 
+def declarations(kind: type) -> dict[str, tuple[Any, Option]]:
+    """Return the type and the declaration of each of a dataclass's options, by name."""
+    found: dict[str, tuple[Any, Option]] = {}
+    hints = get_type_hints(kind)
+    for one in fields(kind):
+        about = option_of(one)
+        found |= {one.name: (hints[one.name], about)} if about else declarations(_within(one))
+    return found
+
+
 def build(kind: type, given: Mapping[str, Any]) -> Any:  # noqa: ANN401 - an instance of kind
     """Return an instance of a dataclass of options, from values by option name.
 

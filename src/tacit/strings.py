@@ -1,4 +1,4 @@
-"""Checks of sequences of strings, which reject a single string in place of a sequence."""
+"""Strings in options: checks of sequences of strings, and parts of names."""
 
 from __future__ import annotations
 
@@ -39,6 +39,16 @@ def strings(given: Iterable[str], name: str) -> tuple[str, ...]:
 def listed(names: str | None) -> tuple[str, ...]:
     """Split comma-separated names and strip whitespace."""
     return tuple(name.strip() for name in (names or "").split(",") if name.strip())
+
+
+def last_part(name: str) -> str:
+    """Return the last part of a model's path or name on the hub; a server's address is kept whole.
+
+    Examples:
+        >>> last_part("facebook/opt-350m")
+        'opt-350m'
+    """
+    return name if "://" in name else name.rstrip("/").rsplit("/", 1)[-1]
 
 
 def convert_strings(instance: object, *fields: str) -> None:

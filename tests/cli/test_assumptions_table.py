@@ -9,6 +9,7 @@ import pytest
 from tacit.cli.run import echo_runs
 from tacit.findings.findings import Findings
 from tacit.runs.reading import Run
+from tacit.runs.workflow import Together
 from tests.probes.assumptions.findings_by_hand import Made
 
 if TYPE_CHECKING:
@@ -25,7 +26,7 @@ def shown(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -
     def lines(findings: Findings) -> list[str]:
         request, manifest = {"probe": "assumptions"}, {"summary": findings.summary}
         run = Run(None, "roberta-large", request, manifest, findings.tables, findings.questions)
-        echo_runs({run.name: run}, None)
+        echo_runs({run.name: run}, Together())
         *told, _ = capsys.readouterr().out.replace("\N{NO-BREAK SPACE}", " ").splitlines()
         return told
 

@@ -14,6 +14,7 @@ from tacit.report.writing import report
 from tacit.requests import OUTSIDE, AnswerScore, Prompt, Scores
 from tacit.runs.folder import RunFolder
 from tacit.runs.reading import read_runs
+from tacit.runs.workflow import Together
 from tests.probes.consistency.asking_by_hand import POSITIVE, probe_of
 from tests.probes.consistency.run_by_hand import CASES
 
@@ -95,7 +96,7 @@ def page(run: Run) -> str:
 @pytest.fixture
 def printed(run: Run, capsys: pytest.CaptureFixture[str]) -> str:
     """What the terminal shows of it."""
-    echo_runs({"it": run}, None)
+    echo_runs({"it": run}, Together())
     return capsys.readouterr().out
 
 

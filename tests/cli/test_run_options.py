@@ -217,7 +217,7 @@ def test_a_mistake_in_the_figures_is_found_before_any_work(
 def test_every_model_has_a_folder_of_its_own(tmp_path: Path) -> None:
     """Also where names clash but for what a folder cannot hold, or for case."""
     models = ["a/m", "b/m-3", "A/M", "m-3", "..", "a m"]
-    runs = folders_of(models, tmp_path / "out", {}).values()
+    runs = folders_of({name: {} for name in models}, tmp_path / "out").values()
     folders = [run.folder for run in runs if run.folder]
     assert len({folder.name.casefold() for folder in folders}) == len(models)
     assert {folder.parent for folder in folders} == {tmp_path / "out"}

@@ -96,7 +96,8 @@ def alike(one: Background, two: Background) -> bool:
 def test_a_background_by_hand(base: KnowledgeBase) -> None:
     """Concepts by the alphabet; facts in both directions, the heaviest first; no other relation."""
     found = background(base, QUESTIONS[:1], PLAIN)
-    assert found.concepts.rows() == [(0, "beach"), (0, "dog"), (0, "house")]
+    concepts = found.concepts.select("question", "concept")
+    assert concepts.rows() == [(0, "beach"), (0, "dog"), (0, "house")]
     assert edges(found) == [("dog", "AtLocation", "house"), ("house", "RelatedTo", "dog")]
     assert found.facts["weight"].to_list() == [2.0, 1.0]
     assert found.facts["length"].to_list() == [1, 1]
@@ -262,6 +263,7 @@ def test_what_a_manifest_says() -> None:
         "cap": 7,
         "seed": 2,
         "frequent": 50,
+        "negatives": "uniform",
     }
 
 
@@ -304,6 +306,8 @@ def test_a_summary_by_hand() -> None:
         "eligible_negatives": 50,
         "frequency_cap": 40,
         "negatives_beyond_cap": 10,
+        "negatives": "uniform",
+        "relaxed_negatives": None,
         "relations": {"HasA": 7, "IsA": 11},
     }
 

@@ -5,12 +5,14 @@ from __future__ import annotations
 import math
 import re
 import textwrap
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from tacit.english import several
+from tacit.findings.scale import Sized
 from tacit.findings.spec import QUESTIONS
+from tacit.strings import last_part
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -36,11 +38,13 @@ class Shown:
         found: The findings by model.
         sizes: The number of parameters of each model; None or absent if unknown.
         look: The theme.
+        known_families: The family of each model; None or absent if unknown.
     """
 
     found: Mapping[str, Findings]
     sizes: Mapping[str, int | None]
     look: Theme
+    known_families: Mapping[str, str | None] = field(default_factory=dict)
 
     @cached_property
     def by_size(self) -> bool:
@@ -57,18 +61,24 @@ class Shown:
         names = list(self.found)
         if self.by_size:
             names.sort(key=lambda name: self.sizes.get(name) or math.inf)
-        ends = [name if "://" in name else name.rstrip("/").rsplit("/", 1)[-1] for name in names]
+        ends = [last_part(name) for name in names]
         apart = len(set(ends)) == len(ends) and all(ends)
         return dict(zip(names, ends if apart else names, strict=True))
 
     @cached_property
     def families(self) -> Mapping[str, str]:
-        """By label, the model family: the name without the part that states the size."""
-        bare = {
-            label: _SIZE_IN_NAME.sub("", name.lower().rstrip("/"))
+        """By label, the family; if unknown, the name without the part that states the size."""
+        return {
+            label: self.known_families.get(name) or _without_size(name)
             for name, label in self.labels.items()
         }
-        return {label: re.sub(r"[-_. ]+", "-", name).strip("-") for label, name in bare.items()}
+
+    @property
+    def sized(self) -> Mapping[str, Sized]:
+        """The family and the number of parameters of each model, as far as they are known."""
+        return {
+            name: Sized(self.known_families.get(name), self.sizes.get(name)) for name in self.found
+        }
 
     def table(self, name: str) -> pl.DataFrame | None:
         """Return a finding of all models, with the label as column ``model``; None without rows.
@@ -110,6 +120,11 @@ class Shown:
         entries = [of for _, of in self.summaries("intervals")]
         ways = entries if kind is None else [of[kind] for of in entries if kind in of]
         return " or ".join(dict.fromkeys(map(_interval_method, ways))) or "intervals"
+
+
+def _without_size(name: str) -> str:
+    bare = _SIZE_IN_NAME.sub("", name.lower().rstrip("/"))
+    return re.sub(r"[-_. ]+", "-", bare).strip("-")
 
 
 def _interval_method(how: Mapping[str, Any]) -> str:

@@ -23,8 +23,10 @@ from tacit.cli import (
     run,
     score,
     show,
+    suite,
 )
 from tacit.cli.interrupting import interruptible
+from tacit.cli.options import GroupedCommand
 from tacit.errors import RequestError, TacitError, WorkError
 from tacit.files import is_full, unwritable
 from tacit.present.terminal import visible, visible_output
@@ -65,6 +67,7 @@ def _options(
 app.command("demo")(demo.demo)
 app.add_typer(run.app, name="run")
 app.command("predict")(predict.predict)
+app.command("suite", cls=GroupedCommand)(suite.suite)
 app.add_typer(reproduce.app, name="reproduce")
 app.add_typer(show.app, name="show")
 app.command("report")(report.report)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from tacit.cli import audit
 from tacit.cli import options as given
 from tacit.cli.options import declared, group
 from tacit.english import several
@@ -27,9 +28,8 @@ if TYPE_CHECKING:
 
 app = group("Build a knowledge base and find background facts.")
 
-_Base = Annotated[
-    Path, typer.Argument(metavar="KB", help="A knowledge base created by tacit kb import.")
-]
+app.command("audit")(audit.audit)
+app.command("agreement")(audit.agreement)
 
 
 @app.command("import")
@@ -81,7 +81,7 @@ def import_command(
 
 
 @app.command("info")
-def info_command(base: _Base, as_json: given.AsJson = False) -> None:
+def info_command(base: given.KnowledgeBaseFile, as_json: given.AsJson = False) -> None:
     """Show the contents and source of a knowledge base.
 
     Example: tacit kb info conceptnet.kb
@@ -93,7 +93,7 @@ def info_command(base: _Base, as_json: given.AsJson = False) -> None:
 @declared()
 def facts_command(
     *,
-    base: _Base,
+    base: given.KnowledgeBaseFile,
     question: Annotated[str, typer.Argument(help="The question.")],
     choices: Annotated[list[str] | None, typer.Argument(help="Its answer choices, if any.")] = None,
     extracted: BackgroundOptions,
@@ -131,7 +131,7 @@ def facts_command(
 @declared()
 def background_command(
     *,
-    base: _Base,
+    base: given.KnowledgeBaseFile,
     questions: given.Questions,
     out: Annotated[Path, typer.Option(help="The facts: TSV, CSV, JSONL or Parquet.")],
     extracted: BackgroundOptions,
@@ -164,9 +164,12 @@ def background_command(
         found = background(opened, [(a.question, *a.choices) for a in anchors], how)
     write_table(_named(found.facts, anchors), out)
     summary = {**found.summary(), "extraction": how.to_json()}
-    typer.echo(
-        json.dumps(summary) if as_json else f"{_readable_background(summary)}\n\nWritten: {out}"
-    )
+    if as_json:
+        typer.echo(json.dumps(summary))
+        return
+    typer.echo(f"{_readable_background(summary)}\n")
+    audit.print_audit(found)
+    typer.echo(f"Written: {out}")
 
 
 def _named(facts: pl.DataFrame, anchors: Sequence[Anchor]) -> pl.DataFrame:

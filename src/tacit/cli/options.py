@@ -69,6 +69,9 @@ Questions = Annotated[
     Path,
     typer.Option(help="Multiple-choice questions: CommonsenseQA, or question, choices, answer."),
 ]
+KnowledgeBaseFile = Annotated[
+    Path, typer.Argument(metavar="KB", help="A knowledge base created by tacit kb import.")
+]
 AsJson = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 
 

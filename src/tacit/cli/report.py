@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from tacit.cli.options import Force
+from tacit.cli.options import AsJson, Force
 
 RunFolders = Annotated[
     list[Path], typer.Argument(help="Run folders, or folders that contain several runs.")
@@ -41,16 +42,18 @@ def compare(
             help="Also compare runs that differ in more than the model, and overwrite any file.",
         ),
     ] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Write an HTML comparison of several models.
 
-    The page shows the paired differences of runs of the same probe on the same data.
+    The page shows the paired differences of runs of the same probe on the same data, and how
+    figures change with the size of the models of a family.
 
     Example: tacit compare runs/gpt2 runs/opt --out comparison.html
     """
     from tacit.files import publish_text
     from tacit.outputs import check_outputs
-    from tacit.report.differences import check_comparable
+    from tacit.report.differences import all_compared, all_scaled, check_comparable
     from tacit.report.elicitation import differing
     from tacit.report.writing import page_kind, report
     from tacit.runs.comparison import warnings_of_wording
@@ -62,4 +65,8 @@ def compare(
     for warning in (*differing(found), *warnings_of_wording(found)):
         sys.stderr.write(f"tacit: {warning}\n")
     publish_text(out, report(found, "comparison", warn=force))
+    if as_json:
+        tables = {"comparison": all_compared(found), "scale": all_scaled(found)}
+        typer.echo(json.dumps({name: table.to_dicts() for name, table in tables.items()}))
+        return
     typer.echo(f"Written: {out}")

@@ -16,6 +16,7 @@ from tacit.cli.options import GroupedCommand, declared
 from tacit.engine.options import EngineOptions
 from tacit.english import several
 from tacit.errors import RequestError
+from tacit.findings.scale import SCALE
 from tacit.models.settings import ModelSettings
 from tacit.options import option, option_of
 from tacit.present import progress
@@ -24,14 +25,14 @@ from tacit.present.tables import MOST_ROWS, print_comparison, print_table
 from tacit.probes import base
 from tacit.probes.base import probe, probes
 from tacit.report.elicitation import elicitation_notes
+from tacit.runs.scale import unsized
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    import polars as pl
-
     from tacit.probes.base import AnyProbe
     from tacit.runs.reading import Run
+    from tacit.runs.workflow import Together
 
 
 class ProbeCommands(TyperGroup):
@@ -95,18 +96,23 @@ def probe_group(
     )
 
 
-def echo_runs(found: Mapping[str, Run], together: pl.DataFrame | None) -> None:
-    """Print each model's results and, for several models, their differences."""
+def echo_runs(found: Mapping[str, Run], together: Together) -> None:
+    """Print each model's results and, for several models, their differences and their scale."""
     for run in found.values():
         echo_run(run)
         typer.echo(f"Written: {run.folder}")
     runs = list(found.values())
     notes = [note for run in runs for note in base.declared(probe(run.probe)).notes(run.findings)]
     typer.echo("".join(f"{note}\n" for note in dict.fromkeys(notes)), nl=False)
-    if together is not None:
-        print_comparison(together)
+    if together.comparison is not None:
+        print_comparison(together.comparison)
         ways = {name: run.summary.get("elicitation") for name, run in found.items()}
         typer.echo(_elicited({name: str(way) for name, way in ways.items() if way}))
+    if together.scale is not None:
+        print_table(SCALE, together.scale, SCALE.title)
+        why = together.scale.drop_nulls("note").select("family", "note").unique()
+        lines = [f"{family}: {note}" for family, note in why.sort("family", "note").iter_rows()]
+        typer.echo("".join(f"{line}\n" for line in (*lines, *unsized(runs))), nl=False)
 
 
 def echo_run(run: Run) -> None:
@@ -296,7 +302,10 @@ def _run(
         typer.echo(f"Report: {output.out / REPORT}")
 
 
-def _as_json(found: Mapping[str, Any], together: Any) -> dict[str, Any]:  # noqa: ANN401 - a frame
-    """Return each model's results and the comparison, ready for JSON."""
+def _as_json(found: Mapping[str, Any], together: Together) -> dict[str, Any]:
+    """Return each model's results, the comparison and the scale, ready for JSON."""
     runs = [{"model": name, "out": str(run.folder), **run.summary} for name, run in found.items()]
-    return {"runs": runs, "comparison": [] if together is None else together.to_dicts()}
+    tables = {"comparison": together.comparison, "scale": together.scale}
+    return {"runs": runs} | {
+        name: [] if table is None else table.to_dicts() for name, table in tables.items()
+    }

@@ -49,6 +49,7 @@ def score(
 
     begun, reporter = time.monotonic(), Terminal()
     options = settings.options([model])
+    settings.described.of([model])  # raises if a name or a number is wrong
     if out.suffix != ".jsonl":
         raise DataError(f"has the unsupported suffix {out.suffix!r}; expected .jsonl", out)
     check_outputs([prompts], [(out, Kind("a file of scores", is_scores))], force=force)

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from tacit.findings.spec import Kind
+    from tacit.statistics import Bootstrap
 
 
 def _some(name: str, heading: str, kind: Kind, meaning: str, *, shown: bool = True) -> Column:
@@ -37,6 +38,21 @@ COMPARISON = TableSpec(
             "signed",
             "The second value minus the first, with a paired 95 % CI.",
             ends=("low", "high"),
+        ),
+        Column(
+            "p_value",
+            "p",
+            "p",
+            "Two-sided p-value of the difference, from the resamples of the interval.",
+            optional=True,
+            shown=False,
+        ),
+        Column(
+            "p_holm",
+            "p, Holm",
+            "p",
+            "The same, corrected over all pairs of models for this figure (Holm).",
+            optional=True,
         ),
         _some("n", "n", "count", "Number of questions that both models answered."),
         *(
@@ -105,6 +121,7 @@ COMPARISON = TableSpec(
             "first_value",
             "second_value",
             "difference",
+            "p_holm",
             "first_undecided",
             "second_undecided",
         )
@@ -121,7 +138,7 @@ def schema(optional: Collection[str] = ("n",)) -> dict[str, Any]:
     wanted = {
         name
         for column in COMPARISON.columns
-        if not column.optional or column.name in optional
+        if not column.optional or column.name in {"p_value", *optional}
         for name in column.names
     }
     return {name: kind for name, kind in COMPARISON.schema.items() if name in wanted}
@@ -143,6 +160,9 @@ def compare(
     """
     import polars as pl
 
+    from tacit.statistics import Bootstrap
+
+    how = Bootstrap.for_pairs(len(questions))
     specs = {spec.name: spec for spec in declared}
     means = [
         (spec, column) for spec in declared for column in spec.columns if column.of and column.ends
@@ -171,24 +191,22 @@ def compare(
             named = {"first": first, "second": second}
             rows += [
                 {"figure": figure, **named, **numbers}
-                for figure, numbers in _differences(spec, column, both)
+                for figure, numbers in _differences(spec, column, both, how)
             ]
     return pl.DataFrame(rows, schema=schema())
 
 
 def _differences(
-    spec: TableSpec, column: Column, both: pl.DataFrame
+    spec: TableSpec, column: Column, both: pl.DataFrame, how: Bootstrap
 ) -> Iterator[tuple[str, dict[str, Any]]]:
     """Yield the name and numbers of the difference in each group of a table's keys."""
     import numpy as np
-
-    from tacit.statistics import Bootstrap
 
     keys = list(spec.key_names)
     for group in both.partition_by(keys, maintain_order=True) if keys else [both]:
         values = np.stack([group["first"].to_numpy(), group["second"].to_numpy()])
         clusters = group[spec.cluster] if spec.cluster else range(group.height)
-        change = Bootstrap().difference(clusters, values, np.ones_like(values))
+        change = how.difference(clusters, values, np.ones_like(values))
         named = ", ".join(f"{name} {group[name][0]}" for name in keys)
         means = values.mean(axis=1) if group.height else (None, None)
         yield (
@@ -199,6 +217,27 @@ def _differences(
                 "difference": change.value,
                 "low": change.low,
                 "high": change.high,
+                "p_value": change.p_value,
                 "n": group.height,
             },
         )
+
+
+def with_holm(comparison: pl.DataFrame) -> pl.DataFrame:
+    """Add ``p_holm``: the p-values of each figure, corrected over its pairs of models.
+
+    Args:
+        comparison: The columns of ``COMPARISON``; without ``p_value``, it is returned unchanged.
+    """
+    import polars as pl
+
+    from tacit.statistics.prediction import holm
+
+    if "p_value" not in comparison.columns or comparison.is_empty():
+        return comparison
+    rows = comparison.with_row_index("at")
+    corrected = [
+        some.select("at", p_holm=pl.Series(holm(some["p_value"].to_list()), dtype=pl.Float64))
+        for _, some in rows.group_by("figure")
+    ]
+    return rows.join(pl.concat(corrected), on="at", maintain_order="left").drop("at")

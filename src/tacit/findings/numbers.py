@@ -24,6 +24,20 @@ def percent(value: float | None) -> str:
     return f"<{_SPACE}0.1{_SPACE}%" if small else f"{100 * value:.1f}{_SPACE}%"
 
 
+def size(parameters: int) -> str:
+    """Return a number of parameters with three digits, such as 350M or 1.3B.
+
+    Examples:
+        >>> size(124_439_808), size(1_300_000_000), size(512)
+        ('124M', '1.3B', '512')
+    """
+    digits = float(f"{parameters:.3g}")
+    for unit, letter in ((1e12, "T"), (1e9, "B"), (1e6, "M"), (1e3, "K")):
+        if digits >= unit:
+            return f"{digits / unit:g}{letter}"
+    return str(parameters)
+
+
 def level(value: float) -> str:
     """Return the level of an interval in whole per cent."""
     return f"{100 * value:.0f}{_SPACE}%"
@@ -51,6 +65,13 @@ def signed(value: float | None) -> str:
         return UNDEFINED
     text = f"{value:+.3f}".replace("-", _MINUS)
     return "0.000" if text[1:] == "0.000" else text
+
+
+def ratio(value: float | None) -> str:
+    """Return a positive ratio, such as an odds ratio, with three digits."""
+    if value is None:
+        return UNDEFINED
+    return f"{value:,.0f}" if value >= _WHOLE else f"{value:#.3g}"
 
 
 def interval(low: float | None, high: float | None, how: Callable[[float], str] = percent) -> str:
@@ -98,11 +119,13 @@ def bounds(low: float, high: float, kind: Kind) -> str:
 
 
 _SMALLEST_P = 0.001
+_WHOLE = 999.5  # from here on, a ratio has more than three digits before the point
 _WRITTEN: Mapping[Kind, Callable[[float | None], str]] = {
     "percent": percent,
     "points": points,
     "score": score,
     "signed": signed,
+    "ratio": ratio,
     "nats": score,
     "number": score,
     "p": p_value,

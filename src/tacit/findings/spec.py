@@ -23,6 +23,7 @@ Kind: TypeAlias = Literal[
     "points",
     "score",
     "signed",
+    "ratio",
     "nats",
     "p",
     "number",
@@ -32,7 +33,8 @@ Kind: TypeAlias = Literal[
 """The kind of values in a column, and how they are written.
 
 ``percent`` and ``points`` are shares from 0 to 1; ``points`` has a sign. A ``score`` is a decimal,
-and ``signed`` is a difference of scores with its sign. ``nats`` are log-probabilities. A ``number``
+and ``signed`` is a difference of scores with its sign. A ``ratio`` has three digits, whatever
+its size. ``nats`` are log-probabilities. A ``number``
 is any other number. In a ``prompt``, ``{question}`` is replaced by the text of the column that
 ``within`` names. Columns of lists are not shown.
 """
@@ -40,7 +42,7 @@ is any other number. In a ``prompt``, ``{question}`` is replaced by the text of 
 QUESTIONS = "questions"
 """The name of the table of questions and answers, one row per question."""
 
-_REAL = frozenset({"percent", "points", "score", "signed", "nats", "p", "number"})
+_REAL = frozenset({"percent", "points", "score", "signed", "ratio", "nats", "p", "number"})
 
 
 @dataclass(frozen=True)

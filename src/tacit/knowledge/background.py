@@ -5,9 +5,18 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from tacit.knowledge.audit import (
+    FACTS_ACROSS_PARTS,
+    FACTS_SHARING_A_WORD,
+    VERBATIM_CONCEPTS,
+    Found,
+    audit,
+    total,
+)
 from tacit.knowledge.concepts import Matching, concepts_in
 from tacit.knowledge.facts import facts_between
-from tacit.knowledge.negatives import Draw, eligible, negatives
+from tacit.knowledge.negatives import CONDITIONS, Draw, eligible, negatives
+from tacit.knowledge.tails import tails_of
 from tacit.knowledge.words import Words
 from tacit.strings import convert_strings, strings
 
@@ -17,6 +26,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from tacit.knowledge.base import KnowledgeBase
+    from tacit.knowledge.negatives import Preset
 
 
 @dataclass(frozen=True)
@@ -36,9 +46,13 @@ class Counts:
         questions_beyond_cap: Number of questions with more facts than the cap.
         facts_beyond_cap: Number of facts that the cap leaves out, summed over the questions.
         eligible_negatives: Number of dictionary words in the knowledge base, from which negatives
-            are drawn.
+            are drawn. This count and the next two are None for presets other than ``uniform``.
         frequency_cap: Maximum number of these words that are used, the most frequent first.
         negatives_beyond_cap: Number of these words that the frequency cap leaves out.
+        negatives: The preset of the negatives.
+        relaxed_negatives: With ``matched``: for each condition of ``CONDITIONS``, the number of
+            distinct facts whose negative could be found only after this condition was dropped,
+            with those before it.
     """
 
     question_concepts: int
@@ -49,82 +63,66 @@ class Counts:
     cap: int | None
     questions_beyond_cap: int
     facts_beyond_cap: int
-    eligible_negatives: int
-    frequency_cap: int
-    negatives_beyond_cap: int
+    eligible_negatives: int | None
+    frequency_cap: int | None
+    negatives_beyond_cap: int | None
+    negatives: Preset = "uniform"
+    relaxed_negatives: Mapping[str, int] | None = None
 
 
 def count(
-    base: KnowledgeBase, concepts: pl.DataFrame, facts: pl.DataFrame, how: Extraction
+    base: KnowledgeBase,
+    found: Found,
+    audited: pl.DataFrame,
+    drawn: pl.DataFrame,
+    how: Extraction,
 ) -> Counts:
     """Count what an extraction found.
 
     Args:
         base: The knowledge base.
-        concepts: The table that ``concepts_in`` returns.
-        facts: The table that ``facts_between`` returns.
+        found: What the extraction found.
+        audited: The table that ``audit`` returns for it.
+        drawn: The table that ``negatives`` returns.
         how: The options of the extraction.
     """
     import polars as pl
 
-    by_text = concepts.group_by("text", "concept").agg(pl.col("by_lemmas", "counts").any())
+    concepts, facts = found.concepts, found.facts
     cut = facts.group_by("text").agg(beyond=pl.col("found").first() - pl.len().cast(pl.Int64))
-    joined = _joined(base, concepts.filter("counts"), facts)
-    separate = how.matching.parts == "separate"
+    uniform = how.draw.preset == "uniform"
     words, frequency_cap = eligible(base), how.draw.frequent
     return Counts(
-        question_concepts=by_text.filter("counts").height,
-        verbatim_only_concepts=by_text.filter(~pl.col("by_lemmas")).height,
+        question_concepts=concepts.filter("counts").n_unique(["text", "concept"]),
+        verbatim_only_concepts=total(audited, VERBATIM_CONCEPTS) or 0,
         question_facts=facts.height,
-        facts_across_parts=joined["across"].item() if separate else None,
-        facts_sharing_a_word=joined["sharing"].item(),
+        facts_across_parts=total(audited, FACTS_ACROSS_PARTS),
+        facts_sharing_a_word=total(audited, FACTS_SHARING_A_WORD) or 0,
         cap=how.cap,
         questions_beyond_cap=cut.filter(pl.col("beyond") > 0).height,
         facts_beyond_cap=int(cut["beyond"].sum()),
-        eligible_negatives=words,
-        frequency_cap=frequency_cap,
-        negatives_beyond_cap=max(0, words - frequency_cap),
+        eligible_negatives=words if uniform else None,
+        frequency_cap=frequency_cap if uniform else None,
+        negatives_beyond_cap=max(0, words - frequency_cap) if uniform else None,
+        negatives=how.draw.preset,
+        relaxed_negatives=_relaxed(drawn) if how.draw.preset == "matched" else None,
     )
 
 
-def _joined(base: KnowledgeBase, members: pl.DataFrame, facts: pl.DataFrame) -> pl.DataFrame:
-    """Count the facts that join concepts of different parts, and concepts that share a word."""
-    return base.table(
-        """
-        WITH apart AS (
-            SELECT place FROM ends JOIN members h ON h.text = ends.text AND h.concept = ends.head
-                JOIN members t ON t.text = ends.text AND t.concept = ends.tail
-            GROUP BY place HAVING NOT bool_or(h.part = t.part)),
-        pairs AS (SELECT DISTINCT head, tail FROM ends),
-        words AS (
-            SELECT DISTINCT concept, lemma FROM base.terms
-            WHERE concept IN (SELECT head FROM pairs UNION SELECT tail FROM pairs)),
-        sharing AS (
-            SELECT DISTINCT head, tail FROM pairs JOIN words h ON h.concept = head
-                JOIN words t ON t.concept = tail AND t.lemma = h.lemma)
-        SELECT (SELECT count(*) FROM apart) AS across,
-            (SELECT count(*) FROM ends JOIN sharing USING (head, tail)) AS sharing""",
-        ends=facts.select("text", "head", "tail").with_row_index("place"),
-        members=members,
-    )
+def _relaxed(drawn: pl.DataFrame) -> dict[str, int]:
+    """Count the facts by the last condition that was dropped."""
+    return {
+        name: drawn.filter(drawn["relaxed"] == dropped).height
+        for dropped, name in enumerate(CONDITIONS, start=1)
+    }
 
 
 def counts_in_words(summary: Mapping[str, Any]) -> Iterator[str]:
-    """Yield sentences that report the counts.
+    """Yield sentences that report what the caps leave out; the audit reports the other counts.
 
     Args:
         summary: A mapping that contains the fields of ``Counts``.
     """
-    yield (
-        f"Concepts, summed over questions: {summary['question_concepts']:,}; found only verbatim, "
-        f"not by word overlap: {summary['verbatim_only_concepts']:,}"
-    )
-    across = summary["facts_across_parts"]
-    apart = "" if across is None else f"between concepts of different parts: {across:,}; "
-    yield (
-        f"Facts, summed over questions: {summary['question_facts']:,}; {apart}between concepts "
-        f"that share a word: {summary['facts_sharing_a_word']:,}"
-    )
     if summary["facts_beyond_cap"]:
         yield (
             f"Questions with more facts than the cap of {summary['cap']:,}: "
@@ -132,7 +130,23 @@ def counts_in_words(summary: Mapping[str, Any]) -> Iterator[str]:
             f"{summary['facts_beyond_cap']:,} (facts with the highest weights are included; a "
             "seeded hash breaks ties)"
         )
-    yield negatives_in_words(summary["eligible_negatives"], summary["frequency_cap"])
+    yield _preset_in_words(summary)
+
+
+def _preset_in_words(summary: Mapping[str, Any]) -> str:
+    """Return a phrase on the tails from which the negatives were drawn."""
+    preset = summary.get("negatives", "uniform")  # absent from runs before there were presets
+    if preset == "uniform":
+        return negatives_in_words(summary["eligible_negatives"], summary["frequency_cap"])
+    if preset == "same-relation":
+        return "Negatives: the tails of other facts of the same relation"
+    relaxed = [(name.replace("_", " "), n) for name, n in summary["relaxed_negatives"].items()]
+    dropped = ", then ".join(f"{name}: {n:,}" for name, n in relaxed)
+    return (
+        "Negatives: tails of the same relation that match the fact's tail in part of speech, "
+        "number of words, frequency and degree; distinct facts without such a tail: "
+        f"{sum(n for _, n in relaxed):,} (conditions dropped until there was one, {dropped})"
+    )
 
 
 def negatives_in_words(words: int, frequency_cap: int) -> str:
@@ -186,6 +200,7 @@ class Extraction:
             "cap": self.cap,
             "seed": self.draw.seed,
             "frequent": self.draw.frequent,
+            "negatives": self.draw.preset,
         }
 
 
@@ -194,19 +209,31 @@ class Background:
     """The result of ``background``. A question is identified by its index in the input.
 
     Args:
-        concepts: ``question`` and ``concept``, sorted by question, then alphabetically.
+        concepts: ``question``, ``concept`` and ``frequency`` (of the concept in English text, a
+            share of all words), sorted by question, then alphabetically.
         facts: ``question``, ``head``, ``relation``, ``tail``, ``negative`` (a tail that makes the
             fact false; null if there is none), ``length`` (of the shortest path that contains the
             fact), ``weight`` (null if unknown), in the order of ``facts_between``.
         found: ``question`` and ``found``, the number of facts before the cap (0 for a question
             without facts).
         counts: The counts of the extraction; None if the facts do not come from a knowledge base.
+        members: ``question``, ``part`` (0 for the question's text, then its choices; null if parts
+            are pooled) and ``concept``: which part contains which concept. None if unknown.
+        topics: ``question`` and ``concept``: the concepts in each question's topic; None if
+            unknown.
+        tails: The attributes of the tails of facts and negatives; see ``tails_of``. None if they
+            were not requested or the facts do not come from a knowledge base.
+        audited: The table that ``tacit.knowledge.audit.audit`` returns; None without ``counts``.
     """
 
     concepts: pl.DataFrame
     facts: pl.DataFrame
     found: pl.DataFrame
     counts: Counts | None = None
+    members: pl.DataFrame | None = None
+    topics: pl.DataFrame | None = None
+    tails: pl.DataFrame | None = None
+    audited: pl.DataFrame | None = None
 
     def summary(self) -> dict[str, Any]:
         """Return the numbers of facts, their quantiles per question, and ``counts``.
@@ -230,6 +257,7 @@ class Background:
                 for name, share in _QUANTILES.items()
             },
             **({} if self.counts is None else asdict(self.counts)),
+            **({} if self.audited is None else {"audit": self.audited.to_dicts()}),
             "relations": dict(relations.iter_rows()),
         }
 
@@ -244,7 +272,12 @@ _QUANTILES = {
 
 
 def background(
-    base: KnowledgeBase, questions: Sequence[Sequence[str]], extraction: Extraction | None = None
+    base: KnowledgeBase,
+    questions: Sequence[Sequence[str]],
+    extraction: Extraction | None = None,
+    *,
+    topics: Sequence[str | None] | None = None,
+    tails: bool = False,
 ) -> Background:
     """Extract the background of all questions in one pass.
 
@@ -252,6 +285,10 @@ def background(
         base: The knowledge base.
         questions: The parts of each question: its text and its choices.
         extraction: The options; the defaults if None.
+        topics: What each question is about, such as CommonsenseQA's question concept; None for a
+            question without one. The concepts in a topic are found like those in a question, and
+            they add no facts.
+        tails: Whether to return the attributes of the tails, for the no-knowledge baseline.
 
     Raises:
         RequestError: An option is out of range, the knowledge base lacks a relation, or the parts
@@ -280,17 +317,44 @@ def background(
         facts=facts.with_row_index("place"),
         drawn=drawn,
     )
-    counts = count(base, concepts, facts, how)
-    return Background(_labelled(base, members), named, _found(facts, len(questions)), counts)
+    own = 0 if how.draw.preset == "uniform" else 1
+    found = Found(texts, concepts, facts, relations)
+    audited = audit(base, found, how)
+    return Background(
+        _labelled(base, members),
+        named,
+        _found(facts, len(questions)),
+        count(base, found, audited, drawn, how),
+        _by_part(base, concepts.filter("counts")),
+        None if topics is None else _topics(base, topics, how),
+        tails_of(base, drawn, own=own) if tails else None,
+        audited,
+    )
 
 
 def _labelled(base: KnowledgeBase, members: pl.DataFrame) -> pl.DataFrame:
     return base.table(
         """
-        SELECT text AS question, label AS concept
+        SELECT text AS question, label AS concept, frequency
         FROM members JOIN base.concepts ON id = members.concept ORDER BY text, label""",
         members=members,
     )
+
+
+def _by_part(base: KnowledgeBase, members: pl.DataFrame) -> pl.DataFrame:
+    return base.table(
+        """
+        SELECT DISTINCT text AS question, part, label AS concept
+        FROM members JOIN base.concepts ON id = members.concept ORDER BY text, part, label""",
+        members=members.select("text", "part", "concept"),
+    )
+
+
+def _topics(base: KnowledgeBase, topics: Sequence[str | None], how: Extraction) -> pl.DataFrame:
+    """Return the concepts in each topic."""
+    parts = how.words.parts([topic or "" for topic in topics])
+    found = concepts_in(base, [[part] for part in parts], how.matching).filter("counts")
+    return _by_part(base, found).select("question", "concept")
 
 
 def _found(facts: pl.DataFrame, questions: int) -> pl.DataFrame:

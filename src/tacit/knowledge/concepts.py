@@ -93,6 +93,39 @@ def concepts_in(
     )
 
 
+def pooled_only(
+    base: KnowledgeBase, texts: Sequence[Sequence[Part]], found: pl.DataFrame, matching: Matching
+) -> pl.DataFrame:
+    """Find the concepts of each text that are in it only if its parts are pooled.
+
+    Args:
+        base: The knowledge base.
+        texts: The parts of each text.
+        found: The table that ``concepts_in`` returns for these texts and rules.
+        matching: The rules.
+
+    Returns:
+        ``text`` and ``concept``, in no particular order.
+    """
+    import polars as pl
+
+    pooled = matching.parts == "pooled"
+    counted, words = _OF[matching.overlap]
+    tables = _tables(texts, pooled=not pooled)
+    other = base.table(
+        f"""
+        WITH {_OVERLAPPING.format(counted=counted, words=words)}
+        SELECT DISTINCT text, concept FROM overlapping JOIN bags USING (bag)""",
+        **{name: tables[name] for name in ("bags", "lemmas")},
+    )
+    key = ["text", "concept"]
+    inside = found.filter("counts").select(key).unique()
+    if not pooled:
+        return other.join(inside, on=key, how="anti")
+    verbatim = found.filter(pl.col("counts") & pl.col("verbatim")).select(key)
+    return inside.join(pl.concat([other, verbatim]), on=key, how="anti")
+
+
 def _tables(texts: Sequence[Sequence[Part]], *, pooled: bool) -> dict[str, pl.DataFrame]:
     """Return the parts as ``lines``, their ``tokens``, and their ``lemmas`` grouped in ``bags``.
 
@@ -133,17 +166,24 @@ def _tables(texts: Sequence[Sequence[Part]], *, pooled: bool) -> dict[str, pl.Da
     return {"lines": lines, "tokens": tokens, "bags": bags, "lemmas": bag_lemmas}
 
 
-# A word with two lemmas in a bag counts once. The costly distinct count runs last, on few concepts.
+# `hits` are the words of concepts that are in some bag, and `able` the concepts with enough of them
+# over all bags. A word with two lemmas in a bag counts once. The costly distinct count per bag runs
+# last, on few concepts.
 _OVERLAPPING = """
+        hits AS MATERIALIZED (
+            SELECT lemma, concept, place, {words} AS counted FROM base.terms
+            WHERE content > 0 AND {counted} AND lemma IN (SELECT lemma FROM lemmas)),
+        able AS (
+            SELECT concept FROM hits GROUP BY concept, counted
+            HAVING 2 * count(DISTINCT place) > counted),
+        few AS (FROM hits WHERE concept IN (SELECT concept FROM able)),
         likely AS (
-            SELECT bag, concept FROM lemmas JOIN base.terms USING (lemma)
-            WHERE content > 0 AND {counted}
-            GROUP BY bag, concept, {words} HAVING 2 * count(*) > {words}),
+            SELECT bag, concept FROM lemmas JOIN few USING (lemma)
+            GROUP BY bag, concept, counted HAVING 2 * count(*) > counted),
         overlapping AS (
             SELECT bag, concept
-            FROM likely JOIN lemmas USING (bag) JOIN base.terms USING (lemma, concept)
-            WHERE {counted}
-            GROUP BY bag, concept, {words} HAVING 2 * count(DISTINCT place) > {words})"""
+            FROM likely JOIN lemmas USING (bag) JOIN few USING (lemma, concept)
+            GROUP BY bag, concept, counted HAVING 2 * count(DISTINCT place) > counted)"""
 # Compare labels with all spans of whole tokens that are no longer than the longest label.
 _VERBATIM = """
         longest AS MATERIALIZED (SELECT max(length(label)) AS letters FROM base.concepts),

@@ -1,20 +1,29 @@
 """A negative for each fact: another tail that makes it false (METHODS section 1, "Negatives").
 
-The tail is drawn from the frequent dictionary words of the knowledge base. It is not the head, and
-the resulting fact is not an edge of the knowledge base. The draw depends only on the seed and the
-fact, so a fact has the same negative everywhere.
+The paper draws the tail from the frequent dictionary words of the knowledge base (``uniform``).
+Facts and such negatives can be told apart by their tails alone, so two other presets draw the tail
+of another fact of the same relation (METHODS section 4, "Negatives"): of any (``same-relation``),
+or of one whose tail resembles the fact's own (``matched``). Each other fact is equally likely, so a
+tail is drawn in proportion to its number of facts. If every distinct tail were equally likely, the
+tails of facts would be more common than those of negatives, which gives the facts away.
+
+In every preset, the tail is not the head, and the resulting fact is not an edge of the knowledge
+base. The draw depends only on the seed and the fact, so a fact has the same negative everywhere.
 """
 
 from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal, get_args
 
 from tacit.errors import RequestError
 from tacit.knowledge.base import relation_sets
+from tacit.knowledge.tails import attributes
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     import polars as pl
 
     from tacit.knowledge.base import KnowledgeBase
@@ -25,6 +34,21 @@ _ROUNDS = 4
 _BITS = 64
 _MOST = 1_000_000_000
 
+Preset = Literal["uniform", "same-relation", "matched"]
+PRESETS: tuple[Preset, ...] = get_args(Preset)
+FREQUENT = 10_000
+
+# What a matched tail shares with the fact's own tail, in the order in which conditions are dropped.
+# SQL conditions on the candidate c and the fact w.
+CONDITIONS = {
+    "part_of_speech": "c.part_of_speech = w.part_of_speech",
+    "words": "c.words = w.words",
+    "frequency": "abs(c.zipf - w.zipf) <= 50",
+    "degree": "c.degree <= 2 * w.degree AND w.degree <= 2 * c.degree",
+}
+# Number of facts per query of matched tails; bounds the memory.
+_FACTS = 5_000
+
 
 @dataclass(frozen=True)
 class Draw:
@@ -32,26 +56,38 @@ class Draw:
 
     Args:
         seed: The seed of the draws.
-        frequent: Number of most frequent dictionary words to draw from. Words of equal frequency
-            are sorted alphabetically.
+        frequent: With ``uniform``: number of most frequent dictionary words to draw from. Words of
+            equal frequency are sorted alphabetically.
+        preset: ``uniform``, ``same-relation`` or ``matched``.
 
     Raises:
-        RequestError: ``frequent`` is out of range.
+        RequestError: The preset is unknown, ``frequent`` is out of range, or it is set for a preset
+            that does not use it.
     """
 
     seed: int = 0
-    frequent: int = 10_000
+    frequent: int = FREQUENT
+    preset: Preset = "uniform"
 
     def __post_init__(self) -> None:
+        if self.preset not in PRESETS:
+            raise RequestError(
+                f"unknown negatives {self.preset!r}; expected one of {', '.join(PRESETS)}"
+            )
         if not 1 <= self.frequent <= _MOST:
             raise RequestError(
                 f"cannot draw negatives from the {self.frequent} most frequent words; expected 1 "
                 f"to {_MOST:,}"
             )
+        if self.preset != "uniform" and self.frequent != FREQUENT:
+            raise RequestError(
+                f"--frequent limits the words of --negatives uniform; --negatives {self.preset} "
+                "draws the tails of other facts: leave out --frequent"
+            )
 
 
 def eligible(base: KnowledgeBase) -> int:
-    """Return the number of concepts that are dictionary words, from which negatives are drawn."""
+    """Return the number of concepts that are dictionary words, from which ``uniform`` draws."""
     found: int = base.about["dictionary_words"]
     return found
 
@@ -66,30 +102,33 @@ def negatives(base: KnowledgeBase, facts: pl.DataFrame, draw: Draw | None = None
         draw: How to draw; the defaults if None.
 
     Returns:
-        The facts with ``negative``, the identifier of the new tail. It is drawn uniformly from all
-        possible tails and is null if there is none.
+        The facts with ``negative``, the identifier of the new tail, drawn from all possible tails
+        of the preset and null if there is none; and with ``relaxed``, the number of ``CONDITIONS``
+        that were dropped, null without a negative and for presets other than ``matched``.
     """
     import polars as pl
 
     draw = draw or Draw()
-    pool = base.table(
-        "SELECT id AS negative FROM base.concepts WHERE dictionary "
-        f"ORDER BY frequency DESC, label LIMIT {draw.frequent:d}"
-    )
     waiting = _asked(base, facts)
-    found = [pl.DataFrame(schema={"fact": pl.Int64, "negative": pl.Int32})]
-    for attempt in range(0, _TRIES * _ROUNDS, _TRIES):
-        if pool.is_empty() or waiting.is_empty():
-            break
-        found.append(_first_possible(base, _draws(waiting, pool, draw.seed, attempt)))
-        waiting = waiting.join(found[-1], on="fact", how="anti")
-    if not (pool.is_empty() or waiting.is_empty()):
-        found.append(_of_all_possible(base, waiting, pool, draw.seed))
+    found = [_none().with_columns(relaxed=pl.lit(None, pl.Int8))]
+    if draw.preset == "matched":
+        found += _matched(base, waiting, draw.seed)
+        waiting = waiting.join(pl.concat(found), on="fact", how="anti")
+    dropped = len(CONDITIONS) if draw.preset == "matched" else None
+    rest = _drawn(base, waiting, _pool(base, waiting, draw), draw.seed)
+    found.append(rest.with_columns(relaxed=pl.lit(dropped, pl.Int8)))
     return (
         facts.with_columns(fact=pl.int_range(pl.len()))
         .join(pl.concat(found), on="fact", how="left", maintain_order="left")
         .drop("fact")
     )
+
+
+def _none() -> pl.DataFrame:
+    """Return an empty table of facts and their negatives."""
+    import polars as pl
+
+    return pl.DataFrame(schema={"fact": pl.Int64, "negative": pl.Int32})
 
 
 def _asked(base: KnowledgeBase, facts: pl.DataFrame) -> pl.DataFrame:
@@ -98,8 +137,9 @@ def _asked(base: KnowledgeBase, facts: pl.DataFrame) -> pl.DataFrame:
 
     return base.table(
         """
-        SELECT f.fact, f.head, f.relation, r.name IN (SELECT name FROM either_way) AS symmetric,
-            concat_ws(chr(9), h.label, r.name, t.label) AS words
+        SELECT f.fact, f.head, f.relation, f.tail,
+            r.name IN (SELECT name FROM either_way) AS symmetric,
+            concat_ws(chr(9), h.label, r.name, t.label) AS text
         FROM facts f JOIN base.concepts h ON h.id = f.head JOIN base.concepts t ON t.id = f.tail
             JOIN base.relations r ON r.id = f.relation
         ORDER BY fact""",
@@ -108,19 +148,63 @@ def _asked(base: KnowledgeBase, facts: pl.DataFrame) -> pl.DataFrame:
     )
 
 
+def _pool(base: KnowledgeBase, asked: pl.DataFrame, draw: Draw) -> pl.DataFrame:
+    """Return the tails to draw from: ``negative``, and ``relation`` if it must be the fact's."""
+    if draw.preset == "uniform":
+        return base.table(
+            "SELECT id AS negative FROM base.concepts WHERE dictionary "
+            f"ORDER BY frequency DESC, label LIMIT {draw.frequent:d}"
+        )
+    return base.table(
+        """
+        SELECT relation, other AS negative FROM base.neighbours
+        WHERE forward AND relation IN (SELECT relation FROM asked)
+        ORDER BY relation, other, concept""",
+        asked=asked,
+    )
+
+
+def _drawn(
+    base: KnowledgeBase, waiting: pl.DataFrame, pool: pl.DataFrame, seed: int
+) -> pl.DataFrame:
+    """Draw from a pool: the first draws that are possible, else one of all possible tails."""
+    import polars as pl
+
+    waiting = _located(waiting, pool)
+    found = [_none()]
+    for attempt in range(0, _TRIES * _ROUNDS, _TRIES):
+        if waiting.is_empty():
+            break
+        found.append(_first_possible(base, _draws(waiting, pool, seed, attempt)))
+        waiting = waiting.join(found[-1], on="fact", how="anti")
+    if not waiting.is_empty():
+        found.append(_of_all_possible(base, waiting, pool, seed))
+    return pl.concat(found)
+
+
+def _located(waiting: pl.DataFrame, pool: pl.DataFrame) -> pl.DataFrame:
+    """Add the rows of each fact's tails in the pool: ``start`` and ``size``. Drop facts of none."""
+    import polars as pl
+
+    if "relation" not in pool.columns:
+        whole = waiting.with_columns(start=pl.lit(0), size=pl.lit(pool.height))
+        return whole.filter(pl.col("size") > 0)
+    rows = pool.with_row_index("start").group_by("relation")
+    sizes = rows.agg(pl.col("start").min().cast(pl.Int64), size=pl.len().cast(pl.Int64))
+    return waiting.join(sizes, on="relation", maintain_order="left")
+
+
 def _draws(waiting: pl.DataFrame, pool: pl.DataFrame, seed: int, attempt: int) -> pl.DataFrame:
     """Return the next few draws of each fact, one row per draw."""
     import polars as pl
 
-    numbers = [
-        (_number(seed, words, attempt + k) * pool.height) >> _BITS
-        for words in waiting["words"]
+    rows = [
+        start + _below(size, seed, words, attempt + k)
+        for words, start, size in waiting.select("text", "start", "size").iter_rows()
         for k in range(_TRIES)
     ]
-    each = waiting.drop("words").select(pl.all().repeat_by(_TRIES).explode())
-    return each.with_columns(
-        pool["negative"].gather(numbers), attempt=pl.int_range(pl.len()) % _TRIES
-    )
+    each = waiting.select(*_ASKED).select(pl.all().repeat_by(_TRIES).explode())
+    return each.with_columns(pool["negative"].gather(rows), attempt=pl.int_range(pl.len()) % _TRIES)
 
 
 def _first_possible(base: KnowledgeBase, draws: pl.DataFrame) -> pl.DataFrame:
@@ -139,20 +223,79 @@ def _of_all_possible(
     """Draw from all tails that make no edge, for facts for which all earlier draws failed."""
     import polars as pl
 
+    shared = "USING (relation)" if "relation" in pool.columns else "ON true"
     possible = base.table(
         f"""
         SELECT fact, list(negative ORDER BY negative) AS possible
-        FROM (SELECT * FROM waiting, pool) d
+        FROM (SELECT * FROM waiting JOIN pool {shared}) d
         WHERE negative <> head AND NOT {_EDGE} GROUP BY fact""",
         waiting=waiting,
         pool=pool,
     )
-    words = dict(waiting.select("fact", "words").iter_rows())
+    words = dict(waiting.select("fact", "text").iter_rows())
     drawn = [
-        (fact, choice[(_number(seed, words[fact], _TRIES * _ROUNDS) * len(choice)) >> _BITS])
+        (fact, choice[_below(len(choice), seed, words[fact], _TRIES * _ROUNDS)])
         for fact, choice in possible.iter_rows()
     ]
     return pl.DataFrame(drawn, {"fact": pl.Int64, "negative": pl.Int32}, orient="row")
+
+
+def _matched(base: KnowledgeBase, asked: pl.DataFrame, seed: int) -> Iterator[pl.DataFrame]:
+    """Yield the negatives of facts that some condition leaves a tail, the strictest first."""
+    import polars as pl
+
+    tails = base.table(
+        """
+        SELECT DISTINCT relation, other AS concept FROM base.neighbours
+        WHERE forward AND relation IN (SELECT relation FROM asked)""",
+        asked=asked,
+    )
+    known = attributes(base, tails)
+    waiting = asked.join(known, left_on=("relation", "tail"), right_on=("relation", "concept"))
+    for dropped in range(len(CONDITIONS)):
+        conditions = " AND ".join([*CONDITIONS.values()][dropped:])
+        found = [
+            _one_of(part, _candidates(base, part, known, conditions), seed)
+            for part in waiting.iter_slices(_FACTS)
+        ]
+        for part in found:
+            yield part.with_columns(relaxed=pl.lit(dropped, pl.Int8))
+            waiting = waiting.join(part, on="fact", how="anti")
+
+
+def _candidates(
+    base: KnowledgeBase, facts: pl.DataFrame, known: pl.DataFrame, conditions: str
+) -> pl.DataFrame:
+    """Return the tails that meet the conditions and make no edge: ``fact``, ``negative``, weight.
+
+    The weight ``as_tail`` is the number of facts with this tail.
+    """
+    return base.table(
+        f"""
+        SELECT fact, negative, as_tail FROM (
+            SELECT w.fact, w.head, w.relation, w.symmetric, c.concept AS negative, c.as_tail
+            FROM facts w JOIN known c ON c.relation = w.relation AND {conditions}) d
+        WHERE negative <> head AND NOT {_EDGE} ORDER BY fact, negative""",
+        facts=facts,
+        known=known,
+    )
+
+
+def _one_of(facts: pl.DataFrame, candidates: pl.DataFrame, seed: int) -> pl.DataFrame:
+    """Draw one candidate of each fact that has any, in proportion to its weight."""
+    import polars as pl
+
+    totals = candidates.group_by("fact").agg(total=pl.col("as_tail").sum())
+    sizes = facts.select("fact", "text").join(totals, on="fact", maintain_order="left")
+    numbers = [(fact, _below(total, seed, words, 0)) for fact, words, total in sizes.iter_rows()]
+    drawn = pl.DataFrame(numbers, {"fact": pl.Int64, "number": pl.Int64}, orient="row")
+    reached = pl.col("as_tail").cum_sum().over("fact") > pl.col("number")
+    return (
+        candidates.join(drawn, on="fact", maintain_order="left")
+        .filter(reached)
+        .unique("fact", keep="first", maintain_order=True)
+        .select("fact", "negative")
+    )
 
 
 # SQL condition: the draw d is an edge of the knowledge base.
@@ -160,7 +303,12 @@ _EDGE = """EXISTS (FROM base.neighbours n WHERE n.concept = d.head AND n.relatio
     AND n.other = d.negative AND (n.forward OR d.symmetric))"""
 
 
-def _number(seed: int, words: str, attempt: int) -> int:
-    """Return a reproducible pseudo-random number below 2 to the power of 64."""
+# The columns of `_asked` that `_EDGE` reads, with the fact's index.
+_ASKED = ("fact", "head", "relation", "symmetric")
+
+
+def _below(size: int, seed: int, words: str, attempt: int) -> int:
+    """Return a reproducible pseudo-random number below ``size``."""
     said = f"{seed}\t{attempt}\t{words}".encode()
-    return int.from_bytes(hashlib.blake2b(said, digest_size=_BITS // 8).digest(), "big")
+    number = int.from_bytes(hashlib.blake2b(said, digest_size=_BITS // 8).digest(), "big")
+    return (number * size) >> _BITS

@@ -62,7 +62,17 @@ class BackgroundOptions:
         group=EXTRACTION,
     )
     frequent: int = option(
-        10_000, help="Draw negatives from the N most frequent words.", group=EXTRACTION
+        10_000,
+        help="With --negatives uniform: draw from the N most frequent words.",
+        group=EXTRACTION,
+    )
+    negatives: Literal["uniform", "same-relation", "matched"] = option(
+        "uniform",
+        help=(
+            "Tails of negatives: uniform (any frequent word, as in the paper), same-relation (of "
+            "other facts of the relation) or matched (also alike in form, frequency and degree)."
+        ),
+        group=EXTRACTION,
     )
 
     def extraction(self) -> Extraction:
@@ -84,5 +94,5 @@ class BackgroundOptions:
             None if self.relations is None else listed(self.relations),
             self.length,
             cap or None,
-            Draw(self.seed, self.frequent),
+            Draw(self.seed, self.frequent, self.negatives),
         )

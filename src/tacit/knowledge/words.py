@@ -10,7 +10,7 @@ from __future__ import annotations
 import importlib
 import sys
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any, Literal, cast, get_args
 
 from tacit.errors import ModelError, RequestError
@@ -104,6 +104,16 @@ class Words:
         """Return the sorted lemmas of a lower-case word, or the word itself if it is not listed."""
         return self._listed(word) or (word,)
 
+    def parts_of_speech(self, label: str) -> str:
+        """Return the parts of speech that the lexicon lists for a label's first and last word.
+
+        Examples: "NOUN/VERB" for "dog", "VERB, NOUN" for "eat meat", "unlisted" for "fridge". The
+        first word of a phrase usually shows a verb phrase and the last word a noun phrase.
+        """
+        words = label.lower().split()
+        ends = [words[0], words[-1]] if len(words) > 1 else words
+        return ", ".join(map(_listed_parts, ends))
+
     def _part(self, doc: Doc) -> Part:
         lemmas = {lemma for token in self._words(doc) for lemma in self._counting(token)}
         text, starts, ends = "", [], []
@@ -189,6 +199,14 @@ class Words:
                 f"the pipeline {self.tagger} assigns no parts of speech: use one with a tagger"
             )
         return pipeline
+
+
+@cache
+def _listed_parts(word: str) -> str:
+    from lemminflect import getAllLemmas
+
+    found = getAllLemmas(word)
+    return "/".join(part for part in CONTENT if part in found) or "unlisted"
 
 
 def is_plain(word: str) -> bool:

@@ -11,6 +11,7 @@ from tacit.models.huggingface.adapters import (
     adapter_files,
     check_adapter,
     check_device_map,
+    parameters_of,
     quantised,
 )
 from tacit.models.huggingface.checkpoint_files import (
@@ -41,6 +42,7 @@ from tacit.models.huggingface.weights import (
     check_choice,
     check_weights,
     fetch_weights,
+    is_downloaded,
     load_weights,
     weight_files,
 )
@@ -245,6 +247,19 @@ def _other_backend(name: str) -> Backend | None:
     return None if named_folder(name) else backend_of(name)
 
 
+def is_here(name: str, options: LoadOptions) -> bool:
+    """Return whether a model can be loaded without downloading it.
+
+    A server's address and a model of another back-end count as here.
+    """
+    return bool(
+        is_address(name)
+        or _other_backend(name) is not None
+        or named_folder(name)
+        or is_downloaded(name, options.revision, options.trust)
+    )
+
+
 def _check_on_hub(name: str, options: LoadOptions) -> None:
     """Look a name up on the hub before torch is imported, which takes seconds.
 
@@ -351,7 +366,8 @@ def _assemble(
     )
     settings = {
         "architecture": type(model).__name__,
-        "parameters": model.num_parameters(),
+        "family": parts.config.model_type or None,
+        "parameters": parameters_of(model),
         "device": str(model.device),
         "quantised": quantised(parts.config),
         "adapter": options.adapter and str(options.adapter),

@@ -159,11 +159,43 @@ class ServerSettings:
 
 
 @dataclass(frozen=True)
+class DescribedSettings:
+    """Options that describe models, as in ``tacit.models.families``; no score depends on them."""
+
+    family: list[str] | None = option(
+        None,
+        help="NAME=FAMILY for a model, to compare its sizes [default: the checkpoint's "
+        "model_type]; repeatable.",
+        metavar="NAME=FAMILY",
+        group=MODEL,
+        requested=False,
+    )
+    parameters: list[str] | None = option(
+        None,
+        help="NAME=NUMBER, such as 350M or 1.3B [default: counted in the checkpoint]; repeatable.",
+        metavar="NAME=NUMBER",
+        group=MODEL,
+        requested=False,
+    )
+
+    def of(self, models: Sequence[str]) -> dict[str, dict[str, str | int]]:
+        """Return what is given about each model, by model.
+
+        Raises:
+            RequestError: As ``tacit.models.families.described``.
+        """
+        from tacit.models.families import described
+
+        return described(models, self.family, self.parameters)
+
+
+@dataclass(frozen=True)
 class ModelSettings:
     """Options for loading models, in this process or behind a server."""
 
     local: LocalSettings = field(default_factory=LocalSettings)
     server: ServerSettings = field(default_factory=ServerSettings)
+    described: DescribedSettings = field(default_factory=DescribedSettings)
 
     def options(self, models: Sequence[str]) -> LoadOptions:
         """Return these settings as ``LoadOptions`` for the given models.

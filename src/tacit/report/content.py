@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 # The format of a cell. A share is shown in per cent, and a difference of shares in points with its
 # sign. In a prompt, ``{question}`` is replaced by the row's question.
 Kind: TypeAlias = Literal[
-    "text", "count", "percent", "points", "score", "signed", "nats", "p", "truth", "prompt"
+    "text", "count", "percent", "points", "score", "signed", "ratio", "nats", "p", "truth", "prompt"
 ]
 
 PlaceName: TypeAlias = Literal["at", "low", "high", "reference"]

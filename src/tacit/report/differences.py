@@ -8,16 +8,19 @@ from typing import TYPE_CHECKING
 from tacit.english import several
 from tacit.errors import RequestError
 from tacit.findings.compare import COMPARISON
+from tacit.findings.scale import SCALE
 from tacit.probes.base import probes
 from tacit.report.content import Column, Section, Table
 from tacit.report.sections import shown_columns
 from tacit.runs.comparison import compared_by, warnings_of_wording
+from tacit.runs.scale import scaled, unsized
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Sequence
+    from collections.abc import Callable, Collection, Iterator, Sequence
 
     import polars as pl
 
+    from tacit.findings.spec import TableSpec
     from tacit.runs.reading import Run
 
 # Entries of a request that describe the model and the elicitation method, and so may differ between
@@ -104,44 +107,70 @@ def differences(runs: Sequence[Run], only: Collection[str] | None = None) -> Sec
     """
     import polars as pl
 
-    frames: list[pl.DataFrame] = []
-    warnings: list[str] = []
-    for probe in probes():
-        mine = [run for run in runs if run.probe == probe]
-        if len(mine) > 1 and (only is None or probe in only):
-            table = compared_by(mine)
-            if table is not None:
-                frames.append(table.select(pl.lit(probe).alias("probe"), pl.all()))
-            warnings += warnings_of_wording(mine)
-    if not frames:
+    runs = [run for run in runs if only is None or run.probe in only]
+    table, scale = all_compared(runs), all_scaled(runs)
+    if table.is_empty():
         return None
-    table = pl.concat(frames, how="diagonal_relaxed")
     # Figures that only one of two models has come last.
     table = table.sort(pl.col("difference").is_null(), maintain_order=True)
+    warnings = [warning for mine in _by_probe(runs) for warning in warnings_of_wording(mine)]
+    if not scale.is_empty():
+        warnings += [warning for mine in _by_probe(runs) for warning in unsized(mine)]
+    paired = Table(
+        "paired-differences",
+        "Paired differences",
+        "The second model's value minus the first's, over the same questions. Intervals resample "
+        "things or question concepts, the same ones for both models. A difference whose interval "
+        "includes 0 may be due to chance. Candidates: the number of ranked words; chance: the "
+        "value for a random ranking of them. p, Holm: two-sided, from the resamples of the "
+        "interval, corrected over all pairs of models for a figure.",
+        table,
+        tuple(_columns(COMPARISON, table)),
+    )
+    sizes = Table("scale", SCALE.title, SCALE.reading, scale, tuple(_columns(SCALE, scale)))
     return Section(
         id="differences",
         title="Differences",
         question="How do the models differ, and is the difference more than chance?",
         said={},
-        blocks=(
-            Table(
-                "paired-differences",
-                "Paired differences",
-                "The second model's value minus the first's, over the same questions. Intervals "
-                "resample things or question concepts, the same ones for both models. A difference "
-                "whose interval includes 0 may be due to chance. Candidates: the number of ranked "
-                "words; chance: the value for a random ranking of them.",
-                table,
-                tuple(_columns(table)),
-            ),
-        ),
-        warnings=tuple(warnings),
+        blocks=(paired,) if scale.is_empty() else (paired, sizes),
+        warnings=tuple(dict.fromkeys(warnings)),
     )
 
 
-def _columns(table: pl.DataFrame) -> Iterator[Column]:
+def all_compared(runs: Sequence[Run]) -> pl.DataFrame:
+    """Return the differences between all pairs of models, with the column ``probe``."""
+    return _joined(runs, compared_by)
+
+
+def all_scaled(runs: Sequence[Run]) -> pl.DataFrame:
+    """Return the figures over the size of models of all probes, with the column ``probe``."""
+    return _joined(runs, scaled)
+
+
+def _joined(
+    runs: Sequence[Run], table_of: Callable[[Sequence[Run]], pl.DataFrame | None]
+) -> pl.DataFrame:
+    """Return a table of each probe with several runs, below one another."""
+    import polars as pl
+
+    frames = [
+        table.select(pl.lit(mine[0].probe).alias("probe"), pl.all())
+        for mine in _by_probe(runs)
+        if (table := table_of(mine)) is not None
+    ]
+    return pl.concat(frames, how="diagonal_relaxed") if frames else pl.DataFrame()
+
+
+def _by_probe(runs: Sequence[Run]) -> list[list[Run]]:
+    """Return the runs of each probe that has several."""
+    groups = [[run for run in runs if run.probe == probe] for probe in probes()]
+    return [mine for mine in groups if len(mine) > 1]
+
+
+def _columns(spec: TableSpec, table: pl.DataFrame) -> Iterator[Column]:
     yield Column("probe", "probe")
-    for declared in COMPARISON.in_table(table):
+    for declared in spec.in_table(table):
         yield from shown_columns(declared, table)
 
 

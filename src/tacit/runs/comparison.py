@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from tacit.findings.compare import compare
+from tacit.findings.compare import compare, with_holm
 from tacit.probes.base import declared, probe
 
 if TYPE_CHECKING:
@@ -51,10 +51,13 @@ def compared_by(runs: Sequence[Run]) -> pl.DataFrame | None:
     kind: Any = probe(runs[0].probe)
     if len(runs) == 1:
         return None
+    found: pl.DataFrame | None
     if hasattr(kind, "compare"):
-        found: pl.DataFrame = kind.compare({run.name: run.findings for run in runs})
-        return found
-    return compare(tuple(declared(kind).tables.values()), {run.name: run.questions for run in runs})
+        found = kind.compare({run.name: run.findings for run in runs})
+    else:
+        specs = tuple(declared(kind).tables.values())
+        found = compare(specs, {run.name: run.questions for run in runs})
+    return None if found is None else with_holm(found)
 
 
 def warnings(runs: Sequence[Run]) -> Iterator[str]:

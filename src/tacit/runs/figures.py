@@ -80,7 +80,8 @@ def shown_of(runs: Sequence[Run], look: Theme) -> Shown:
     from tacit.charts.shown import Shown
 
     sizes = {run.name: run.model.get("parameters") for run in runs}
-    return Shown({run.name: run.findings for run in runs}, sizes, look)
+    families = {run.name: run.model.get("family") for run in runs}
+    return Shown({run.name: run.findings for run in runs}, sizes, look, families)
 
 
 def chart(runs: Sequence[Run], name: str, palette: str = "house") -> Chart:

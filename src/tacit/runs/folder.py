@@ -64,6 +64,7 @@ class RunFolder:
     request: Mapping[str, Any]
     manifest: dict[str, Any] = field(default_factory=dict)
     _about: Mapping[str, Any] = field(default_factory=dict)
+    _described: Mapping[str, Any] = field(default_factory=dict)
     _began: float = 0.0
 
     def __post_init__(self) -> None:
@@ -95,6 +96,20 @@ class RunFolder:
         """Return a copy whose manifest includes these entries."""
         return replace(self, _about={**self._about, **about})
 
+    def check_data(self) -> None:
+        """Raise if the data differ from those of the run that the folder contains.
+
+        Raises:
+            RequestError: The data have changed since.
+        """
+        before = self._manifest_before()
+        if before is not None:
+            self._refuse_changed(before, {**self._about, "model": before.get("model", {})})
+
+    def describing(self, described: Mapping[str, Any]) -> RunFolder:
+        """Return a copy whose manifest includes these entries in the model's description."""
+        return replace(self, _described=described)
+
     def begin(self, about: Mapping[str, Any]) -> None:
         """Write the request, and a manifest with the status unfinished.
 
@@ -106,6 +121,7 @@ class RunFolder:
                 since.
         """
         about = {**about, **self._about}
+        about["model"] = {**about.get("model", {}), **self._described}
         before = self._manifest_before()
         if before is not None:
             self._refuse_changed(before, about)

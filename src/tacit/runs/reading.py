@@ -18,6 +18,7 @@ from tacit.findings.findings import SKIPPED
 from tacit.findings.spec import check_tables
 from tacit.probes.base import declared, probe, probes
 from tacit.runs.folder import read_findings, read_manifest
+from tacit.strings import last_part
 from tacit.tables import read_parquet
 
 if TYPE_CHECKING:
@@ -212,6 +213,16 @@ class Runs(Mapping[str, Run]):
 
         return compared(self.runs)
 
+    @cached_property
+    def scale(self) -> pl.DataFrame | None:
+        """Slope and trend of the figures over the size of models, by family.
+
+        None if no family has two sizes.
+        """
+        from tacit.runs.scale import scaled
+
+        return scaled(self.runs)
+
     def figure(self, name: str, palette: str = "house") -> Chart:
         """Return a figure with all models in it; see ``Run.figure``.
 
@@ -334,11 +345,14 @@ def _names(runs: Sequence[Run]) -> list[str]:
         legible(str(run.model.get("name") or run.request.get("model") or folder))
         for run, folder in zip(runs, folders, strict=True)
     ]
-    ends = [name if "://" in name else name.rstrip("/").rsplit("/", 1)[-1] for name in full]
+    ends = [last_part(name) for name in full]
     probes = [run.probe for run in runs]
     places = [f"{end} ({folder})" for end, folder in zip(ends, folders, strict=True)]
     numbered = [f"{end} ({number})" for number, end in enumerate(ends, 1)]
-    for names in (ends, full, places):
+    # In a suite, the folder that contains a run's folder has the name of the suite's run.
+    parents = [run.folder.resolve().parent.name if run.folder else "" for run in runs]
+    within = [f"{end} ({legible(name)})" for end, name in zip(ends, parents, strict=True)]
+    for names in (ends, full, places, within):
         if len(set(zip(probes, names, strict=True))) == len(names):
             return names
     return numbered

@@ -52,6 +52,10 @@ class Reporter(Protocol):
         """Show a plan's progress; the context yields a function to call with stored work."""
         ...
 
+    def note(self, line: str) -> None:
+        """Show a line about the progress of a suite."""
+        ...
+
     def warn(self, line: str) -> None:
         """Show a warning."""
         ...
@@ -72,6 +76,10 @@ class Quiet:
         """See ``Reporter.asking``."""
         del plan
         return nullcontext(lambda _: None)
+
+    def note(self, line: str) -> None:
+        """See ``Reporter.note``."""
+        log.info("%s", line)
 
     def warn(self, line: str) -> None:
         """See ``Reporter.warn``."""

@@ -20,9 +20,10 @@ from tacit.runs.estimate import estimate
 from tacit.runs.folder import RunFolder
 from tacit.runs.reading import Run, Runs, named
 from tacit.runs.reporter import Quiet
+from tacit.runs.scale import scaled
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Mapping, Sequence
 
     import polars as pl
 
@@ -42,6 +43,19 @@ FROM_FILE = "beliefs from a file"
 
 
 @dataclass(frozen=True)
+class Together:
+    """The tables about several models.
+
+    Args:
+        comparison: The differences between each pair of models; None for a single model.
+        scale: The figures over the size of models; None if no family has two sizes.
+    """
+
+    comparison: pl.DataFrame | None = None
+    scale: pl.DataFrame | None = None
+
+
+@dataclass(frozen=True)
 class RunRequest:
     """A request to run a probe on one or more models, or on beliefs that were elicited elsewhere.
 
@@ -56,6 +70,8 @@ class RunRequest:
         engine: The engine that queries the models.
         store: The score store; None for the default.
         reporter: Receives the progress of the run.
+        own_settings: How single models are loaded, by name, if not as in ``settings``.
+        nested: Whether the run of a single model is in a subfolder of ``out``, too.
 
     Raises:
         RequestError: Neither models nor a file of beliefs are given, or both are; a model is named
@@ -72,13 +88,17 @@ class RunRequest:
     engine: EngineOptions = field(default_factory=EngineOptions)
     store: Store | None = None
     reporter: Reporter = field(default_factory=Quiet)
+    own_settings: Mapping[str, ModelSettings] = field(default_factory=dict)
+    nested: bool = False
 
     def __post_init__(self) -> None:
         if bool(self.models) == (self.beliefs is not None):
             raise RequestError("give either models (--model) or a file of beliefs (--beliefs)")
         if len(set(self.models)) < len(self.models):
             raise RequestError("a model is given twice; give each model once")
-        self.engine.check(self.models, self.loading)
+        for name in self.models:
+            self.engine.check([name], self.loading_of(name))
+        _ = self._described  # raises if a name or a number is wrong
         kind = probe(self.probe)
         if hasattr(kind, "for_models"):
             _check_vocabularies(self.models, self.beliefs)
@@ -87,6 +107,25 @@ class RunRequest:
     def loading(self) -> LoadOptions:
         """The options for loading the models."""
         return self.settings.options(self.models)
+
+    def settings_of(self, name: str) -> ModelSettings:
+        """Return the settings of a model."""
+        return self.own_settings.get(name, self.settings)
+
+    def loading_of(self, name: str) -> LoadOptions:
+        """Return the options for loading a model.
+
+        Raises:
+            RequestError: As ``ModelSettings.options``.
+        """
+        own = self.own_settings.get(name)
+        return self.loading if own is None else own.options([name])
+
+    @cached_property
+    def _described(self) -> Mapping[str, Mapping[str, str | int]]:
+        """The family and the number of parameters that the user gives, by model."""
+        names = self.models if self.beliefs is None else (self.beliefs.name,)
+        return self.settings.described.of(names)
 
     @cached_property
     def _store(self) -> Store:
@@ -100,6 +139,11 @@ class RunRequest:
         return probe(self.probe).of(self.options)
 
     @cached_property
+    def data(self) -> Mapping[str, Any]:
+        """The digests of the data, by file name."""
+        return digests(self.options)
+
+    @cached_property
     def folders(self) -> Mapping[str, RunFolder]:
         """Each model's run folder."""
         request = {"probe": self.probe, **requested(self.options)}
@@ -109,8 +153,10 @@ class RunRequest:
             }
         if hasattr(self.made, "for_models"):
             request["compared"] = sorted(self.models)  # the requests depend on all models
-        request |= requested(self.settings.named)
-        return folders_of(self.models, self.out, request)
+        requests = {
+            name: {**request, **requested(self.settings_of(name).named)} for name in self.models
+        }
+        return folders_of(requests, self.out, nested=self.nested)
 
     @cached_property
     def probes(self) -> Mapping[str, Probe]:
@@ -124,28 +170,24 @@ class RunRequest:
 
         if not hasattr(self.made, "for_models"):
             return dict.fromkeys(self.models, self.made)
-        told = {name: loading.words_of(name, self.loading) for name in self.models}
+        told = {name: loading.words_of(name, self.loading_of(name)) for name in self.models}
         return self.made.for_models({name: ModelWords(*each) for name, each in told.items()})
 
     def run(self) -> dict[str, Run]:
         """Run one model after the other, with one in memory at a time; return the runs by name."""
-        folders = self.folders
-        about = {"data": digests(self.options)}
+        folders, about = self.folders, {"data": self.data}
         if self.beliefs is not None:
             return {self.beliefs.name: self._measured(self.beliefs, folders, about)}
-        self._check_replies()
-        self._confirm()
-        return {name: self._asked(name, folders[name], about) for name in self.models}
+        self.check_replies()
+        self.confirm(self.models)
+        return {name: self.ask(name, self.start(name)) for name in self.models}
 
-    def publish(self, found: Mapping[str, Run], *, report: bool = True) -> pl.DataFrame | None:
-        """Compare the models and, if there is a folder, write the report and the comparison.
+    def publish(self, found: Mapping[str, Run], *, report: bool = True) -> Together:
+        """Compare the models and, if there is a folder, write the report and the tables.
 
         Args:
             found: The runs.
             report: Whether to write a report.
-
-        Returns:
-            The comparison of each pair of models; None for a single model.
 
         Raises:
             WorkError: A file cannot be written.
@@ -155,7 +197,7 @@ class RunRequest:
             self.reporter.warn(warning)
         if self.out is not None and report:
             Runs(tuple(named(runs))).report(self.out / REPORT)
-        return compared(runs, self.out)
+        return Together(compared(runs, self.out), scaled(runs, self.out))
 
     def estimate(self) -> dict[str, dict[str, Any]]:
         """Estimate the requests to each model, and their duration or cost.
@@ -167,20 +209,20 @@ class RunRequest:
             raise RequestError(
                 "--dry-run requires a model (--model); beliefs from a file need no requests"
             )
-        self._check_replies()
-        return {name: self._estimated(name) for name in self.models}
+        self.check_replies()
+        return {
+            name: self.cost(name) if self.chats(name) else self.estimated(name, self.start(name))
+            for name in self.models
+        }
 
-    def _estimated(self, name: str) -> dict[str, Any]:
-        requests = self._requests(name)
-        if name in self._chats:
-            cost: dict[str, Any] = self._cost(name).to_json()
-            return cost
-        return estimate(self._started(name), requests, self.folders[name].blocks)
+    def estimated(self, name: str, engine: Engine) -> dict[str, Any]:
+        """Estimate the requests to one model, and their duration, with its engine."""
+        return estimate(engine, self.requests(name), self.folders[name].blocks)
 
-    def _asked(self, name: str, folder: RunFolder, about: Mapping[str, Any]) -> Run:
-        """Run one model; its engine is not kept in memory afterwards."""
-        made, told = self.probes[name], folder.about(about)
-        return _run(told, asking.ask(made, self._started(name), told, self.reporter), name)
+    def ask(self, name: str, engine: Engine) -> Run:
+        """Run the probe on one model, with its engine."""
+        folder = self.folders[name].about({"data": self.data}).describing(self._described[name])
+        return _run(folder, asking.ask(self.probes[name], engine, folder, self.reporter), name)
 
     def _measured(
         self, beliefs: Path, folders: Mapping[str, RunFolder], about: Mapping[str, Any]
@@ -191,7 +233,7 @@ class RunRequest:
             raise RequestError(
                 f"the probe {self.probe} cannot read beliefs from a file: give a model (--model)"
             )
-        folder = folders[beliefs.name].about(about)
+        folder = folders[beliefs.name].about(about).describing(self._described[beliefs.name])
         model = {"kind": "beliefs", "name": beliefs.name, "elicitation": FROM_FILE}
         (model["sha256"],) = sha256_of(beliefs).values()
         folder.begin({"model": model})
@@ -199,31 +241,54 @@ class RunRequest:
             findings = folder.finish(made.measure_file(beliefs).with_elicitation(FROM_FILE))
         return _run(folder, findings, beliefs.name)
 
-    def _started(self, name: str) -> Engine:
-        return self.engine.start(name, self.loading, self._store)
+    def start(self, name: str) -> Engine:
+        """Start the engine of one model; dropping the engine frees the model."""
+        return self.engine.start(name, self.loading_of(name), self._store)
 
-    @property
-    def _chats(self) -> list[str]:
+    def requests(self, name: str) -> list[Request]:
+        """Return the requests to one model."""
+        return asking.ungrouped(asking.requests_of(self.probes[name]))
+
+    def chats(self, name: str) -> bool:
+        """Return whether a model is queried through a server's chat API."""
         from tacit.runs.estimate import chats_of
 
-        return chats_of(self.models, self.loading.server)
+        return bool(chats_of([name], self.loading_of(name).server))
+
+    def cost(self, name: str) -> dict[str, Any]:
+        """Return the maximum cost of querying a server's chat API, as the output of a dry run."""
+        found: dict[str, Any] = self._cost(name).to_json()
+        return found
+
+    def confirm(self, names: Iterable[str]) -> None:
+        """Ask for confirmation of the cost of those of the models that chat.
+
+        Raises:
+            RequestError: The user declines, or cannot be asked.
+        """
+        for yes in (True, False):
+            costs = {
+                name: self._cost(name)
+                for name in names
+                if self.chats(name) and self.settings_of(name).server.yes is yes
+            }
+            self.reporter.confirm(costs, yes=yes)
+
+    def check_replies(self) -> None:
+        """Raise if replies in a chat cannot answer the probe's questions.
+
+        Raises:
+            RequestError: As ``tacit.runs.asking.check_replies``.
+        """
+        for name in filter(self.chats, self.models):
+            sampled = asking.is_sampled(name, self.loading_of(name))
+            asking.check_replies(self.probes[name], sampled=sampled)
 
     def _cost(self, name: str) -> Any:  # noqa: ANN401 - a Cost
         from tacit.models.openai.options import ServerOptions
         from tacit.runs.estimate import Cost
 
-        return Cost.of(self._requests(name), self.loading.server or ServerOptions())
-
-    def _requests(self, name: str) -> list[Request]:
-        return asking.ungrouped(asking.requests_of(self.probes[name]))
-
-    def _confirm(self) -> None:
-        costs = {name: self._cost(name) for name in self._chats}
-        self.reporter.confirm(costs, yes=self.settings.server.yes)
-
-    def _check_replies(self) -> None:
-        for name in self._chats:
-            asking.check_replies(self.probes[name], sampled=asking.is_sampled(name, self.loading))
+        return Cost.of(self.requests(name), self.loading_of(name).server or ServerOptions())
 
 
 def _run(folder: RunFolder, findings: Findings, name: str) -> Run:
@@ -255,22 +320,27 @@ def _check_vocabularies(models: Sequence[str], beliefs: Path | None) -> None:
 
 
 def folders_of(
-    models: Sequence[str], out: Path | None, request: Mapping[str, Any]
+    requests: Mapping[str, Mapping[str, Any]], out: Path | None, *, nested: bool = False
 ) -> dict[str, RunFolder]:
     """Return each model's run folder: ``out`` itself, or with several models a subfolder for each.
+
+    Args:
+        requests: Each model's request, without the model, by model name.
+        out: The folder; None for runs that are not written.
+        nested: Whether a single model has a subfolder, too.
 
     Raises:
         RequestError: A folder contains another run.
     """
-    if out is None or len(models) == 1:
-        return {name: RunFolder(out, {**request, "model": name}) for name in models}
+    if out is None or (len(requests) == 1 and not nested):
+        return {name: RunFolder(out, {**of, "model": name}) for name, of in requests.items()}
     if (out / "run.yaml").exists():
         raise RequestError(
             f"{out} contains the run of one model: choose another --out for several models"
         )
     taken: set[str] = set()
     folders: dict[str, RunFolder] = {}
-    for name in models:
+    for name, request in requests.items():
         place = _folder_name(name, taken)
         taken.add(place.casefold())
         folders[name] = RunFolder(out / place, {**request, "model": name})
@@ -288,7 +358,7 @@ def _check_beside(out: Path, folders: Sequence[Path]) -> None:
     """
     if any((folder / "run.yaml").is_file() for folder in folders):
         return
-    for name in ("comparison.parquet", "figures", REPORT):
+    for name in ("comparison.parquet", "scale.parquet", "figures", REPORT):
         if (out / name).exists():
             raise RequestError(
                 f"{out / name} exists, but {out} contains none of these runs: choose another --out"

@@ -3,9 +3,10 @@
 `intervals` resamples clusters. `ranking` computes average precision and AUROC, `permutation` their
 chance level, and `studentised` their p-values and intervals. `prediction` computes all of these for
 one predictor, and adjusts p-values for multiple tests. `conditional` computes
-P(right | marked) - P(right).
+P(right | marked) - P(right). `agreement` computes the agreement of two raters, and `scale` fits
+slopes over the size of models.
 """
 
-from tacit.statistics.intervals import Bootstrap, Estimate
+from tacit.statistics.intervals import Bootstrap, Change, Estimate
 
-__all__ = ["Bootstrap", "Estimate"]
+__all__ = ["Bootstrap", "Change", "Estimate"]

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
 # Maximum number of clusters drawn in a batch of resamples; bounds the memory.
 _CELLS = 4_000_000
+_RESAMPLES_PER_PAIR = 80
 
 
 @dataclass(frozen=True)
@@ -56,6 +57,23 @@ class Estimate:
 
 
 @dataclass(frozen=True)
+class Change(Estimate):
+    """A difference or a slope, its confidence interval and its p-value.
+
+    Args:
+        p_value: Two-sided, against 0, from the resamples of the interval; below 1 minus the
+            confidence level exactly if the interval excludes 0. None if there is no interval.
+    """
+
+    p_value: float | None = None
+
+    @property
+    def estimate(self) -> Estimate:
+        """The value and the interval alone."""
+        return Estimate(self.value, self.low, self.high)
+
+
+@dataclass(frozen=True)
 class Bootstrap:
     """A percentile bootstrap over clusters.
 
@@ -68,6 +86,15 @@ class Bootstrap:
     resamples: int = 2000
     seed: int = 0
     level: float = 0.95
+
+    @classmethod
+    def for_pairs(cls, models: int) -> Bootstrap:
+        """Return the bootstrap for the differences between all pairs of models.
+
+        With many models it has more resamples, because the smallest p-value is 2/(resamples + 1),
+        and Holm's correction multiplies it by the number of pairs.
+        """
+        return cls(max(cls.resamples, _RESAMPLES_PER_PAIR * models * (models - 1) // 2))
 
     def ratio(
         self, clusters: ArrayLike, numerators: ArrayLike, denominators: ArrayLike
@@ -82,7 +109,7 @@ class Bootstrap:
         import numpy as np
 
         over, under = np.asarray(numerators)[None], np.asarray(denominators)[None]
-        return self._estimate(clusters, over, under, _first)
+        return self._estimate(clusters, over, under, _first).estimate
 
     def mean_of_ratios(
         self,
@@ -101,11 +128,11 @@ class Bootstrap:
             all_defined: Whether the mean is undefined if any ratio is.
         """
         figure = _mean_of_all if all_defined else _mean
-        return self._estimate(clusters, numerators, denominators, figure)
+        return self._estimate(clusters, numerators, denominators, figure).estimate
 
     def difference(
         self, clusters: ArrayLike, numerators: ArrayLike, denominators: ArrayLike
-    ) -> Estimate:
+    ) -> Change:
         """Estimate the second ratio of sums minus the first, both computed on the same resamples.
 
         Args:
@@ -132,7 +159,7 @@ class Bootstrap:
         values = [None if np.isnan(v) else float(v) for v in figures(np.ones((1, len(cluster))))[0]]
         if len(names) < 2:  # noqa: PLR2004 - one cluster does not show how much clusters vary
             return [Estimate(value, None, None) for value in values]
-        drawn = np.concatenate([figures(times[:, cluster]) for times in self._draws(len(names))])
+        drawn = np.concatenate([figures(times[:, cluster]) for times in self.draws(len(names))])
         tail = (1 - self.level) / 2
         known = [at for at, value in enumerate(values) if value is not None]
         ends = dict(
@@ -145,6 +172,57 @@ class Bootstrap:
             for at, value in enumerate(values)
         ]
 
+    def auroc(self, clusters: ArrayLike, right: ArrayLike, score: ArrayLike) -> Estimate:
+        """Estimate the area under the ROC curve of a score for right rows; ties count half.
+
+        Args:
+            clusters: The cluster of each row, shape (rows,).
+            right: Whether each row is right, shape (rows,).
+            score: Shape (rows,), without nan.
+        """
+        import numpy as np
+
+        from tacit.statistics.ranking import auroc, aurocs
+
+        value = auroc(right, score)
+        names, cluster = np.unique(np.asarray(clusters), return_inverse=True)
+        if value is None or len(names) == 1:
+            return Estimate(value, None, None)
+        level = np.unique(-np.asarray(score, dtype=np.float64), return_inverse=True)[1]
+        order = np.argsort(level, kind="stable")
+        starts = np.flatnonzero(np.diff(level[order], prepend=-1))
+        labels, cluster = np.asarray(right, dtype=np.float64)[order], cluster[order]
+        values = []
+        for batch in self.draws(len(names)):
+            for times in np.array_split(batch, 1 + len(batch) * len(order) // _CELLS):
+                rows = times[:, cluster]
+                counts = (np.add.reduceat(each, starts, axis=1) for each in (rows * labels, rows))
+                values.append(aurocs(*counts))
+        tail = (1 - self.level) / 2
+        low, high = np.nanquantile(np.concatenate(values), [tail, 1 - tail])
+        return Estimate(value, float(low), float(high))
+
+    def change(self, value: float, resampled: Floats) -> Change:
+        """Return a statistic with its percentile interval and p-value.
+
+        Args:
+            value: The statistic of the observed rows; NaN if undefined.
+            resampled: The statistic of each resample, shape (resamples,). Resamples in which it is
+                undefined (NaN) are ignored.
+        """
+        import numpy as np
+
+        if np.isnan(value):
+            return Change(None, None, None)
+        defined = np.sort(resampled[~np.isnan(resampled)])
+        if not len(defined):
+            return Change(float(value), None, None)
+        tail = (1 - self.level) / 2
+        low, high = np.quantile(defined, [tail, 1 - tail])
+        least = min(_share_below(defined), _share_below(-defined[::-1]))
+        p_value = min(1.0, 2 * max(least, 1 / (len(defined) + 1)))
+        return Change(float(value), float(low), float(high), p_value)
+
     def to_json(self) -> dict[str, Any]:
         """Return the method and its parameters, ready for JSON."""
         return {"method": "percentile bootstrap", **asdict(self)}
@@ -155,25 +233,20 @@ class Bootstrap:
         numerators: ArrayLike,
         denominators: ArrayLike,
         figure: Callable[[Floats], Floats],
-    ) -> Estimate:
+    ) -> Change:
         import numpy as np
 
-        over, under = _sums(clusters, numerators), _sums(clusters, denominators)
+        over, under = sums_by_cluster(clusters, numerators), sums_by_cluster(clusters, denominators)
         present = (under != 0).any(axis=1)
         over, under = over[present], under[present]
         value = float(figure(_ratios(over.sum(axis=0), under.sum(axis=0))[None])[0])
-        if np.isnan(value):
-            return Estimate(None, None, None)
         behind = np.count_nonzero(under, axis=0)
-        if (behind == 1).any():
-            return Estimate(value, None, None)
-        drawn = [figure(_ratios(times @ over, times @ under)) for times in self._draws(len(over))]
-        values = np.concatenate(drawn)
-        tail = (1 - self.level) / 2
-        low, high = np.nanquantile(values, [tail, 1 - tail])
-        return Estimate(value, float(low), float(high))
+        if np.isnan(value) or (behind == 1).any():
+            return self.change(value, np.empty(0))
+        drawn = [figure(_ratios(times @ over, times @ under)) for times in self.draws(len(over))]
+        return self.change(value, np.concatenate(drawn))
 
-    def _draws(self, clusters: int) -> Iterator[Floats]:
+    def draws(self, clusters: int) -> Iterator[Floats]:
         """Yield the draws of each cluster per resample, in batches (resamples, clusters)."""
         import numpy as np
 
@@ -205,7 +278,22 @@ def _drawn(generator: np.random.Generator, rows: int, clusters: int) -> Floats:
     return times.reshape(rows, clusters).astype(np.float64)
 
 
-def _sums(clusters: ArrayLike, values: ArrayLike) -> Floats:
+def _share_below(values: Floats) -> float:
+    """Return the largest quantile level at which the linearly interpolated quantile is at most 0.
+
+    Args:
+        values: In ascending order, at least one.
+    """
+    import numpy as np
+
+    reached = int(np.searchsorted(values, 0.0, side="right"))
+    if reached in {0, len(values)}:
+        return float(reached > 0)
+    below, above = values[reached - 1], values[reached]
+    return float((reached - 1 - below / (above - below)) / (len(values) - 1))
+
+
+def sums_by_cluster(clusters: ArrayLike, values: ArrayLike) -> Floats:
     """Sum by cluster, clusters sorted: from (ratios, rows) to (clusters, ratios)."""
     import numpy as np
 

@@ -62,6 +62,26 @@ def benjamini_hochberg(p_values: Sequence[float | None]) -> list[float | None]:
     return [None if p is None else float(next(corrected)) for p in p_values]
 
 
+def holm(p_values: Sequence[float | None]) -> list[float | None]:
+    """Adjust p-values for multiple testing (Holm's step-down method, family-wise error rate).
+
+    The i-th smallest of m p-values is multiplied by m - i + 1, and is at least the one before it.
+
+    Args:
+        p_values: One per test; None for a test that could not be run, which is not counted.
+
+    Returns:
+        The adjusted p-values in the same order, with None where the input is None.
+    """
+    found: list[float | None] = [None] * len(p_values)
+    tested = sorted((p, at) for at, p in enumerate(p_values) if p is not None)
+    least = 0.0
+    for step, (p, at) in enumerate(tested):
+        least = max(least, min(1.0, p * (len(tested) - step)))
+        found[at] = least
+    return found
+
+
 def smallest_lift(
     right: int, score: ArrayLike, *, seed: int = 0, level: float = 0.05, power: float = 0.8
 ) -> float | None:

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     Floats: TypeAlias = NDArray[np.float64]
 
 # Reasons why there is no odds ratio.
+NO_ROWS = "no rows"
 UNDEFINED = "all right or all wrong"
 CONSTANT = "a constant predictor"
 SEPARATED = "predictors that separate right from wrong"
@@ -63,6 +64,8 @@ def odds_ratio(
         level: Confidence level of the interval.
     """
     labels = np.asarray(right, dtype=np.float64)
+    if not len(labels):
+        return OddsRatio(0, Estimate(None, None, None), None, None, NO_ROWS)
     first, *rest = (np.asarray(each, dtype=np.float64) for each in predictors.values())
     columns = [first, *(each for each in rest if np.ptp(each) > 0)]
     groups = np.unique(np.asarray(clusters), return_inverse=True)[1]

@@ -39,6 +39,7 @@ LEAST_ROWS = 20
 """Minimum number of rows of a stratum; smaller neighbours are merged."""
 
 # Reasons why there is no adjusted lift or interval.
+NO_ROWS = "no rows"
 UNDEFINED = "all right or all wrong"
 NO_VARIATION = "no variation within strata"
 FEW_CLUSTERS = "too few clusters"
@@ -110,6 +111,8 @@ def adjusted_lift(
         ValueError: The shapes differ, or a score is nan.
     """
     how = how or Permutations()
+    if not np.size(right):
+        return Adjusted(0, None, Estimate(None, None, None), None, NO_ROWS)
     rows = _Rows.of(right, score, strata, clusters)
     chance = rows.chance
     value = lift(average_precision(right, score), chance)

@@ -37,7 +37,16 @@ if TYPE_CHECKING:
 FEW = Bootstrap(50)
 COLUMNS = [
     *("figure", "first", "second", "first_value", "second_value", "difference", "low", "high"),
-    *("n", "part", "measure", "relation", "properties", "first_wording", "second_wording"),
+    *(
+        "p_value",
+        "n",
+        "part",
+        "measure",
+        "relation",
+        "properties",
+        "first_wording",
+        "second_wording",
+    ),
     *("same_question", "first_candidates", "second_candidates", "first_chance"),
     *("second_chance", "note", "printed"),
 ]

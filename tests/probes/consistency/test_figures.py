@@ -16,7 +16,10 @@ from tacit.charts.shown import Shown
 from tacit.charts.theme import PALETTES, SHAPES, Theme, mixed
 from tacit.errors import RequestError
 from tacit.findings.findings import Findings
-from tacit.probes.consistency import figures
+from tacit.probes.consistency import figures, relation_figures
+from tacit.statistics import Bootstrap
+from tests.peers.test_consistency_compare import findings as anchors_of
+from tests.peers.test_consistency_compare import made
 from tests.probes.drawing import write_figures
 
 if TYPE_CHECKING:
@@ -113,6 +116,11 @@ def shown(*names: str, sizes: Mapping[str, int | None] | None = None, **other: A
     found = {name: findings(at / 20, **other) for at, name in enumerate(names)}
     return Shown(found, sizes or {}, Theme())
 
+
+OF_ONE = [
+    name for name in figures.FIGURES if name not in {"relations_across_models", "size_of_models"}
+]
+"""The figures of a single model."""
 
 OPT = {"x/opt-125m": 125_000_000, "x/opt-1.3b": 1_300_000_000}
 SIZES: dict[str, int | None] = {"y/gpt2": 124_000_000, "server": None, **OPT}
@@ -242,7 +250,7 @@ def test_models_stand_at_their_size() -> None:
     for name in at:
         assert texts(figure).count(name) == 2
     assert {"200M", "500M", "1B"} <= set(texts(figure))
-    assert "a line joins models whose names differ in size alone" in joined_text(figure)
+    assert "a line joins models of one family" in joined_text(figure)
 
 
 @given(st.lists(st.one_of(st.none(), st.floats(-1, 1)), max_size=6))
@@ -322,6 +330,92 @@ def test_the_six_farthest_relations_are_named() -> None:
     )
     assert "n = 10 to 17 anchor questions and 20 facts per relation" in joined_text(figure)
     assert "clustered by head of the fact" in joined_text(figure)
+
+
+def relations(*counts: int) -> dict[str, Any]:
+    """Relations with so many anchors, each farther from the diagonal than the one before."""
+    found = [
+        (f"R{at}", n, 0.5 - at / 20, 0.4, 0, -0.1, 0.1, 0.5, 0.2) for at, n in enumerate(counts)
+    ]
+    known = [(f"R{at}", 20, 0.5, 0.45, 0.55) for at in range(len(counts))]
+    columns = ("relation", "facts", "background_score", "low", "high")
+    return {
+        "consistency_by_relation": table(found, SUBSET),
+        "background_by_relation": table(known, columns),
+    }
+
+
+def test_a_relation_with_few_anchors_is_grey_and_no_outlier() -> None:
+    """The two farthest have 9 and 3; the six labelled ones have 10 or more."""
+    models = shown("one", **relations(50, 50, 12, 10, 12, 50, 11, 9, 3))
+    figure = svg(figures.background_against_consistency(models))
+    assert {text for text in texts(figure) if re.match(r"R\d", text)} == {
+        *("R1 (50)", "R2 (12)", "R3 (10)", "R4 (12)", "R5 (50)", "R6 (11)")
+    }
+    assert len(tips(figure)) == 9
+    assert "grey: fewer than 10 anchor questions, never labelled" in joined_text(figure)
+    grey = mixed(PALETTES["house"].muted, 0.7)
+    assert figure.count(f'fill="{grey}"') == 2
+    whole = svg(figures.background_against_consistency(shown("one", **relations(50, 10))))
+    assert "grey" not in joined_text(whole)
+
+
+def test_each_relation_has_a_panel_of_all_models() -> None:
+    """The most frequent first; models are numbered by size; few anchors are grey."""
+    sizes = {"large": 10**9, "small": 10**6, "medium": 10**8}
+    models = shown(*sizes, sizes=sizes, **relations(9, 50, 30))
+    chart = relation_figures.relations_across_models(models)
+    figure = svg(chart)
+    assert [text for text in texts(figure) if re.match(r"R\d", text)] == [
+        "R1 (n = 50)",
+        "R2 (n = 30)",
+        "R0 (n = 9)",
+    ]
+    assert "smallest first: 1 small, 2 medium, 3 large" in joined_text(figure)
+    numbers = {row["model"]: row["number"] for row in rows(chart) if "number" in row}
+    assert numbers == {"small": "1", "medium": "2", "large": "3"}
+    assert len(tips(figure)) == 9
+    assert (
+        "small, R1: background score 50.0\u00a0% (45.0\u00a0% to 55.0\u00a0%); CC 0.450, n = 50"
+        in tips(figure)
+    )
+    assert figure.count(f'fill="{mixed(PALETTES["house"].muted, 0.7)}"') == 3
+    assert relation_figures.relations_across_models(shown("one")) is None
+
+
+def test_figures_stand_at_the_size_of_models_one_line_per_family() -> None:
+    """With the intervals of resampled concepts; a model of unknown size is left out."""
+    made_up = {name: anchors_of(made(seed, 60)) for seed, name in enumerate("abcd")}
+    families = {"a": "opt", "b": "opt", "c": "bert", "d": "opt"}
+    sizes = {"a": 10**6, "b": 10**8, "c": 10**7, "d": None}
+    chart = figures.size_of_models(Shown(made_up, sizes, Theme(), families))
+    marks = [row for row in rows(chart) if row["measure"] == "questions right"]
+    by_model = {row["label"]: row for row in marks}
+    assert {name: (row["series"], row["at"]) for name, row in by_model.items()} == {
+        "a": ("opt", 10**6),
+        "b": ("opt", 10**8),
+        "c": ("bert", 10**7),
+    }
+    for name, row in by_model.items():
+        anchors = made_up[name].tables["anchors"]
+        right = anchors["right"].cast(float).to_numpy()
+        expected = Bootstrap().ratio(anchors["cluster"].to_numpy(), right, right * 0 + 1)
+        assert (row["value"], row["low"], row["high"]) == pytest.approx(
+            (expected.value, expected.low, expected.high)
+        )
+    text = joined_text(svg(chart))
+    assert "lift above chance" in text
+    assert "2,000 resamples" in text
+    assert (
+        figures.size_of_models(Shown(made_up, dict.fromkeys("abcd", 5), Theme(), families)) is None
+    )
+    assert figures.size_of_models(Shown(made_up, sizes, Theme())) is None
+
+
+def test_a_known_family_goes_before_the_name() -> None:
+    """Names that differ in more than the size are joined, if the checkpoints say so."""
+    models = Shown(shown(*OPT, "y/gpt2").found, {}, Theme(), {"x/opt-125m": "opt", "y/gpt2": "opt"})
+    assert models.families == {"opt-125m": "opt", "opt-1.3b": "x/opt", "gpt2": "opt"}
 
 
 def test_a_relation_without_both_figures_is_told() -> None:
@@ -500,14 +594,18 @@ def test_a_series_differs_in_hue_and_shape(palette: str) -> None:
 def test_a_name_may_hold_anything() -> None:
     """Signs of SVG and of the charts' own language among it."""
     name = "a&b \"c\" <d> 'e' [f].g"
-    for draw in figures.FIGURES.values():
-        assert name in joined_text(svg(draw(shown(name))))
+    for figure in OF_ONE:
+        assert name in joined_text(svg(figures.FIGURES[figure](shown(name))))
+    both = relation_figures.relations_across_models(shown(name, "other"))
+    assert name in joined_text(svg(both))
 
 
 @pytest.mark.slow
 def test_findings_of_the_probe_are_drawn(run: Run) -> None:
     """All of them, whichever way anchors were answered."""
-    models = Shown({"one": run.found, "two": run.found}, {"one": 10**8, "two": 10**9}, Theme())
+    families = dict.fromkeys(("one", "two"), "twins")
+    sizes = {"one": 10**8, "two": 10**9}
+    models = Shown({"one": run.found, "two": run.found}, sizes, Theme(), families)
     names = {name for name, draw in figures.FIGURES.items() if draw(models) is not None}
     # No concept is in the backgrounds of 28 anchors.
     assert names == {*figures.FIGURES} - {"consistency_by_concept"}
@@ -521,7 +619,7 @@ def test_every_format_is_written(tmp_path: Path) -> None:
     """Each figure as SVG, PNG and PDF; the same findings give the same bytes."""
     files = write_figures(figures.FIGURES, {"one": findings()}, tmp_path / "one", FORMATS)
     assert [file.name for file in files] == [
-        f"{name}.{suffix}" for name in figures.FIGURES for suffix in FORMATS
+        f"{name}.{suffix}" for name in OF_ONE for suffix in FORMATS
     ]
     again = write_figures(figures.FIGURES, {"one": findings()}, tmp_path / "two")
     assert [file.read_bytes() for file in files if file.suffix == ".svg"] == [

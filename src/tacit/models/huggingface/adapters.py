@@ -38,6 +38,15 @@ def quantised(config: PreTrainedConfig) -> str | None:
     return str(getattr(method, "value", method) or "unknown")
 
 
+def parameters_of(model: PreTrainedModel) -> int | None:
+    """Return a model's number of parameters; None if its weights are packed in an unknown way.
+
+    transformers counts the weights that bitsandbytes packs. torchao and quanto keep their shapes.
+    """
+    counted = quantised(model.config) in {None, "bitsandbytes", "torchao", "quanto"}
+    return model.num_parameters() if counted else None
+
+
 def check_adapter(folder: Path, trust: Trust) -> None:
     """Check, before loading, that a folder holds an adapter that only changes layers.
 

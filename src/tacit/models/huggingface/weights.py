@@ -111,6 +111,21 @@ def fetch_weights(name: str, folder: Path, revision: str | None, trust: Trust) -
         raise ModelError(f"{error} (its weights cannot be loaded)") from error
 
 
+def is_downloaded(name: str, revision: str | None, trust: Trust) -> bool:
+    """Return whether the hub's cache contains a model's config and all files of its weights."""
+    try:
+        from huggingface_hub import try_to_load_from_cache
+    except ImportError:
+        return False
+
+    try:
+        config = try_to_load_from_cache(name, "config.json", revision=revision)
+        files = weight_files(Path(config).parent, trust) if isinstance(config, str) else ()
+    except (OSError, ValueError, ModelError):  # not a valid name on the hub, or a damaged index
+        return False
+    return bool(files) and all(file.is_file() for file in files)
+
+
 def _shards(index: Path, suffix: str) -> list[str]:
     """Return the names of the weight files that an index lists."""
     try:

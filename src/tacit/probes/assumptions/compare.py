@@ -71,7 +71,7 @@ def compare(found: Mapping[str, Findings], bootstrap: Bootstrap | None = None) -
     Args:
         found: Each model's findings, by its name: the tables ``retrieval``, ``retrieval_scores``,
             ``candidates`` and ``elicitation``, and ``kind`` in the summary.
-        bootstrap: The bootstrap for intervals, over concepts; ``Bootstrap()`` by default.
+        bootstrap: The bootstrap for intervals, over concepts; ``Bootstrap.for_pairs`` by default.
 
     Returns:
         The columns of ``tacit.findings.compare.COMPARISON``, with these optional columns: ``n``
@@ -89,7 +89,7 @@ def compare(found: Mapping[str, Findings], bootstrap: Bootstrap | None = None) -
     """
     import polars as pl
 
-    bootstrap = bootstrap or Bootstrap()
+    bootstrap = bootstrap or Bootstrap.for_pairs(len(found))
     rows = [
         {"first": first, "second": second, **row, **_worded(row)}
         for first, second in combinations(found, 2)
@@ -105,7 +105,7 @@ def _worded(row: Mapping[str, Any]) -> dict[str, Any]:
     if "relation" in row:
         figure += f", {row['relation']}"
     if n is not None:
-        figure += f", {several(n, 'property', 'properties')} stated ({_asked(row)})"
+        figure = retrieval_name(row["measure"], n, _asked(row))
     notes = [] if row["same_question"] else [DIFFERENT_QUESTIONS]
     notes += [row["note"]] if row.get("note") else []
     return {
@@ -113,6 +113,11 @@ def _worded(row: Mapping[str, Any]) -> dict[str, Any]:
         "note": "; ".join(notes) or None,
         "printed": n is None or n in NUMBERS,
     }
+
+
+def retrieval_name(measure: str, n: int, wording: str) -> str:
+    """Return the name of a figure of retrieval with n stated properties."""
+    return f"{_MEASURES[measure]}, {several(n, 'property', 'properties')} stated ({wording})"
 
 
 def _asked(row: Mapping[str, Any]) -> str:
@@ -145,7 +150,7 @@ def _rows(one: Findings, other: Findings, bootstrap: Bootstrap) -> Iterator[dict
             "second_wording": theirs,
             "same_question": ours == theirs,
         }
-        for row in _retrieval(_Side.of(one, ours), _Side.of(other, theirs), bootstrap):
+        for row in _retrieval(Side.of(one, ours), Side.of(other, theirs), bootstrap):
             yield {**about, **row}
     about = {"part": ELICITATION, "same_question": True}
     for row in _elicitation(one, other, bootstrap):
@@ -161,7 +166,7 @@ def _wordings(one: pl.DataFrame, other: pl.DataFrame) -> list[tuple[str, str]]:
 
 
 @dataclass(frozen=True)
-class _Side:
+class Side:
     """One model's retrieval in one wording.
 
     Args:
@@ -180,7 +185,7 @@ class _Side:
     sentences: bool
 
     @classmethod
-    def of(cls, findings: Findings, wording: str) -> _Side:
+    def of(cls, findings: Findings, wording: str) -> Side:
         """Build the side of one model from its findings."""
         import polars as pl
 
@@ -220,14 +225,11 @@ class _Side:
         return left.join(ranked, on=_PROMPT, maintain_order="left")
 
 
-def _retrieval(one: _Side, other: _Side, bootstrap: Bootstrap) -> Iterator[dict[str, Any]]:
+def _retrieval(one: Side, other: Side, bootstrap: Bootstrap) -> Iterator[dict[str, Any]]:
     import polars as pl
 
-    ours, theirs, note = one.values, other.values, None
-    if one.candidates is None or one.candidates != other.candidates:
-        common = _common(one.scores, other.scores)
-        ours, theirs = one.among(common), other.among(common)
-        note = AMONG_COMMON
+    ours, theirs = comparable([one, other])
+    note = None if ours is one.values else AMONG_COMMON
     both = ours.join(theirs, on=_PROMPT, suffix="_second", maintain_order="left")
     for of in _RETRIEVED:
         if of == _PROBABILITY and one.sentences != other.sentences:
@@ -240,15 +242,24 @@ def _retrieval(one: _Side, other: _Side, bootstrap: Bootstrap) -> Iterator[dict[
             yield row
 
 
-def _common(one: pl.DataFrame, other: pl.DataFrame) -> pl.DataFrame:
-    """Return the words that both models scored, per prompt."""
+def comparable(sides: Sequence[Side]) -> list[pl.DataFrame]:
+    """Return the values of each model, ranked over the same candidates.
+
+    These are the models' own values if all have the same candidates, else their values among the
+    words that all of them scored.
+    """
+    first = sides[0]
+    if first.candidates is not None and len({side.candidates for side in sides}) == 1:
+        return [side.values for side in sides]
     keys = [*_PROMPT, "word"]
-    ours, theirs = (scores.drop_nulls("logprob").select(keys) for scores in (one, other))
-    return ours.join(theirs, on=keys, how="semi")
+    common = first.scores.drop_nulls("logprob").select(keys)
+    for side in sides[1:]:
+        common = common.join(side.scores.drop_nulls("logprob"), on=keys, how="semi")
+    return [side.among(common) for side in sides]
 
 
 def _paired(pairs: pl.DataFrame, bootstrap: Bootstrap) -> dict[str, Any]:
-    names = ("n", "first_value", "second_value", "difference", "low", "high")
+    names = ("n", "first_value", "second_value", "difference", "low", "high", "p_value")
     return dict(zip(names, paired(pairs, bootstrap), strict=True))
 
 
@@ -287,7 +298,8 @@ def _elicitation(one: Findings, other: Findings, bootstrap: Bootstrap) -> Iterat
                     row[f"{side}_candidates"] = whole[f"candidates{end}"].max()
                     row[f"{side}_chance"] = whole[f"chance{end}"].mean()
                 if ours.get(relation) is None or ours[relation] != theirs.get(relation):
-                    row |= {**dict.fromkeys(("difference", "low", "high")), "note": NO_DIFFERENCE}
+                    undefined = ("difference", "low", "high", "p_value")
+                    row |= {**dict.fromkeys(undefined), "note": NO_DIFFERENCE}
             yield row
 
 

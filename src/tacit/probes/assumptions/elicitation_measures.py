@@ -211,4 +211,4 @@ def _ablated(
         for relation in said["relation"].unique(maintain_order=True):
             if relation in bare["relation"]:
                 pairs = both.filter(pl.col("relation") == relation)
-                yield relation, measure, *paired(pairs, bootstrap)
+                yield relation, measure, *paired(pairs, bootstrap)[:-1]

@@ -10,6 +10,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from tacit.charts.marks import Axis, Curves, Grid, Rows, bounds, measured, page, written
+from tacit.charts.scale import scale_chart
 from tacit.charts.shown import counted, titled
 from tacit.charts.theme import SHAPES, Series, mixed, series
 from tacit.english import several
@@ -18,6 +19,7 @@ from tacit.probes.assumptions import sentences
 from tacit.probes.assumptions import tables as declared
 from tacit.probes.assumptions.examples import retrieval_examples
 from tacit.probes.assumptions.retrieval_measures import MAIN, reads_sentences
+from tacit.probes.assumptions.scale import scaling
 from tacit.probes.assumptions.sentences import by_wording, spread, with_preface, wordings
 from tacit.probes.assumptions.template import load_templates
 
@@ -286,6 +288,16 @@ def favoured(shown: Shown) -> Chart | None:
     return page(title, *panels)
 
 
+@figure(
+    "Size of models",
+    "Not in Weir et al. (2020). The mean reciprocal rank of retrieval against the number of "
+    "parameters, by family.",
+)
+def size_of_models(shown: Shown) -> Chart | None:
+    """Plot the figures of several models against their size (not in the paper)."""
+    return scale_chart(shown, scaling)
+
+
 FIGURES: Mapping[str, FigureSpec] = {
     one.name: one
     for one in (
@@ -296,6 +308,7 @@ FIGURES: Mapping[str, FigureSpec] = {
         elicitation,
         ablation,
         favoured,
+        size_of_models,
     )
 }
 

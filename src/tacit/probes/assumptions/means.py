@@ -20,6 +20,7 @@ class Paired(NamedTuple):
         difference: Second minus first; None without pairs.
         low: The lower end of the difference's interval; None for fewer than two concepts.
         high: The upper end; None for fewer than two concepts.
+        p_value: Two-sided, against no difference; None for fewer than two concepts.
     """
 
     pairs: int
@@ -28,6 +29,7 @@ class Paired(NamedTuple):
     difference: float | None
     low: float | None
     high: float | None
+    p_value: float | None
 
 
 def mean(
@@ -60,4 +62,5 @@ def paired(pairs: pl.DataFrame, bootstrap: Bootstrap) -> Paired:
     values = whole.select("first", "second").to_numpy().T
     change = bootstrap.difference(whole["concept"].to_numpy(), values, np.ones_like(values))
     first, second = values.mean(axis=1).tolist() if whole.height else (None, None)
-    return Paired(whole.height, first, second, change.value, change.low, change.high)
+    ends = (change.value, change.low, change.high, change.p_value)
+    return Paired(whole.height, first, second, *ends)

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
     import polars as pl
 
+    from tacit.findings.scale import ScaledFigure
     from tacit.findings.spec import FigureSpec, Headline, TableSpec, View
     from tacit.probes.assumptions.corrections import Correction
     from tacit.probes.assumptions.elicitation import Elicitation
@@ -192,6 +193,13 @@ class Assumptions:
         from tacit.probes.assumptions.compare import compare
 
         return compare(found)
+
+    @staticmethod
+    def scaling(found: Mapping[str, Findings]) -> list[ScaledFigure]:
+        """Return figures over the size of models; see ``tacit.probes.assumptions.scale``."""
+        from tacit.probes.assumptions.scale import scaling
+
+        return scaling(found)
 
     @staticmethod
     def different_questions(found: Mapping[str, Findings]) -> list[str]:

@@ -77,7 +77,11 @@ def facts(
 
 
 def anchors(
-    of: Sequence[Anchor], scored: Scored, anchoring: str, background: pl.DataFrame
+    of: Sequence[Anchor],
+    scored: Scored,
+    anchoring: str,
+    background: pl.DataFrame,
+    frequency: pl.Series,
 ) -> pl.DataFrame:
     """Return each anchor with its background score and its answer.
 
@@ -86,12 +90,14 @@ def anchors(
         scored: All scores.
         anchoring: The method whose answer counts.
         background: The table that ``background_scores.by_anchor`` returns.
+        frequency: The mean Zipf frequency of each anchor's concepts; see ``frequency``.
 
     Returns:
         ``anchor`` (the id in the file), ``question``, ``concept``, ``cluster`` (the concept, or the
-        anchor itself if it has no concept), ``answer``, the columns of ``background``, then
-        ``choice``, ``right`` (null if missing), ``margin``, ``tied``, and the winner's ``meta`` and
-        ``pair``. The other method, if it was run, adds the same columns with its name as prefix.
+        anchor itself if it has no concept), ``answer``, ``frequency``, the columns of
+        ``background``, then ``choice``, ``right`` (null if missing), ``margin``, ``tied``, and the
+        winner's ``meta`` and ``pair``. The other method, if it was run, adds the same columns with
+        its name as prefix.
     """
     import polars as pl
 
@@ -102,6 +108,7 @@ def anchors(
             "concept": pl.Series([anchor.concept for anchor in of], dtype=pl.String),
             "cluster": [anchor.concept or f"anchor {anchor.id}" for anchor in of],
             "answer": [None if a.answer is None else a.choices[a.answer] for a in of],
+            "frequency": frequency,
         }
     )
     answered = [
@@ -110,6 +117,27 @@ def anchors(
         if (chosen := scored.chosen(way)) is not None
     ]
     return pl.concat([told, background, *answered], how="horizontal")
+
+
+def frequency(concepts: pl.DataFrame, anchors: int) -> pl.Series:
+    """Return the mean Zipf frequency of each anchor's concepts; null if unknown.
+
+    The Zipf frequency is the decimal logarithm of the occurrences in a billion words. A concept
+    that does not occur has 0, as in wordfreq.
+
+    Args:
+        concepts: ``question`` (the index of the anchor) and ``frequency`` (a share of all words).
+            Without the latter, all are unknown.
+        anchors: The number of anchors.
+    """
+    import polars as pl
+
+    every = pl.DataFrame({"question": range(anchors)}, {"question": pl.Int64})
+    if "frequency" not in concepts.columns:
+        return pl.Series("frequency", [None] * anchors, pl.Float64)
+    zipf = (pl.col("frequency") * 1e9).clip(lower_bound=1).log10()
+    means = concepts.group_by(pl.col("question").cast(pl.Int64)).agg(frequency=zipf.mean())
+    return every.join(means, on="question", how="left", maintain_order="left")["frequency"]
 
 
 def _answered(
@@ -167,6 +195,32 @@ def questions(asked: Asked, scored: Scored) -> pl.DataFrame:
     counted = table.rename({"logprob": "votes"}).cast({"votes": pl.Int64})
     shares = votes.of_inputs(scored.background, scored.unread, scored.inputs)
     return pl.concat([counted, shares], how="horizontal")
+
+
+def verifications(of: Sequence[Anchor], scored: Scored) -> pl.DataFrame | None:
+    """Return the score of every answer word to the question whether a choice is the answer.
+
+    Returns:
+        ``anchor`` (the id in the file), ``choice``, ``meta``, ``pair``, ``word``, and ``logprob``
+        (nats) or, for sampled replies, ``votes``; null if missing. None if no choice was verified.
+    """
+    import polars as pl
+
+    if scored.verified is None:
+        return None
+    labels = input_labels(scored.variants, scored.inputs)
+    asked = [(a, c) for a, anchor in enumerate(of) for c, _ in enumerate(anchor.choices)]
+    values = np.array([scored.verified[a, c] for a, c in asked]).ravel()
+    named = [(of[a].id, of[a].choices[c]) for a, c in asked]
+    questions = pl.DataFrame(named, {"anchor": pl.String, "choice": pl.String}, orient="row")
+    inputs = pl.DataFrame(
+        labels, {"meta": pl.Int64, "pair": pl.String, "word": pl.String}, orient="row"
+    )
+    table = questions.join(inputs, how="cross", maintain_order="left_right")
+    table = table.with_columns(logprob=pl.Series(values, dtype=pl.Float64).fill_nan(None))
+    if not scored.voted:
+        return table
+    return table.rename({"logprob": "votes"}).cast({"votes": pl.Int64})
 
 
 def choices(of: Sequence[Anchor], scored: Scored) -> pl.DataFrame:

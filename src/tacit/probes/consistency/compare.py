@@ -1,8 +1,8 @@
 """Comparison of models: paired differences with confidence intervals.
 
 Every figure is computed over the anchors for which both models have an answer and a background
-score, so both are measured on the same questions. Intervals resample question concepts, with the
-same resamples for both models.
+score, so both are measured on the same questions. Intervals and p-values resample question
+concepts, with the same resamples for both models.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 
 from tacit.findings.compare import schema
-from tacit.statistics import Bootstrap, Estimate
+from tacit.statistics import Bootstrap, Change
 from tacit.statistics.permutation import chance_levels
 from tacit.statistics.ranking import aurocs, average_precisions
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     import polars as pl
     from numpy.typing import NDArray
@@ -30,20 +30,19 @@ if TYPE_CHECKING:
     Figure: TypeAlias = Callable[[Floats, Floats], Floats]
 
 _FEWEST_CLUSTERS = 2
-# Maximum size of a batch of draws (resamples times clusters); bounds the memory.
-_CELLS = 4_000_000
 
 
-def _lifts(right: Floats, rows: Floats) -> Floats:
+def lifts(right: Floats, rows: Floats) -> Floats:
     """Return (consistency - chance)/(1 - chance); NaN if chance is 1 or no row is right."""
     chance = chance_levels(right.sum(axis=-1), rows)
     over = average_precisions(right, rows) - chance
     return np.divide(over, 1 - chance, out=np.full_like(over, np.nan), where=chance < 1)
 
 
+LIFT = "lift above chance"
 _RANKED: Mapping[str, Figure] = {
     "conceptual consistency": average_precisions,
-    "lift above chance": _lifts,
+    LIFT: lifts,
     "AUROC": aurocs,
 }
 
@@ -53,7 +52,7 @@ def compare(found: Mapping[str, Findings], bootstrap: Bootstrap | None = None) -
 
     Args:
         found: The findings of each model, by the model's name.
-        bootstrap: The bootstrap for the intervals; the default if None.
+        bootstrap: The bootstrap for the intervals; ``Bootstrap.for_pairs`` if None.
 
     Returns:
         The columns of ``tacit.findings.compare.COMPARISON``. ``n`` is the number of anchors.
@@ -62,24 +61,24 @@ def compare(found: Mapping[str, Findings], bootstrap: Bootstrap | None = None) -
     """
     import polars as pl
 
-    bootstrap = bootstrap or Bootstrap()
+    bootstrap = bootstrap or Bootstrap.for_pairs(len(found))
     rows: list[tuple[str | float | int | None, ...]] = []
     for first, second in combinations(found, 2):
-        pair = _Pair.of(*(found[name].tables["anchors"] for name in (first, second)))
+        pair = Aligned.of([found[name].tables["anchors"] for name in (first, second)])
         for figure, values, change in pair.figures(bootstrap):
-            ends = (change.value, change.low, change.high)
+            ends = (change.value, change.low, change.high, change.p_value)
             rows.append((figure, first, second, *values, *ends, len(pair.clusters)))
     return pl.DataFrame(rows, schema(), orient="row")
 
 
 @dataclass(frozen=True)
-class _Pair:
-    """The anchors of two models, aligned.
+class Aligned:
+    """The anchors of two or more models, aligned.
 
     Args:
         clusters: The question concept of each anchor, shape (anchors,).
-        scores: The background scores, shape (2, anchors).
-        right: 1 if the answer is right, else 0, shape (2, anchors).
+        scores: The background scores, shape (models, anchors).
+        right: 1 if the answer is right, else 0, shape (models, anchors).
     """
 
     clusters: NDArray[np.str_]
@@ -87,70 +86,75 @@ class _Pair:
     right: Floats
 
     @classmethod
-    def of(cls, first: pl.DataFrame, second: pl.DataFrame) -> _Pair:
-        """Align the anchors for which both models have a background score and an answer."""
-        columns = ["anchor", "background_score", "right"]
-        both = (
-            first.select(*columns, "cluster")
-            .join(second.select(columns), on="anchor", maintain_order="left")
-            .drop_nulls(["background_score", "right", "background_score_right", "right_right"])
-        )
-        pairs = (("background_score", "background_score_right"), ("right", "right_right"))
+    def of(cls, tables: Sequence[pl.DataFrame]) -> Aligned:
+        """Align the anchors for which all models have a background score and an answer.
+
+        Args:
+            tables: The table ``anchors`` of each model.
+        """
+        import polars as pl
+
+        columns = ["background_score", "right"]
+        aligned = tables[0].select("anchor", "cluster")
+        for at, table in enumerate(tables):
+            own = table.drop_nulls(columns).select(
+                "anchor", *(pl.col(name).cast(pl.Float64).alias(f"{name} {at}") for name in columns)
+            )
+            aligned = aligned.join(own, on="anchor", maintain_order="left")
         scores, right = (
-            np.stack([both[name].cast(float).to_numpy() for name in names]) for names in pairs
+            np.stack([aligned[f"{name} {at}"].to_numpy() for at in range(len(tables))])
+            for name in columns
         )
-        return cls(both["cluster"].to_numpy().astype(np.str_), scores, right)
+        return cls(aligned["cluster"].to_numpy().astype(np.str_), scores, right)
 
     def figures(
         self, bootstrap: Bootstrap
-    ) -> Iterator[tuple[str, tuple[float | None, float | None], Estimate]]:
-        """Yield each figure's name, its value for each model, and the difference."""
+    ) -> Iterator[tuple[str, tuple[float | None, float | None], Change]]:
+        """Yield each figure's name, its value for each of two models, and the difference."""
         ones = np.ones_like(self.scores)
-        means = {
-            "background score, mean over questions": self.scores,
-            "questions right": self.right,
-        }
-        for name, values in means.items():
+        for name, values in self.means.items():
             change = bootstrap.difference(self.clusters, values, ones)
             yield name, (_mean(values[0]), _mean(values[1])), change
-        counted = [
-            _Thresholds.of(*each, self.clusters)
-            for each in zip(self.right, self.scores, strict=True)
-        ]
+        counted = self.thresholds()
         for name, figure in _RANKED.items():
             one, other = (_one(each.figures(figure, None)) for each in counted)
             yield name, (one, other), self._change(figure, counted, (one, other), bootstrap)
 
+    @property
+    def means(self) -> Mapping[str, Floats]:
+        """The figures that are means over anchors, by name; shape (models, anchors)."""
+        return {"background score, mean over questions": self.scores, "questions right": self.right}
+
+    def thresholds(self) -> list[Thresholds]:
+        """Return the counts per cluster and score of each model."""
+        return [
+            Thresholds.of(*each, self.clusters)
+            for each in zip(self.right, self.scores, strict=True)
+        ]
+
     def _change(
         self,
         figure: Figure,
-        counted: list[_Thresholds],
+        counted: list[Thresholds],
         values: tuple[float | None, float | None],
         bootstrap: Bootstrap,
-    ) -> Estimate:
+    ) -> Change:
         first, second = values
         if first is None or second is None:
-            return Estimate(None, None, None)
+            return Change(None, None, None)
         clusters = len(np.unique(self.clusters))
         if clusters < _FEWEST_CLUSTERS:
-            return Estimate(second - first, None, None)
-        changes = np.concatenate(
-            [
-                counted[1].figures(figure, times) - counted[0].figures(figure, times)
-                for times in _draws(clusters, bootstrap)
-            ]
-        )
-        # Drop resamples in which a figure is undefined, such as those with only right answers.
-        defined = changes[~np.isnan(changes)]
-        if not len(defined):
-            return Estimate(second - first, None, None)
-        tail = (1 - bootstrap.level) / 2
-        low, high = np.quantile(defined, [tail, 1 - tail])
-        return Estimate(second - first, float(low), float(high))
+            return Change(second - first, None, None)
+        # A figure is undefined in some resamples, such as those with only right answers.
+        changes = [
+            counted[1].figures(figure, times) - counted[0].figures(figure, times)
+            for times in bootstrap.draws(clusters)
+        ]
+        return bootstrap.change(second - first, np.concatenate(changes))
 
 
 @dataclass(frozen=True)
-class _Thresholds:
+class Thresholds:
     """The number of rows and of right rows per cluster and score, highest score first.
 
     Args:
@@ -162,7 +166,8 @@ class _Thresholds:
     rows: Floats
 
     @classmethod
-    def of(cls, right: Floats, score: Floats, clusters: NDArray[np.str_]) -> _Thresholds:
+    def of(cls, right: Floats, score: Floats, clusters: NDArray[np.str_]) -> Thresholds:
+        """Count the rows of one model; each argument has one value per row."""
         names, cluster = np.unique(clusters, return_inverse=True)
         levels, level = np.unique(-score, return_inverse=True)
         cells, shape = cluster * len(levels) + level, (len(names), len(levels))
@@ -181,18 +186,6 @@ class _Thresholds:
         """
         drawn = np.ones((1, len(self.rows))) if times is None else times
         return figure(drawn @ self.right, drawn @ self.rows)
-
-
-def _draws(clusters: int, bootstrap: Bootstrap) -> Iterator[Floats]:
-    """Yield how often each cluster is drawn in each resample, in batches (resamples, clusters)."""
-    generator = np.random.default_rng(bootstrap.seed)
-    step = max(1, _CELLS // clusters)
-    for begin in range(0, bootstrap.resamples, step):
-        rows = min(step, bootstrap.resamples - begin)
-        drawn = generator.integers(0, clusters, size=(rows, clusters))
-        cells = drawn + clusters * np.arange(rows)[:, None]
-        times = np.bincount(cells.ravel(), minlength=rows * clusters).astype(np.float64)
-        yield times.reshape(rows, clusters)
 
 
 def _mean(values: Floats) -> float | None:

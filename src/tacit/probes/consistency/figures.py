@@ -22,6 +22,7 @@ from tacit.charts.marks import (
     series_styles,
     written,
 )
+from tacit.charts.scale import scale_chart
 from tacit.charts.shown import Shown, counted, titled
 from tacit.charts.theme import PAPER, Series, mixed, series
 from tacit.english import several
@@ -30,6 +31,14 @@ from tacit.findings.spec import figure
 from tacit.probes.consistency import prediction_figures
 from tacit.probes.consistency import tables as declared
 from tacit.probes.consistency.background_scores import mean_of
+from tacit.probes.consistency.relation_figures import (
+    FEWEST_ANCHORS,
+    GREY,
+    by_relation,
+    diagonal,
+    relations_across_models,
+)
+from tacit.probes.consistency.scale import scaling
 from tacit.probes.consistency.template import load_templates
 
 if TYPE_CHECKING:
@@ -142,12 +151,9 @@ def background_against_consistency(shown: Shown) -> Chart | None:
     """Plot background score against consistency by relation, one panel per model (Figure 5)."""
     import polars as pl
 
-    found, known = shown.table("consistency_by_relation"), shown.table("background_by_relation")
-    if found is None or known is None:
+    both = by_relation(shown)
+    if both is None:
         return None
-    columns = ("model", "consistency", "chance", "n", "lift_low")
-    found = found.select(*columns, relation="name")
-    both = known.join(found, on=["model", "relation"], how="left", maintain_order="left")
     table = both.drop_nulls(["background_score", "consistency"])
     if table.is_empty():
         return None
@@ -170,7 +176,9 @@ def background_against_consistency(shown: Shown) -> Chart | None:
         "Background score against conceptual consistency, by relation",
         f"labelled, with the number of anchor questions: the {FARTHEST} relations farthest from "
         "the diagonal (dotted); lines: background score, "
-        f"{shown.intervals('background_by_relation')}",
+        f"{shown.intervals('background_by_relation')}"
+        + f"; {GREY}, never labelled"
+        * bool((table["n"] < FEWEST_ANCHORS).any()),
         f"{counted(table['n'], 'anchor question')} and {facts} per relation",
         f"undefined and not drawn (number of anchor questions): {undefined}" * bool(undefined),
     )
@@ -328,18 +336,30 @@ def anchor_sensitivity(shown: Shown) -> Chart | None:
     return page(title, *panels)
 
 
+@figure(
+    "Size of models",
+    "Not in Sahu et al. (2022). Lift, background score and accuracy against the number of "
+    "parameters, by family.",
+)
+def size_of_models(shown: Shown) -> Chart | None:
+    """Plot the figures of several models against their size (not in the paper)."""
+    return scale_chart(shown, scaling)
+
+
 FIGURES: Mapping[str, FigureSpec] = {
     one.name: one
     for one in (
         consistency,
         background_and_anchors,
         background_against_consistency,
+        relations_across_models,
         prompting_bias,
         consistency_by_relation,
         consistency_by_concept,
         prompt_sensitivity,
         anchor_sensitivity,
         *prediction_figures.FIGURES,
+        size_of_models,
     )
 }
 
@@ -392,7 +412,7 @@ def _size_caption(shown: Shown) -> Iterator[str]:
     if shown.by_size:
         joined = len(set(shown.families.values())) < len(shown.families)
         yield "against the number of parameters, on a logarithmic scale" + (
-            "; a line joins models whose names differ in size alone" * joined
+            "; a line joins models of one family" * joined
         )
 
 
@@ -465,18 +485,20 @@ def _scatter(
     ]
     apart = (pl.col("background_score") - pl.col("consistency")).abs()
     table = table.with_columns(tip=pl.Series(tips)).sort(-apart, "relation")
-    far, near = table.head(FARTHEST), table.slice(FARTHEST)
+    enough = table.filter(pl.col("n") >= FEWEST_ANCHORS)
+    far, near = enough.head(FARTHEST), enough.slice(FARTHEST)
+    few = table.filter(pl.col("n") < FEWEST_ANCHORS)
     far = far.with_columns(series=pl.format("{} ({})", "relation", "n"))
     across, up = Axis("CC", ends), Axis(column.heading, ends, percent=True)
     x, y = alt.X("consistency:Q", **across.shared), alt.Y("value:Q", **up.shared)
-    corners = alt.InlineData(values=[{"a": end} for end in ends])
-    diagonal = alt.Chart(corners).mark_line(color=colours.muted, strokeDash=[2, 3], strokeWidth=1.2)
     marks: dict[str, Any] = {"opacity": 1, "size": 60, "aria": True}
     others = alt.Chart(near).mark_point(color=colours.muted, filled=False, fill=PAPER, **marks)
+    grey = alt.Chart(few).mark_point(color=mixed(colours.muted, 0.7), filled=True, **marks)
     spans = alt.Chart(far.drop_nulls(["low", "high"])).mark_rule(color=colours.muted)
     named = alt.Chart(far).mark_point(filled=True, **marks)
     layers = [
-        diagonal.encode(x=alt.X("a:Q", **across.shared), y=alt.Y("a:Q", **up.shared)),
+        diagonal(ends, colours),
+        grey.encode(x=x, y=y, description="tip:N"),
         others.encode(x=x, y=y, description="tip:N"),
         spans.encode(x=x, y=alt.Y("low:Q", **up.shared), y2="high:Q"),
         named.encode(

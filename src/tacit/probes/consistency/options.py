@@ -31,8 +31,10 @@ class ConsistencyOptions:
     kb: Path = option(help="A knowledge base created by tacit kb import.", data=of_knowledge_base)
     limit: int | None = option(None, help="Only the first N questions.", least=1)
     background: BackgroundOptions = field(default_factory=BackgroundOptions)
-    wording: Literal["paper", "grammatical"] = option(
-        "paper", help="Templates for facts: paper (as printed) or grammatical."
+    wording: Literal["paper", "grammatical", "surface"] = option(
+        "paper",
+        help="Wording of facts: paper (templates as printed), grammatical, or surface (the "
+        "knowledge base's own sentences).",
     )
     templates: Path | None = option(None, help="A YAML file with your own templates for relations.")
     answering: Literal["max", "count", "calibrated", "single"] = option(

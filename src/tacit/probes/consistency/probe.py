@@ -21,9 +21,12 @@ from tacit.probes.consistency import (
     sensitivity,
 )
 from tacit.probes.consistency.accuracy_by_score import accuracy_by_score
+from tacit.probes.consistency.adjusted import adjusted
 from tacit.probes.consistency.answers import Method
 from tacit.probes.consistency.background_scores import CorrectAnswers, relevance
 from tacit.probes.consistency.baselines import anchor_baselines
+from tacit.probes.consistency.controls import Controls
+from tacit.probes.consistency.no_knowledge import no_knowledge, summary_of
 from tacit.probes.consistency.options import ConsistencyOptions
 from tacit.probes.consistency.prompt_set import PromptSet
 from tacit.probes.consistency.prompt_variants import Inputs
@@ -40,10 +43,12 @@ if TYPE_CHECKING:
 
     import polars as pl
 
+    from tacit.findings.scale import ScaledFigure
     from tacit.findings.spec import FigureSpec, Headline, TableSpec, View
     from tacit.knowledge.background import Background
     from tacit.probes.consistency.questions import PromptVariant
     from tacit.probes.consistency.scored import Scored
+    from tacit.probes.consistency.surface import Surface
     from tacit.probes.consistency.template import Templates
     from tacit.probes.consistency.wording import Wording
     from tacit.requests import Prompt, Scores, Votes
@@ -100,6 +105,7 @@ class ConsistencyProbe:
         wording: How concepts are inserted into the templates.
         version: The version of the paper, which determines the number of meta-prompts.
         reading: How answers are derived from scores.
+        surface: The surface texts of the facts; None for the templates alone.
 
     Raises:
         RequestError: No anchor has a fact, an anchor has no answer, a relation has no template, or
@@ -126,6 +132,7 @@ class ConsistencyProbe:
     wording: Wording
     version: str = "review-lexicon"
     reading: Reading = field(default_factory=Reading)
+    surface: Surface | None = None
 
     @classmethod
     def of(cls, options: ConsistencyOptions) -> Self:
@@ -138,6 +145,7 @@ class ConsistencyProbe:
         from tacit.knowledge.background import background
         from tacit.knowledge.base import KnowledgeBase
         from tacit.knowledge.words import spare_torch
+        from tacit.probes.consistency.surface import Surface
         from tacit.probes.consistency.template import load_templates
         from tacit.probes.consistency.wording import wording
         from tacit.sources.anchors import read_anchors
@@ -149,9 +157,13 @@ class ConsistencyProbe:
         anchors = read_anchors(options.questions)[: options.limit]
         with KnowledgeBase(options.kb) as base:
             texts = [(anchor.question, *anchor.choices) for anchor in anchors]
-            found = background(base, texts, extraction)
+            topics = [anchor.concept for anchor in anchors]
+            found = background(base, texts, extraction, topics=topics, tails=True)
+            surface = None
+            if options.wording == "surface":
+                surface = Surface.of(base, found.facts, templates.surface)
         version = options.background.paper_version
-        return cls(anchors, found, templates, worded, version, reading)
+        return cls(anchors, found, templates, worded, version, reading, surface)
 
     def __post_init__(self) -> None:
         unlabelled = [anchor.id for anchor in self.anchors if anchor.answer is None]
@@ -174,7 +186,7 @@ class ConsistencyProbe:
     @cached_property
     def asked(self) -> Asked:
         """The distinct facts and their questions."""
-        return Asked.of(self.background.facts, self.templates, self.wording)
+        return Asked.of(self.background.facts, self.templates, self.wording, self.surface)
 
     @cached_property
     def variants(self) -> tuple[PromptVariant, ...]:
@@ -239,6 +251,13 @@ class ConsistencyProbe:
         return compare(found)
 
     @staticmethod
+    def scaling(found: Mapping[str, Findings]) -> list[ScaledFigure]:
+        """Return figures over the size of models; see ``tacit.probes.consistency.scale``."""
+        from tacit.probes.consistency.scale import scaling
+
+        return scaling(found)
+
+    @staticmethod
     def figures() -> Mapping[str, FigureSpec]:
         """Return the figures by name."""
         from tacit.probes.consistency.figures import FIGURES
@@ -301,8 +320,10 @@ class ConsistencyProbe:
         beliefs = scored.beliefs(self.reading.method)
         known = CorrectAnswers.of(answers, self.asked)
         background = background_scores.by_anchor(known, self.asked, len(self.anchors))
+        frequency = answer_tables.frequency(self.background.concepts, len(self.anchors))
         way = self.reading.anchoring[0]
-        anchors = answer_tables.anchors(self.anchors, scored, way, background)
+        anchors = answer_tables.anchors(self.anchors, scored, way, background, frequency)
+        controls = Controls(self.anchors, self.background, self.asked, known, anchors)
         chosen = [(name, scored.chosen(name)) for name in self.reading.anchoring]
         tables = {
             "facts": answer_tables.facts(self.asked, known, answers, scored, beliefs),
@@ -310,6 +331,8 @@ class ConsistencyProbe:
             "anchors": anchors,
             "choices": answer_tables.choices(self.anchors, scored),
             "consistency": consistency.overall(anchors, how),
+            "adjusted": adjusted(anchors, how),
+            "controls": controls.table(how),
             "consistency_by_relation": consistency.by_relation(anchors, self.asked, how),
             "consistency_by_concept": consistency.by_concept(anchors, self.asked, how),
             "background_by_relation": background_scores.by_relation(known, self.asked, bootstrap),
@@ -319,6 +342,7 @@ class ConsistencyProbe:
             "winners": sensitivity.winners(
                 answers, scored, [(name, each) for name, each in chosen if each is not None]
             ),
+            **({} if self.background.audited is None else {"audit": self.background.audited}),
         }
         predicted = prediction.Rows.of(
             features.features(scored, self.reading, self.asked, self.background.concepts), anchors
@@ -330,9 +354,16 @@ class ConsistencyProbe:
             **reliability.tables(predicted, bootstrap),
             **predictor.tables(predicted),
         }
+        verified = answer_tables.verifications(self.anchors, scored)
+        if verified is not None:
+            tables["verifications"] = verified
+        if self.background.tails is not None:
+            tails = self.background.tails
+            tables["no_knowledge"] = no_knowledge(tails, tables["facts"], bootstrap)
         summary = {
             **self._counts(),
             **of_tables(tables, bootstrap),
+            **summary_of(tables.get("no_knowledge")),
             **of_answers(answers, tables["facts"], beliefs),
             **prediction.summary(predicted, tables),
             **scores,
@@ -347,6 +378,7 @@ class ConsistencyProbe:
             "facts": self.asked.facts.height,
             "without_negative": self.asked.facts["negative"].null_count(),
             **({} if self.background.counts is None else asdict(self.background.counts)),
+            **({} if self.surface is None else {"surface": self.surface.summary()}),
             "questions": len(self.asked.texts),
             "prompts": len(self.prompts),
         }

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     import polars as pl
 
+    from tacit.probes.consistency.surface import Surface
     from tacit.probes.consistency.template import Templates
     from tacit.probes.consistency.wording import Wording
 
@@ -179,13 +180,20 @@ class Asked:
     texts: tuple[str, ...]
 
     @classmethod
-    def of(cls, found: pl.DataFrame, templates: Templates, wording: Wording) -> Asked:
+    def of(
+        cls,
+        found: pl.DataFrame,
+        templates: Templates,
+        wording: Wording,
+        surface: Surface | None = None,
+    ) -> Asked:
         """Build the questions about background facts.
 
         Args:
             found: ``question`` (the index of the anchor), head, relation, tail and negative.
             templates: The templates of the relations.
             wording: How concepts are inserted into the templates.
+            surface: The surface texts, which are used for the facts that have one.
 
         Raises:
             RequestError: A relation has no template.
@@ -198,14 +206,18 @@ class Asked:
         links = found.select(*FACT, anchor=pl.col("question").cast(pl.Int64))
         texts: dict[str, int] = {}
 
-        def text_index(head: str, relation: str, tail: str | None) -> int | None:
+        def text_index(fact: tuple[str, str, str], tail: str | None) -> int | None:
             if tail is None:
                 return None
-            text = background_question((head, relation, tail), templates, wording)
+            text = None if surface is None else surface.question(fact, tail)
+            text = text or background_question((*fact[:2], tail), templates, wording)
             return texts.setdefault(text, len(texts))
 
-        positive = [text_index(*fact) for fact in facts.select(FACT).iter_rows()]
-        negative = [text_index(*fact) for fact in facts.select(*FACT[:2], "negative").iter_rows()]
+        rows = [
+            (tuple(fact), other) for *fact, other in facts.select(*FACT, "negative").iter_rows()
+        ]
+        positive = [text_index(fact, fact[2]) for fact, _ in rows]
+        negative = [text_index(fact, other) for fact, other in rows]
         return cls(
             facts.with_columns(
                 pl.Series("positive_question", positive, pl.Int64),

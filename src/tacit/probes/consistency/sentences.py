@@ -5,12 +5,23 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from tacit.english import number_of, several
-from tacit.findings.numbers import UNDEFINED, estimate, level, p_value, points, score
+from tacit.findings.numbers import (
+    UNDEFINED,
+    estimate,
+    level,
+    p_value,
+    percent,
+    points,
+    ratio,
+    score,
+)
 from tacit.probes.consistency.prediction import sentences as prediction_sentences
 from tacit.statistics import prediction
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
+
+_HALF = 0.5  # the AUROC of a useless score
 
 
 def sentences(summary: Mapping[str, Any]) -> Iterator[str]:
@@ -34,6 +45,9 @@ def sentences(summary: Mapping[str, Any]) -> Iterator[str]:
         f"{several(known['relations'], 'relation')}, is {estimate(known)}; always giving the same "
         "answer would score 50\N{NO-BREAK SPACE}%."
     )
+    yield from _odds(summary)
+    if summary.get("no_knowledge"):
+        yield _without_knowledge(summary["no_knowledge"])
     yield _relevant(summary["relevance"])
     yield from prediction_sentences(summary)
     if "clear_questions" in summary:
@@ -45,6 +59,39 @@ def sentences(summary: Mapping[str, Any]) -> Iterator[str]:
     yield from _unanswered(summary)
     yield from _unscored(summary)
     yield from _worded(summary)
+
+
+def _odds(summary: Mapping[str, Any]) -> Iterator[str]:
+    """Yield a sentence about the adjusted odds ratio, or why there is none."""
+    if summary["no_odds_ratio"] is not None:
+        yield f"There is no adjusted odds ratio: {summary['no_odds_ratio']}."
+        return
+    names = {"value": "", "low": "_low", "high": "_high"}
+    row = {name: summary[f"odds_ratio{end}"] for name, end in names.items()}
+    yield (
+        "With the number of facts, the frequency of the concepts and the length of the correct "
+        "choice held fixed, the odds of a correct answer are multiplied by "
+        f"{estimate(row, 'value', ratio)} when the background score rises from 0 to 1 (p "
+        f"{_p(summary['odds_ratio_p'])})."
+    )
+
+
+def _without_knowledge(row: Mapping[str, Any]) -> str:
+    """Return a sentence about the baseline that sees only the tail of each fact and negative."""
+    if row["auroc"] is None:
+        return f"The no-knowledge baseline is undefined: {row['undefined']}."
+    area, accuracy = (
+        estimate(
+            {"value": row[name], "low": row[f"{name}_low"], "high": row[f"{name}_high"]}, how=how
+        )
+        for name, how in (("auroc", score), ("accuracy", percent))
+    )
+    return (
+        "A logistic regression that sees only the second concept of each fact and of each negative "
+        f"tells facts from negatives with an AUROC of {area} and an accuracy of {accuracy}, over "
+        f"{several(row['facts'], 'fact')}; a background score up to this accuracy needs no "
+        "knowledge of the pair."
+    )
 
 
 def _relevant(row: Mapping[str, Any]) -> str:
@@ -125,8 +172,29 @@ def _unscored(summary: Mapping[str, Any]) -> Iterator[str]:
         )
 
 
+def _surface(counts: Mapping[str, int]) -> str:
+    """Return a sentence about the facts that have the wording of their surface text."""
+    facts, texts, worded = counts["facts"], counts["with_text"], counts["worded"]
+    if not texts:
+        return (
+            "No fact has surface text in the knowledge base; all are worded by the paper's "
+            "templates."
+        )
+    if worded == facts:
+        return f"{several(facts, 'fact')} {number_of(facts, 'is', 'are')} worded by surface text."
+    unclear = texts - worded
+    unusable = f" ({unclear:,} of them because it does not mark head and tail)" if unclear else ""
+    return (
+        f"{worded:,} of {several(facts, 'fact')} {number_of(worded, 'is', 'are')} worded by "
+        f"surface text. The others have none that can be used{unusable}, and are worded by the "
+        "paper's templates."
+    )
+
+
 def _worded(summary: Mapping[str, Any]) -> Iterator[str]:
-    """Yield sentences about facts without a negative and repeated choices."""
+    """Yield sentences about surface text, facts without a negative and repeated choices."""
+    if "surface" in summary:
+        yield _surface(summary["surface"])
     if summary["without_negative"]:
         lacking = summary["without_negative"]
         yield f"{several(lacking, 'fact has', 'facts have')} no possible negative."
@@ -158,6 +226,15 @@ def notes(summary: Mapping[str, Any]) -> Iterator[str]:
         f"the background score: {made['background_score']['method']} over "
         f"{made['background_score']['over']}. Intervals of accuracies: {others}."
     )
+    if summary.get("no_knowledge"):
+        yield (
+            "The no-knowledge baseline is a logistic regression on the second concept's number of "
+            "words, length, Zipf frequency, part of speech, degree in the knowledge base, and "
+            "count as a tail of the relation, cross-validated with all facts of a first concept in "
+            "the same fold. The counts leave out the fact through which a second concept was "
+            f"drawn. Its intervals: {_made(made['no_knowledge'])}; they do not include the "
+            "variance of the fit."
+        )
     yield (
         "The chance level is the exact mean of average precision over all permutations. Lift is "
         "(consistency \N{MINUS SIGN} chance)/(1 \N{MINUS SIGN} chance). Its interval is cut at the "
@@ -200,10 +277,10 @@ def verdict(summary: Mapping[str, Any]) -> str:
             "conceptual consistency equals its chance level, the share of correct answers, "
             f"{score(found['chance'])}."
         )
-    return _ranked(found, n)
+    return _ranked(found, summary, n)
 
 
-def _ranked(found: Mapping[str, Any], n: str) -> str:
+def _ranked(found: Mapping[str, Any], summary: Mapping[str, Any], n: str) -> str:
     """Return the sentence about a defined lift."""
     row = {"value": found["lift"], "low": found["lift_low"], "high": found["lift_high"]}
     figures = (
@@ -235,12 +312,63 @@ def _ranked(found: Mapping[str, Any], n: str) -> str:
             f"answers: {figures}, {right}. The interval would be wider than the distance from "
             "chance to a perfect ranking."
         )
-    outcome = "There is no evidence that background scores predict correct answers"
-    if found["lift_low"] > 0:
-        outcome = "Higher background scores predict correct answers"
-    elif found["lift_high"] < 0:
-        outcome = "Higher background scores predict incorrect answers"
-    return f"{outcome}: {figures}. The lift is not adjusted for the number of facts."
+    return f"{_outcome(found, summary)}: {figures}; {_adjusted(summary)}.{_disagreement(found)}"
+
+
+def _outcome(found: Mapping[str, Any], summary: Mapping[str, Any]) -> str:
+    """Return what the plain lift and the lift adjusted for the number of facts say together."""
+    plain = _side(found["lift_low"], found["lift_high"])
+    adjusted = _side(summary["lift_adjusted_low"], summary["lift_adjusted_high"])
+    answers = {1: "correct", -1: "incorrect"}
+    if adjusted is None:
+        claim = "There is no evidence that background scores predict correct answers"
+        if plain:
+            claim = f"Higher background scores go with {answers[plain]} answers"
+        return f"{claim}, without adjustment for the number of facts"
+    if plain and plain == adjusted:
+        return f"Higher background scores predict {answers[plain]} answers"
+    if adjusted:
+        return (
+            f"Among questions with equally many facts, higher background scores predict "
+            f"{answers[adjusted]} answers, but not over all questions"
+        )
+    if plain:
+        return (
+            f"Higher background scores go with {answers[plain]} answers, but not among questions "
+            "with equally many facts, so the number of facts may be the reason"
+        )
+    return "There is no evidence that background scores predict correct answers"
+
+
+def _side(low: float | None, high: float | None) -> int | None:
+    """Return the sign of an interval, 0 if it includes 0, or None if there is none."""
+    if low is None or high is None:
+        return None
+    return 1 if low > 0 else -1 if high < 0 else 0
+
+
+def _adjusted(summary: Mapping[str, Any]) -> str:
+    """Return a phrase with the lift that is adjusted for the number of facts."""
+    names = {"value": "", "low": "_low", "high": "_high"}
+    row = {name: summary[f"lift_adjusted{end}"] for name, end in names.items()}
+    if row["value"] is None or summary["no_adjusted_interval"] is not None:
+        return f"no adjustment for the number of facts ({summary['no_adjusted_interval']})"
+    return f"adjusted for the number of facts, the lift is {estimate(row, 'value', score)}"
+
+
+def _disagreement(found: Mapping[str, Any]) -> str:
+    """Return a sentence if the intervals of lift and AUROC lead to different conclusions."""
+    low, high = found["auroc_low"], found["auroc_high"]
+    if low is None or high is None:
+        return ""
+    area = _side(low - _HALF, high - _HALF)
+    if area == _side(found["lift_low"], found["lift_high"]):
+        return ""
+    row = {"value": found["auroc"], "low": low, "high": high}
+    return (
+        f" Lift and AUROC disagree: the AUROC is {estimate(row, 'value', score)} (chance level "
+        "0.5). Lift depends most on the highest background scores, AUROC on all of them."
+    )
 
 
 def _alike(summary: Mapping[str, Any]) -> str:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tacit.probes.consistency import background_scores
+from tacit.probes.consistency.adjusted import SUMMARY
 from tacit.probes.consistency.prompt_set import BACKGROUND, CHOICE, VERIFY
 from tacit.statistics.conditional import FEWEST_ITEMS
 
@@ -35,6 +36,7 @@ def of_tables(tables: Mapping[str, pl.DataFrame], bootstrap: Bootstrap) -> dict[
         "without_answer": anchors["right"].null_count(),
         "tied_anchors": int(anchors["tied"].sum()),
         "consistency": tables["consistency"].to_dicts()[0],
+        **tables["adjusted"].select(SUMMARY).to_dicts()[0],
         "background_score": {
             "relations": tables["background_by_relation"]["background_score"].count(),
             "value": mean.value,
@@ -104,6 +106,7 @@ def intervals(how: Permutations, bootstrap: Bootstrap) -> dict[str, Any]:
         "consistency": {**how.to_json(), **by_concept},
         "background_score": {"method": "Student's t", "over": "relations"},
         "background_by_relation": {**bootstrap.to_json(), "clusters": "head of the fact"},
+        "no_knowledge": {**bootstrap.to_json(), "clusters": "head of the fact"},
         "relevance": {**how.to_json(), **by_concept, "least_facts": FEWEST_ITEMS},
         "others": {**bootstrap.to_json(), **by_concept},
     }

@@ -6,7 +6,12 @@ from typing import TYPE_CHECKING
 
 from tacit.findings.spec import QUESTIONS, Column, Headline, Layout, TableSpec
 from tacit.probes.consistency.accuracy_by_score import ACCURACY_BY_SCORE
+from tacit.probes.consistency.adjusted import ADJUSTED
+from tacit.probes.consistency.audit import AUDIT
 from tacit.probes.consistency.baselines import ANCHOR_BASELINES
+from tacit.probes.consistency.controls import CONTROLS
+from tacit.probes.consistency.negative_examples import NEGATIVE_EXAMPLES
+from tacit.probes.consistency.no_knowledge import NO_KNOWLEDGE
 from tacit.probes.consistency.prediction import PREDICTION_TABLES
 from tacit.probes.consistency.predictor import COVARIANCE, PREDICTOR
 from tacit.probes.consistency.reliability import RELIABILITY_TABLES
@@ -165,6 +170,12 @@ ANCHORS = TableSpec(
             meaning="The bootstrap cluster: the concept, or the question itself if it has none.",
         ),
         Column("answer", "correct answer", meaning="Its correct answer."),
+        Column(
+            "frequency",
+            "frequency",
+            "number",
+            "The mean Zipf frequency of its concepts; null if unknown.",
+        ),
         Column("facts", "facts", "count", "How many background facts it has."),
         *_ANSWERED,
         *_ACCURACIES,
@@ -245,6 +256,31 @@ CHOICES = TableSpec(
     ),
     keys=4,
     shown=False,
+)
+
+
+VERIFICATIONS = TableSpec(
+    "verifications",
+    "Verified choices",
+    "Each choice, asked whether it is the answer, with each answer word and each meta-prompt. Only "
+    "runs that verify choices have this table.",
+    columns=(
+        Column("anchor", "id", meaning="The question's id in the file."),
+        Column("choice", "choice", meaning="The choice."),
+        *VARIANT,
+        Column("word", "word", meaning="The answer word."),
+        Column(
+            "logprob",
+            LOGPROB.heading,
+            "nats",
+            "Its log-probability, in nats; absent for sampled replies.",
+            optional=True,
+        ),
+        Column("votes", "votes", "count", "Sampled replies that gave the word.", optional=True),
+    ),
+    keys=5,
+    shown=False,
+    optional=True,
 )
 
 
@@ -546,11 +582,12 @@ RELATIONS = TableSpec(
 
 TABLES = (
     *(QUESTION_TABLE, FACTS, LINKS, ANCHORS, CHOICES),
-    *(CONSISTENCY, BACKGROUND_SCORE, ANCHOR_ACCURACY),
+    *(CONSISTENCY, ADJUSTED, BACKGROUND_SCORE, NO_KNOWLEDGE, ANCHOR_ACCURACY, CONTROLS),
     *(RELATIONS, CONSISTENCY_BY_RELATION, CONSISTENCY_BY_CONCEPT, BACKGROUND_BY_RELATION),
-    *(RELEVANCE, BACKGROUND_WAYS, ANCHOR_WAYS, WINNERS),
+    *(VERIFICATIONS, NEGATIVE_EXAMPLES, RELEVANCE, BACKGROUND_WAYS, ANCHOR_WAYS, WINNERS),
     *(ACCURACY_BY_SCORE, ANCHOR_BASELINES, *PREDICTION_TABLES),
     *(*RELIABILITY_TABLES, PREDICTOR, COVARIANCE),
+    AUDIT,
 )
 HEADLINES = (
     Headline(

@@ -76,6 +76,7 @@ class Templates:
         versions: The number of meta-prompts in each version of the paper.
         asks_for_truth: The meta-prompts, from 1, that no choice can answer.
         verify: The question whether a choice is the answer, with ``{choice}`` and ``{question}``.
+        surface: The question whether a fact's surface text is true, with ``{statement}``.
     """
 
     relations: Mapping[str, RelationTemplate]
@@ -84,6 +85,7 @@ class Templates:
     versions: Mapping[str, int]
     asks_for_truth: frozenset[int]
     verify: str
+    surface: str
 
     def __post_init__(self) -> None:
         convert_strings(self, "meta_prompts")
@@ -147,6 +149,7 @@ def _built_in() -> Templates:
         content["versions"],
         frozenset(content["asks_for_truth"]),
         content["verify"],
+        content["surface"],
     )
 
 

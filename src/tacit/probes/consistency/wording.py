@@ -1,4 +1,4 @@
-"""The wording of a background question: as the paper prints it, or grammatical.
+"""The wording of a background question by a template: as the paper prints it, or grammatical.
 
 ``grammatical`` uses a lexicon of single words with their parts of speech, and the lists in
 ``consistency.yaml``. It does not parse, which limits it. A word that may be a noun or a verb is
@@ -12,7 +12,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
-from typing import TYPE_CHECKING, Literal, Protocol
+from typing import TYPE_CHECKING, Literal, Protocol, get_args
 
 import yaml
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from tacit.probes.consistency.template import RelationTemplate
 
-Preset = Literal["paper", "grammatical"]
+Preset = Literal["paper", "grammatical", "surface"]
 
 # Minimum frequency of a gerund (on Zipf's scale; about once in three million words): "barking" and
 # "growling" pass, "pillowing" and "paining" do not.
@@ -44,7 +44,7 @@ class Paper:
 
     def question(self, template: RelationTemplate, first: str, second: str) -> str:
         """Return the question as printed; see ``Wording``."""
-        return _ended(template.text.format(c1=_spaced(first), c2=_spaced(second)))
+        return ended(template.text.format(c1=_spaced(first), c2=_spaced(second)))
 
 
 @dataclass(frozen=True)
@@ -65,7 +65,7 @@ class Grammatical:
         if template.singular is None or template.plural is None:
             return Paper().question(template, first, second)
         text = template.plural if self.is_plural(first) else template.singular
-        return _ended(text.format(**self._wordings("c1", first), **self._wordings("c2", second)))
+        return ended(text.format(**self._wordings("c1", first), **self._wordings("c2", second)))
 
     def is_plural(self, concept: str) -> bool:
         """Check whether a concept takes a plural verb."""
@@ -146,18 +146,32 @@ class Grammatical:
 
 
 def wording(preset: str) -> Wording:
-    """Return the wording of a preset, ``paper`` or ``grammatical``.
+    """Return the wording of a preset: ``paper``, ``grammatical`` or ``surface``.
+
+    The wording of ``surface`` is that of the facts without a surface text, ``paper``.
 
     Raises:
         RequestError: The preset does not exist.
     """
-    if preset == "paper":
+    if preset in {"paper", "surface"}:
         return Paper()
     if preset != "grammatical":
-        raise RequestError(f"unknown wording {preset!r}; expected paper or grammatical")
+        known = ", ".join(get_args(Preset))
+        raise RequestError(f"unknown wording {preset!r}; expected one of {known}")
+    return Grammatical(Nouns.load(), _lists())
+
+
+def determiners() -> frozenset[str]:
+    """Return the words that take the place of an article."""
+    return _lists()["determiners"]
+
+
+@cache
+def _lists() -> Mapping[str, frozenset[str]]:
+    """Return the lists that ``consistency.yaml`` describes, by name."""
     path = resources.files("tacit") / "data" / "templates" / "consistency.yaml"
     lists = yaml.safe_load(path.read_text(encoding="utf-8"))["words"]
-    return Grammatical(Nouns.load(), {name: frozenset(words) for name, words in lists.items()})
+    return {name: frozenset(words) for name, words in lists.items()}
 
 
 def _spaced(concept: str) -> str:
@@ -168,7 +182,7 @@ def _first(concept: str) -> str:
     return concept.partition(" ")[0]
 
 
-def _ended(question: str) -> str:
+def ended(question: str) -> str:
     """Remove the question mark and capitalise the first letter."""
     bare = question.rstrip().removesuffix("?").rstrip()
     return bare[:1].upper() + bare[1:]

@@ -21,7 +21,8 @@ _ACCURACIES = {
     for name in accuracy.PAPER_SETS
     for when, stage in (("before repair", "before"), ("after repair", "paper"))
 }
-_VIOLATION = "violation, micro, before repair"
+VIOLATION = "violation, micro, before repair"
+"""The name of the violation rate in comparisons."""
 
 
 def compare(found: Mapping[str, Findings], bootstrap: Bootstrap | None = None) -> pl.DataFrame:
@@ -35,12 +36,12 @@ def compare(found: Mapping[str, Findings], bootstrap: Bootstrap | None = None) -
 
     Returns:
         Columns figure, first, second (models), first_value, second_value, difference (second minus
-        first), low, high, first_undecided, second_undecided. A value is null when the figure is
-        undefined. The last two columns count undecided constraints, and are null for other figures.
+        first), low, high, p_value, first_undecided, second_undecided. A value is null if its figure
+        is undefined. The last two columns count undecided constraints; other figures have none.
     """
     import polars as pl
 
-    bootstrap = bootstrap or Bootstrap()
+    bootstrap = bootstrap or Bootstrap.for_pairs(len(found))
     sums = {model: _sums(findings) for model, findings in found.items()}
     rows = []
     for first, second in combinations(found, 2):
@@ -54,7 +55,7 @@ def compare(found: Mapping[str, Findings], bootstrap: Bootstrap | None = None) -
                 a.sum() / b.sum() if b.sum() else None for a, b in zip(over, under, strict=True)
             ]
             undecided = (_undecided(found[model], figure) for model in (first, second))
-            interval = (change.low, change.high)
+            interval = (change.low, change.high, change.p_value)
             rows.append((figure, first, second, *values, change.value, *interval, *undecided))
     return pl.DataFrame(rows, schema(("first_undecided", "second_undecided")), orient="row")
 
@@ -62,7 +63,7 @@ def compare(found: Mapping[str, Findings], bootstrap: Bootstrap | None = None) -
 def _undecided(findings: Findings, figure: str) -> int | None:
     """Return the number of undecided constraints for the violation rate, None for other figures."""
     by_drawing = findings.tables["violation_by_drawing"]
-    return int(by_drawing["undecided"].sum()) if figure == _VIOLATION else None
+    return int(by_drawing["undecided"].sum()) if figure == VIOLATION else None
 
 
 def _sums(findings: Findings) -> dict[str, pl.DataFrame]:
@@ -71,16 +72,30 @@ def _sums(findings: Findings) -> dict[str, pl.DataFrame]:
 
     verdicts = accuracy.judge(findings.tables["beliefs"])
     sets = {"ParRoT": verdicts, "ParRoT++": verdicts.filter("agreed")}
-    sums = {
+    found = {
         figure: sets[name].select("thing", pl.col(stage).alias("over"), pl.col("n").alias("under"))
         for figure, (name, stage) in _ACCURACIES.items()
     }
-    sums[_VIOLATION] = findings.tables["violation_by_drawing"].select(
-        "thing",
-        pl.col("violated").alias("over"),
-        (pl.col("applicable") - pl.col("undecided")).alias("under"),
-    )
     return {
-        figure: rows.group_by("thing").agg(pl.all().cast(pl.Int64).sum()).sort("thing")
-        for figure, rows in sums.items()
+        **{figure: _by_thing(rows) for figure, rows in found.items()},
+        VIOLATION: violations(findings),
     }
+
+
+def violations(findings: Findings) -> pl.DataFrame:
+    """Return the violated constraints ``over`` and the decided ones ``under``, by ``thing``."""
+    import polars as pl
+
+    return _by_thing(
+        findings.tables["violation_by_drawing"].select(
+            "thing",
+            pl.col("violated").alias("over"),
+            (pl.col("applicable") - pl.col("undecided")).alias("under"),
+        )
+    )
+
+
+def _by_thing(rows: pl.DataFrame) -> pl.DataFrame:
+    import polars as pl
+
+    return rows.group_by("thing").agg(pl.all().cast(pl.Int64).sum()).sort("thing")

@@ -10,10 +10,12 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from tacit.charts.marks import Axis, Curves, Rows, measured, page
+from tacit.charts.scale import scale_chart
 from tacit.charts.shown import counted, titled
 from tacit.charts.theme import Series
 from tacit.findings.numbers import points
 from tacit.findings.spec import figure
+from tacit.probes.parts.scale import scaling
 from tacit.probes.parts.tables import BY_NAME
 
 if TYPE_CHECKING:
@@ -111,6 +113,15 @@ def all_things(shown: Shown) -> Chart | None:
     return _things(shown, pl.col("band") == "middle", "column")
 
 
+@figure(
+    "Size of models",
+    "Not in Gu et al. (2023). The violation rate against the number of parameters, by family.",
+)
+def size_of_models(shown: Shown) -> Chart | None:
+    """Plot the figures of several models against their size (not in the paper)."""
+    return scale_chart(shown, scaling)
+
+
 FIGURES: Mapping[str, FigureSpec] = {
     one.name: one
     for one in (
@@ -118,6 +129,7 @@ FIGURES: Mapping[str, FigureSpec] = {
         accuracy_by_relation,
         best_and_worst_things,
         all_things,
+        size_of_models,
     )
 }
 

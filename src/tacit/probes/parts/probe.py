@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
     from tacit.charts.shown import Shown
     from tacit.charts.theme import Theme
+    from tacit.findings.scale import ScaledFigure
     from tacit.findings.spec import FigureSpec, GraphSet, Headline, TableSpec, View
     from tacit.probes.parts.repaired import RepairedBeliefs
     from tacit.requests import Prompt, Scores, Votes
@@ -131,6 +132,13 @@ class PartsProbe:
         from tacit.probes.parts.compare import compare
 
         return compare(found)
+
+    @staticmethod
+    def scaling(found: Mapping[str, Findings]) -> list[ScaledFigure]:
+        """Return figures over the size of models; see ``tacit.probes.parts.scale``."""
+        from tacit.probes.parts.scale import scaling
+
+        return scaling(found)
 
     @staticmethod
     def headline(findings: Findings) -> str:

@@ -35,13 +35,14 @@
     points: (v) => (v > 0 && Number((100 * v).toFixed(1)) !== 0 ? "+" : "") + fixed(100 * v, 1),
     score: (v) => (v !== 0 && Math.abs(v) < 0.0005 ? minus(v.toExponential(1)) : fixed(v, 3)),
     signed: (v) => (v > 0 && Number(v.toFixed(3)) !== 0 ? "+" : "") + fixed(v, 3),
+    ratio: (v) => (v >= 999.5 ? Math.round(v).toLocaleString("en") : v.toPrecision(3)),
     nats: (v) => fixed(v, 3),
     p: (v) => (v < 0.001 ? "<\u00a00.001" : fixed(v, 3)),
     truth: (v) => (v ? "yes" : "no"),
     text: String,
     prompt: String,
   };
-  const NUMBERS = new Set(["count", "percent", "points", "score", "signed", "nats", "p"]);
+  const NUMBERS = new Set(["count", "percent", "points", "score", "signed", "ratio", "nats", "p"]);
   function words(table, row, column) {
     const value = cell(table, row, column.name);
     if (value === null || value === undefined) return null;

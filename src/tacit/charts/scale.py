@@ -1,0 +1,71 @@
+"""The figure of measures over the size of models, for probes that declare such measures."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from tacit.charts.marks import Axis, Curves, bounds, measured, page
+from tacit.charts.shown import titled
+from tacit.charts.theme import series
+from tacit.english import several
+from tacit.findings.scale import by_family
+from tacit.findings.spec import Column
+
+if TYPE_CHECKING:
+    import altair as alt
+    import polars as pl
+
+    from tacit.charts.shown import Shown
+    from tacit.charts.theme import Chart
+    from tacit.findings.scale import Scaling
+
+_VALUE = Column("value", "value", "score", ends=("low", "high"))
+_PER_ROW = 2
+
+
+def scale_chart(shown: Shown, scaling: Scaling) -> Chart | None:
+    """Plot each measure against the number of parameters, with one line per family.
+
+    Args:
+        shown: The models.
+        scaling: Returns the measures of the models of a family.
+
+    Returns:
+        The figure, with one panel per measure; None if no family has two sizes.
+    """
+    import polars as pl
+
+    from tacit.statistics import Bootstrap
+
+    how, families = Bootstrap(), list(by_family(shown.sized))
+    if all(len(set(sizes.values())) == 1 for _, sizes in families):
+        return None
+    rows: list[dict[str, Any]] = []
+    for family, sizes in families:
+        for measure in scaling({model: shown.found[model] for model in sizes}):
+            for (model, at), of in zip(sizes.items(), measure.estimates(how), strict=True):
+                row = {"measure": measure.name, "label": shown.labels[model], "series": family}
+                rows.append(row | {"at": at, "value": of.value, "low": of.low, "high": of.high})
+    table = pl.DataFrame(rows, infer_schema_length=None)
+    panels = [
+        _panel(str(name), part, shown)
+        for (name,), part in table.drop_nulls("value").group_by("measure", maintain_order=True)
+    ]
+    if not panels:
+        return None
+    title = titled(
+        "Size of models",
+        "each mark is a model, each line a family; all models of a family are measured on the "
+        "questions that all of them answered; number of parameters on a logarithmic scale",
+        f"vertical lines: 95 % CIs (percentile bootstrap, {several(how.resamples, 'resample')} of "
+        "the same clusters of questions for all models)",
+    )
+    return page(title, *(panels[at : at + _PER_ROW] for at in range(0, len(panels), _PER_ROW)))
+
+
+def _panel(name: str, part: pl.DataFrame, shown: Shown) -> alt.LayerChart:
+    drawn = measured(part.with_columns(at=part["at"].cast(float)), _VALUE)
+    values = [value for column in ("value", "low", "high") for value in part[column]]
+    families = series(part["series"].unique(maintain_order=True), shown.look.colours)
+    axis = Axis(name.partition(",")[0], bounds(values, least=-1.0))
+    return Curves(drawn, axis, shown.look.colours, name, "parameters", families, log=True).chart()

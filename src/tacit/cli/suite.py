@@ -1,0 +1,266 @@
+"""``tacit suite``: several probes on several models, in one command and one report."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from tacit.cli.options import declared
+from tacit.engine.options import EngineOptions
+from tacit.errors import RequestError, WorkError
+from tacit.options import option
+from tacit.present.progress import Terminal, duration
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from tacit.runs.suite.estimates import Estimate
+    from tacit.runs.suite.plan import Plan
+    from tacit.runs.suite.running import SuiteRuns
+
+WHAT, OUTPUT = "What to run", "Output"
+
+
+@dataclass(frozen=True)
+class Selection:
+    """Options for the runs of the suite."""
+
+    given: list[str] | None = option(
+        None,
+        help="An option for all models, or for all runs whose probe has it, such as limit=10; "
+        "repeatable. Paths are relative to the current folder.",
+        flags=("--set",),
+        metavar="OPTION=VALUE",
+        group=WHAT,
+    )
+    only: list[str] | None = option(
+        None, help="Only the run of this name; repeatable.", metavar="NAME", group=WHAT
+    )
+    fail_fast: bool = option(
+        default=False, help="Stop at the first failure; the default is to go on.", group=WHAT
+    )
+
+
+@dataclass(frozen=True)
+class SuiteOutput:
+    """Options for what is written and printed."""
+
+    out: Path | None = option(
+        None,
+        help="The folder for all runs [default: the suite's].",
+        flags=("--out", "-o", "--output"),
+        group=OUTPUT,
+    )
+    report: bool = option(
+        default=True,
+        help="Write report.html with all findings.",
+        flags=("--report/--no-report",),
+        group=OUTPUT,
+    )
+    store: str | None = option(
+        None,
+        help="The score store: a folder or s3://… [default: $TACIT_STORE, else .tacit].",
+        group=OUTPUT,
+    )
+    dry_run: bool = option(
+        default=False,
+        help="Print the number of prompts and the estimated time of each run, and exit.",
+        group=OUTPUT,
+    )
+    show: bool = option(
+        default=False,
+        help="Print the suite's file, to save and edit it, and exit.",
+        flags=("--print",),
+        group=OUTPUT,
+    )
+    as_json: bool = option(
+        default=False, help="Print the result as JSON.", flags=("--json",), group=OUTPUT
+    )
+
+
+@declared()
+def suite(
+    *,
+    file: Annotated[
+        str,
+        typer.Argument(
+            metavar="SUITE", help="A YAML file, or papers: the models and probes of the papers."
+        ),
+    ],
+    selection: Selection,
+    engine: EngineOptions,
+    output: SuiteOutput,
+) -> None:
+    """Run several probes on several models, and write one report.
+
+    Each model is loaded once, with one in memory at a time. An interrupted suite resumes.
+
+    Example: tacit suite suite.yaml --dry-run
+    """
+    from tacit.engine.store import Store
+    from tacit.runs.suite.file import SuiteFile, path_of
+    from tacit.runs.suite.plan import Plan
+
+    if output.show:
+        typer.echo(_text_of(path_of(file)), nl=False)
+        return
+    read = SuiteFile.read(file, _given(selection.given or ()), selection.only or ())
+    folder = output.out or read.out
+    store = Store(output.store) if output.store else None
+    plan = Plan(read, folder, engine, store, Terminal())
+    if output.dry_run:
+        _echo_estimates(plan, as_json=output.as_json)
+        return
+    _run(plan, selection, output)
+
+
+def _text_of(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise RequestError(f"{path} cannot be read: {error}") from error
+
+
+def _given(pairs: Iterable[str]) -> dict[str, Any]:
+    """Return the options of ``--set`` by name, with their values as YAML reads them.
+
+    Raises:
+        RequestError: A pair is not OPTION=VALUE, or an option is given twice.
+    """
+    import yaml
+
+    found: dict[str, Any] = {}
+    for pair in pairs:
+        key, equals, value = pair.partition("=")
+        name = key.strip().replace("-", "_")
+        if not equals or not name or name in found:
+            problem = "is given twice" if name in found else "is not OPTION=VALUE"
+            raise RequestError(f"--set {pair} {problem}, such as --set limit=10")
+        try:
+            found[name] = yaml.safe_load(value)
+        except yaml.YAMLError:
+            found[name] = value
+    return found
+
+
+def _run(plan: Plan, selection: Selection, output: SuiteOutput) -> None:
+    """Run the suite, and print the main result of each run.
+
+    Raises:
+        WorkError: A run failed.
+    """
+    from tacit.outputs import check_outputs
+    from tacit.report.writing import page_kind
+    from tacit.runs.suite.running import run_suite
+    from tacit.runs.workflow import REPORT
+
+    if plan.out is not None and output.report:
+        check_outputs([], [(plan.out / REPORT, page_kind("report"))])
+    found = run_suite(plan, fail_fast=selection.fail_fast, report=output.report)
+    if output.as_json:
+        typer.echo(json.dumps(_as_json(found)))
+    else:
+        _echo(found)
+    if found.problem:
+        raise WorkError(f"{found.problem}\nRun the same command again to repeat what failed.")
+
+
+def _echo(found: SuiteRuns) -> None:
+    from tacit.probes.base import declared as declarations_of
+    from tacit.probes.base import probe
+
+    for name, runs in found.items():
+        for model, run in runs.items():
+            headline = declarations_of(probe(run.probe)).headline(run.findings)
+            typer.echo(f"{name}, {model}: {headline or run.folder}")
+    if found.report:
+        typer.echo(f"Report: {found.report}")
+
+
+def _as_json(found: SuiteRuns) -> dict[str, Any]:
+    runs = [
+        {"run": name, "model": model, "out": str(run.folder), **run.summary}
+        for name, of in found.items()
+        for model, run in of.items()
+    ]
+    failed = [
+        {"run": name, "model": model, "error": error}
+        for (name, model), error in found.failed.items()
+    ]
+    skipped = [{"run": name, "model": model} for name, model in found.skipped]
+    report = found.report and str(found.report)
+    return {"runs": runs, "failed": failed, "skipped": skipped, "report": report}
+
+
+def _echo_estimates(plan: Plan, *, as_json: bool) -> None:
+    """Print the estimates of all runs.
+
+    Raises:
+        WorkError: A model cannot be loaded.
+    """
+    from tacit.runs.suite.estimates import estimates
+
+    found = list(estimates(plan))
+    if as_json:
+        typer.echo(json.dumps({"runs": [each.to_json() for each in found]}))
+    else:
+        _print_estimates(found)
+    wrong = [f"  {each.run}, {each.model}: {each.error}" for each in found if each.error]
+    if wrong:
+        raise WorkError("\n".join(["these runs would fail:", *wrong]))
+
+
+_TEXTS = ("run", "model", "family", "parameters")
+_COUNTS = ("prompts", "to_ask", "tokens")
+_MOST_NAMED = 3
+
+
+def _print_estimates(found: Sequence[Estimate]) -> None:
+    """Print a row per run, and the totals and notes below."""
+    from tacit.english import several
+    from tacit.present.tables import print_texts
+
+    texts = [name for name in _TEXTS if any(getattr(each, name) for each in found)]
+    columns = [
+        *((name, name != "parameters") for name in texts),
+        *((name.replace("_", " "), False) for name in _COUNTS),
+        ("time or calls", False),
+    ]
+    rows = [
+        [
+            *(getattr(each, name) or "" for name in texts),
+            *(_count(getattr(each, name)) for name in _COUNTS),
+            _effort(each),
+        ]
+        for each in found
+    ]
+    print_texts("Estimates", columns, rows)
+    tokens = sum(each.tokens or 0 for each in found)
+    seconds = sum(each.seconds or 0 for each in found)
+    measured = sum(each.seconds is not None for each in found)
+    if measured:
+        typer.echo(
+            f"{several(measured, 'run')} measured: {several(tokens, 'token')}, about "
+            f"{duration(seconds)} (estimated from a short trial)"
+        )
+    for note in dict.fromkeys(each.note for each in found if each.note):
+        runs = [f"{each.run}, {each.model}" for each in found if each.note == note]
+        named = "; ".join(runs) if len(runs) <= _MOST_NAMED else several(len(runs), "run")
+        typer.echo(f"{note}: {named}")
+    typer.echo("Nothing was stored or written.")
+
+
+def _count(value: int | None) -> str:
+    return "" if value is None else f"{value:,}"
+
+
+def _effort(each: Estimate) -> str:
+    if each.error:
+        return "failed"
+    if each.calls is not None:
+        return f"{each.calls:,} calls"
+    return "" if each.seconds is None else duration(each.seconds)

@@ -1,0 +1,227 @@
+"""Figures over the size of models: what a probe declares, and the table for all families.
+
+A probe declares its figures as ``ScaledFigure``: the figure of all models as a function of how
+often each cluster of questions is drawn. Slopes, intervals and trend tests follow from that.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import groupby
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from tacit.findings.numbers import size
+from tacit.findings.spec import Column, Layout, TableSpec
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+
+    import numpy as np
+    import polars as pl
+    from numpy.typing import ArrayLike, NDArray
+
+    from tacit.findings.findings import Findings
+    from tacit.statistics import Bootstrap, Estimate
+
+    Floats: TypeAlias = NDArray[np.float64]
+    Scaling: TypeAlias = Callable[[Mapping[str, Findings]], Sequence["ScaledFigure"]]
+
+SCALE = TableSpec(
+    "scale",
+    "Size of models",
+    "How a figure changes with the size of the models of one family, over the questions that all "
+    "of them answered. Slope: the change per tenfold number of parameters, by least squares over "
+    "log10. Its interval resamples the same clusters for all models: it shows the uncertainty due "
+    "to the questions, not due to the few models. Page's L tests whether the figure improves with "
+    "size, over blocks of clusters; p is one-sided and not corrected.",
+    columns=(
+        Column("figure", "figure", meaning="The measure."),
+        Column("family", "family", meaning="The family of the models."),
+        Column("models", "models", "count", "Number of models."),
+        Column("sizes", "parameters", meaning="The sizes of the smallest and the largest model."),
+        Column("smallest", "smallest", "count", "Parameters of the smallest model.", shown=False),
+        Column("largest", "largest", "count", "Parameters of the largest model.", shown=False),
+        Column("n", "n", "count", "Number of clusters."),
+        Column("clusters", "clusters", "text", "What a cluster is.", shown=False),
+        Column(
+            "slope",
+            "slope per tenfold parameters",
+            "signed",
+            "Change of the figure per tenfold number of parameters, with a 95 % CI.",
+            ends=("low", "high"),
+        ),
+        Column("page_p", "p, Page", "p", "One-sided p-value of Page's trend test."),
+        Column("page_l", "Page's L", "number", "Page's L of the trend test."),
+        Column("blocks", "blocks", "count", "Number of blocks of Page's test."),
+        Column("better", "better", "text", "Whether a higher or a lower value is better."),
+        Column("note", "note", "text", "Why a value is undefined."),
+    ),
+    keys=2,
+    printed=Layout(columns=("figure", "family", "models", "sizes", "n", "slope", "page_p")),
+)
+
+
+@dataclass(frozen=True)
+class ScaledFigure:
+    """A figure of several models over the same clusters of questions.
+
+    Args:
+        name: The name, as in the comparison of models.
+        clusters: What a cluster is, such as ``question concept``.
+        compute: Computes the figure from how often each cluster is drawn: from shape (resamples,
+            clusters) to (resamples, models), NaN where undefined.
+        blocks: The block of each cluster for Page's test, counted from 0; shape (clusters,).
+        falls: Whether a better model has a lower value.
+    """
+
+    name: str
+    clusters: str
+    compute: Callable[[Floats], Floats]
+    blocks: NDArray[np.intp]
+    falls: bool = False
+
+    def observed(self) -> Floats:
+        """Return the figure of each model, shape (models,)."""
+        import numpy as np
+
+        values: Floats = self.compute(np.ones((1, len(self.blocks))))[0]
+        return values
+
+    def resampled(self, how: Bootstrap) -> Floats | None:
+        """Return the figure in each resample, shape (resamples, models).
+
+        None if there are fewer than two clusters.
+        """
+        import numpy as np
+
+        n = len(self.blocks)
+        return np.concatenate([self.compute(times) for times in how.draws(n)]) if n > 1 else None
+
+    def by_block(self) -> Floats:
+        """Return the figure in each block, shape (blocks, models)."""
+        import numpy as np
+
+        marks = self.blocks[None] == np.unique(self.blocks)[:, None]
+        return self.compute(marks.astype(np.float64))
+
+    def estimates(self, how: Bootstrap) -> list[Estimate]:
+        """Return the figure of each model with its interval."""
+        from tacit.statistics import Estimate
+
+        observed, resampled = self.observed(), self.resampled(how)
+        if resampled is None:
+            return [Estimate(None if x != x else float(x), None, None) for x in observed]  # noqa: PLR0124 - NaN
+        return [how.change(float(x), of) for x, of in zip(observed, resampled.T, strict=True)]
+
+
+def ratios(
+    name: str,
+    clusters: tuple[str, ArrayLike],
+    over: ArrayLike,
+    under: ArrayLike,
+    *,
+    blocks: NDArray[np.intp] | None = None,
+    falls: bool = False,
+) -> ScaledFigure:
+    """Return a figure that is a ratio of sums, such as a mean.
+
+    Args:
+        name: The figure's name.
+        clusters: What a cluster is, and the cluster of each row, shape (rows,).
+        over: Numerators, shape (models, rows).
+        under: Denominators, shape (models, rows).
+        blocks: The block of each cluster, clusters sorted; each is its own block if None.
+        falls: See ``ScaledFigure``.
+    """
+    import numpy as np
+
+    from tacit.statistics.intervals import sums_by_cluster
+    from tacit.statistics.ranking import divided
+
+    unit, of = clusters
+    sums = sums_by_cluster(of, over), sums_by_cluster(of, under)
+
+    def compute(times: Floats) -> Floats:
+        return divided(times @ sums[0], times @ sums[1])
+
+    return ScaledFigure(
+        name, unit, compute, np.arange(len(sums[0])) if blocks is None else blocks, falls
+    )
+
+
+@dataclass(frozen=True)
+class Sized:
+    """A model's family and number of parameters; None if unknown."""
+
+    family: str | None
+    parameters: int | None
+
+
+def by_family(models: Mapping[str, Sized]) -> Iterator[tuple[str, dict[str, int]]]:
+    """Yield each family with the sizes of its models, smallest first.
+
+    Models whose family or number of parameters is unknown are left out.
+    """
+    known = [
+        (of.family, of.parameters, model)
+        for model, of in models.items()
+        if of.family and of.parameters
+    ]
+    for family, group in groupby(sorted(known), key=lambda each: each[0]):
+        yield family, {model: parameters for _, parameters, model in group}
+
+
+def scale(
+    found: Mapping[str, Findings],
+    models: Mapping[str, Sized],
+    scaling: Scaling,
+    how: Bootstrap | None = None,
+) -> pl.DataFrame:
+    """Return the slope and the trend of each figure in each family.
+
+    Args:
+        found: The findings of each model.
+        models: The family and size of each model.
+        scaling: Returns the figures of some models, from their findings.
+        how: The bootstrap for the intervals; the default if None.
+
+    Returns:
+        The columns of ``SCALE``, sorted by figure as declared, then by family.
+    """
+    import polars as pl
+
+    from tacit.statistics import Bootstrap
+
+    how = how or Bootstrap()
+    rows = [
+        {"family": family, **_row(figure, list(sizes.values()), how)}
+        for family, sizes in by_family(models)
+        for figure in scaling({model: found[model] for model in sizes})
+    ]
+    order = {name: at for at, name in enumerate(dict.fromkeys(row["figure"] for row in rows))}
+    rows.sort(key=lambda row: order[row["figure"]])
+    return pl.DataFrame(rows, SCALE.schema)
+
+
+def _row(figure: ScaledFigure, parameters: Sequence[int], how: Bootstrap) -> dict[str, Any]:
+    from tacit.statistics.scale import slope, trend
+
+    change, reason = slope(parameters, figure.observed(), figure.resampled(how), how)
+    page = trend(parameters, figure.by_block(), falls=figure.falls)
+    return {
+        "figure": figure.name,
+        "models": len(parameters),
+        "sizes": " to ".join(dict.fromkeys(map(size, (parameters[0], parameters[-1])))),
+        "smallest": parameters[0],
+        "largest": parameters[-1],
+        "n": len(figure.blocks),
+        "clusters": figure.clusters,
+        "slope": change.value,
+        "low": change.low,
+        "high": change.high,
+        "page_p": page.p_value,
+        "page_l": page.statistic,
+        "blocks": page.blocks,
+        "better": "lower" if figure.falls else "higher",
+        "note": "; ".join(filter(None, (reason, page.reason))) or None,
+    }

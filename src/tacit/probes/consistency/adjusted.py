@@ -1,0 +1,193 @@
+"""Does the background predict the answers when the number of facts is held fixed?
+
+The background score of one or two facts reaches 1 by luck, so average precision rewards or
+punishes anchors with few facts (METHODS section 4, "Number-of-facts confound"). Two adjustments:
+the lift above chance within strata of the number of facts, and the odds ratio of the background
+score in a logistic regression with the number of facts, the concepts' frequency and the answer's
+length.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from tacit.findings.spec import Column, Layout, TableSpec
+from tacit.statistics.regression import OddsRatio, odds_ratio
+from tacit.statistics.stratified import Adjusted, adjusted_lift, strata_of
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    import polars as pl
+    from numpy.typing import NDArray
+
+    from tacit.statistics.studentised import Permutations
+
+LIFT_COLUMNS = (
+    Column("strata", "strata", "count", "Strata of the number of facts, of at least 20 questions."),
+    Column(
+        "chance_adjusted",
+        "chance within strata",
+        "score",
+        "The exact mean of CC over all permutations within strata.",
+    ),
+    Column(
+        "lift_adjusted",
+        "adjusted lift",
+        "score",
+        "(consistency - chance within strata)/(1 - chance within strata), with a 95 % CI from "
+        "permutations within strata.",
+        ends=("lift_adjusted_low", "lift_adjusted_high"),
+        chance=0.0,
+    ),
+    Column(
+        "p_adjusted",
+        "p, adjusted",
+        "p",
+        "One-sided, against an adjusted lift of 0, from the same permutations.",
+    ),
+)
+"""The columns of ``LiftWithinStrata.columns``."""
+
+ADJUSTED = TableSpec(
+    "adjusted",
+    "Adjusted for the number of facts",
+    "Whether background scores predict correct answers among questions with equally many facts. "
+    "The odds ratio is the factor by which the odds of a correct answer rise when the background "
+    "score rises from 0 to 1, with the number of facts, the frequency of the concepts and the "
+    "length of the correct choice held fixed; 1 means no relation.",
+    columns=(
+        Column("n", "n", "count", "Questions with a background score and an answer."),
+        *LIFT_COLUMNS,
+        Column(
+            "no_adjusted_interval",
+            "why no interval",
+            meaning="Why the adjusted lift has no interval; null if it has one.",
+        ),
+        Column(
+            "odds_ratio",
+            "odds ratio",
+            "ratio",
+            "From a logistic regression, with a 95 % CI from errors clustered by question concept.",
+            ends=("odds_ratio_low", "odds_ratio_high"),
+            chance=1.0,
+        ),
+        Column("odds_ratio_p", "p, odds ratio", "p", "Two-sided, against an odds ratio of 1."),
+        Column(
+            "odds_ratio_n",
+            "n, odds ratio",
+            "count",
+            "Questions in the regression: those whose concepts have a known frequency.",
+            shown=False,
+        ),
+        Column(
+            "no_odds_ratio",
+            "why no odds ratio",
+            meaning="Why there is no odds ratio; null if there is one.",
+        ),
+    ),
+    keys=0,
+    printed=Layout(
+        columns=(
+            *("n", "strata", "chance_adjusted", "lift_adjusted", "p_adjusted"),
+            *("odds_ratio", "odds_ratio_p"),
+        )
+    ),
+)
+
+SUMMARY = (
+    *("lift_adjusted", "lift_adjusted_low", "lift_adjusted_high", "p_adjusted"),
+    *("no_adjusted_interval", "strata", "chance_adjusted"),
+    *("odds_ratio", "odds_ratio_low", "odds_ratio_high", "odds_ratio_p", "no_odds_ratio"),
+)
+"""The columns that the summary repeats under the same names."""
+
+
+@dataclass(frozen=True)
+class LiftWithinStrata:
+    """The lift within strata of the number of facts, as columns of a table."""
+
+    found: Adjusted
+
+    @classmethod
+    def of(cls, anchors: pl.DataFrame, how: Permutations | None = None) -> LiftWithinStrata:
+        """Measure it over anchors.
+
+        Args:
+            anchors: ``right``, ``background_score``, ``facts`` and ``cluster``, without nulls.
+            how: The permutations; the default if None.
+        """
+        right, score, facts, cluster = (
+            anchors[name].to_numpy() for name in ("right", "background_score", "facts", "cluster")
+        )
+        return cls(adjusted_lift(right, score, strata_of(facts), cluster, how))
+
+    @property
+    def columns(self) -> dict[str, int | float | None]:
+        """The values of ``LIFT_COLUMNS`` by name."""
+        lift = self.found.lift
+        return {
+            "strata": self.found.strata,
+            "chance_adjusted": self.found.chance,
+            "lift_adjusted": lift.value,
+            "lift_adjusted_low": lift.low,
+            "lift_adjusted_high": lift.high,
+            "p_adjusted": self.found.p_value,
+        }
+
+
+def adjusted(anchors: pl.DataFrame, how: Permutations | None = None) -> pl.DataFrame:
+    """Compute the adjusted lift and the adjusted odds ratio.
+
+    Args:
+        anchors: ``background_score``, ``right``, ``facts``, ``frequency`` (null if unknown),
+            ``answer`` and ``cluster``. Rows without a score or an answer are left out.
+        how: The permutations for the p-value and the interval of the lift; the default if None.
+
+    Returns:
+        One row with the columns of ``ADJUSTED``.
+    """
+    import polars as pl
+
+    rows = anchors.drop_nulls(["background_score", "right"])
+    lift, ratio = LiftWithinStrata.of(rows, how), _odds_ratio(rows)
+    return pl.DataFrame(
+        [
+            {
+                "n": rows.height,
+                **lift.columns,
+                "no_adjusted_interval": lift.found.no_interval,
+                "odds_ratio": ratio.ratio.value,
+                "odds_ratio_low": ratio.ratio.low,
+                "odds_ratio_high": ratio.ratio.high,
+                "odds_ratio_p": ratio.p_value,
+                "odds_ratio_n": ratio.n,
+                "no_odds_ratio": ratio.undefined,
+            }
+        ],
+        schema=ADJUSTED.schema,
+    )
+
+
+def _odds_ratio(rows: pl.DataFrame) -> OddsRatio:
+    """Return the odds ratio of the background score.
+
+    If no question has a known frequency, the frequency is left out; otherwise, the questions
+    without one are.
+    """
+    if rows["frequency"].null_count() < rows.height:
+        rows = rows.drop_nulls("frequency")
+    return odds_ratio(rows["right"].to_numpy(), _predictors(rows), rows["cluster"].to_numpy())
+
+
+def _predictors(rows: pl.DataFrame) -> Mapping[str, NDArray[np.float64]]:
+    """Return the predictors of the regression, the background score first."""
+    return {
+        "background_score": rows["background_score"].to_numpy(),
+        "facts": np.log(rows["facts"].to_numpy()),
+        "frequency": rows["frequency"].fill_null(0).to_numpy(),
+        "bytes": rows["answer"].str.len_bytes().cast(float).to_numpy(),
+    }

@@ -1,0 +1,266 @@
+"""Conceptual consistency from part of the background, and from another question's background.
+
+Leakage: a fact that contains the correct answer may predict it without any further knowledge, so
+the background score is computed again without such facts. Irrelevant background (the paper's Figure
+1): the score of another anchor with as many facts and no shared concept should predict nothing. No
+control needs new model calls (METHODS section 4).
+"""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from tacit.findings.spec import Column, Layout, TableSpec
+from tacit.probes.consistency import background_scores
+from tacit.probes.consistency.adjusted import LIFT_COLUMNS, LiftWithinStrata
+from tacit.probes.consistency.background_scores import mean_of
+from tacit.statistics.prediction import predict
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    import polars as pl
+
+    from tacit.knowledge.background import Background
+    from tacit.probes.consistency.background_scores import CorrectAnswers
+    from tacit.probes.consistency.questions import Asked
+    from tacit.sources.anchors import Anchor
+    from tacit.statistics.studentised import Permutations
+
+WHOLE = "whole background"
+IRRELEVANT = "another question's background"
+WITHOUT = {
+    "answer": "without facts about the correct answer",
+    "choices": "without facts about any choice",
+    "topic": "without facts about the question concept",
+}
+# Reasons why a control was not computed.
+POOLED = "parts are pooled"
+NO_TOPIC = "no question concept"
+UNKNOWN = "concepts of parts unknown"
+
+CONTROLS = TableSpec(
+    "controls",
+    "Leakage and irrelevant background",
+    "Conceptual consistency with part of the background left out, and with the background of "
+    "another question that has as many facts and shares no concept, whose lift should be 0. Each "
+    "row has its own questions: those that still have facts of both kinds.",
+    columns=(
+        Column("background", "background", meaning="The facts that make the background score."),
+        Column("n", "n", "count", "Questions with such a background score and an answer."),
+        Column("facts", "facts", "number", "The mean number of these facts per question."),
+        Column("accuracy", "accuracy", "percent", "The share answered correctly.", shown=False),
+        Column("background_score", "score", "score", "The mean of the background scores."),
+        Column(
+            "consistency",
+            "CC",
+            "score",
+            "The average precision of the background score.",
+            chance="chance",
+        ),
+        Column("chance", "chance", "score", "The exact mean of CC over all permutations."),
+        Column(
+            "lift",
+            "lift",
+            "score",
+            "(consistency - chance)/(1 - chance), with a 95 % CI from permutations.",
+            ends=("lift_low", "lift_high"),
+            chance=0.0,
+        ),
+        Column("p_value", "p", "p", "One-sided, against a lift of 0, from the same permutations."),
+        *LIFT_COLUMNS,
+        Column(
+            "missing",
+            "why missing",
+            meaning="Why the row has no figures; null if it has.",
+        ),
+    ),
+    printed=Layout(
+        columns=("n", "facts", "consistency", "chance", "lift", "lift_adjusted", "p_adjusted")
+    ),
+)
+
+
+@dataclass(frozen=True)
+class Controls:
+    """The controls of one run.
+
+    Args:
+        of: The anchors.
+        background: Their background.
+        asked: The facts of each anchor.
+        known: Whether each fact was answered correctly.
+        anchors: The table of anchors, with ``background_score``, ``facts``, ``right`` and
+            ``cluster``.
+        seed: The seed of the choice of irrelevant backgrounds.
+    """
+
+    of: Sequence[Anchor]
+    background: Background
+    asked: Asked
+    known: CorrectAnswers
+    anchors: pl.DataFrame
+    seed: int = 0
+
+    def table(self, how: Permutations | None = None) -> pl.DataFrame:
+        """Compute all controls.
+
+        Args:
+            how: The permutations for the p-values and the intervals; the default if None.
+
+        Returns:
+            The columns of ``CONTROLS``.
+        """
+        import polars as pl
+
+        rows = [_row(WHOLE, self.anchors, how)]
+        for name, label in WITHOUT.items():
+            reason = self._missing(name)
+            rows.append(
+                {"background": label, "missing": reason}
+                if reason
+                else _row(label, self._with(self._scores_without(name)), how)
+            )
+        rows.append(_row(IRRELEVANT, self._with(self._irrelevant), how))
+        return pl.DataFrame(rows, schema=CONTROLS.schema)
+
+    def _missing(self, name: str) -> str | None:
+        """Return why facts cannot be left out; None if they can be."""
+        if name == "topic":
+            topics = self.background.topics
+            return NO_TOPIC if topics is None or topics.is_empty() else None
+        members = self.background.members
+        if members is None:
+            return UNKNOWN
+        return POOLED if members["part"].null_count() else None
+
+    def _with(self, scores: pl.DataFrame) -> pl.DataFrame:
+        """Return the table of anchors with other background scores and numbers of facts."""
+        columns = ("background_score", "facts")
+        return self.anchors.with_columns(scores[name] for name in columns)
+
+    def _scores_without(self, name: str) -> pl.DataFrame:
+        """Compute the scores from the facts that touch none of the named concepts."""
+        left_out = self.left_out(name)
+        links = self.asked.links.join(left_out, on=["anchor", "fact"], how="anti")
+        kept = replace(self.asked, links=links)
+        return background_scores.by_anchor(self.known, kept, len(self.of))
+
+    def left_out(self, name: str) -> pl.DataFrame:
+        """Return the facts of each anchor with a concept of its answer, choices or topic.
+
+        Args:
+            name: A key of ``WITHOUT``.
+
+        Returns:
+            ``anchor`` and ``fact``, without duplicates.
+        """
+        import polars as pl
+
+        ends = pl.concat(self.asked.facts.select("fact", concept=end) for end in ("head", "tail"))
+        return (
+            self.asked.links.join(ends, on="fact")
+            .join(self._concepts(name), on=["anchor", "concept"], how="semi")
+            .select("anchor", "fact")
+            .unique()
+        )
+
+    def _concepts(self, name: str) -> pl.DataFrame:
+        """Return the concepts of each anchor's answer, choices or topic."""
+        import polars as pl
+
+        anchor = pl.col("question").cast(pl.Int64).alias("anchor")
+        if name == "topic" and self.background.topics is not None:
+            return self.background.topics.select(anchor, "concept")
+        members = self.background.members
+        if members is None:
+            raise ValueError("the concepts of the parts are unknown")
+        members = members.select(anchor, pl.col("part").cast(pl.Int64), "concept")
+        if name == "choices":
+            return members.filter(pl.col("part") > 0).select("anchor", "concept")
+        correct = [(at, (one.answer or 0) + 1) for at, one in enumerate(self.of)]
+        right = pl.DataFrame(correct, {"anchor": pl.Int64, "part": pl.Int64}, orient="row")
+        return members.join(right, on=["anchor", "part"], how="semi").select("anchor", "concept")
+
+    @cached_property
+    def _irrelevant(self) -> pl.DataFrame:
+        """Return each anchor's irrelevant background score; null if no other anchor fits."""
+        import polars as pl
+
+        scores = self.anchors["background_score"].to_list()
+        facts = self.anchors["facts"].to_list()
+        found = [
+            (None if at is None else scores[at], facts[own])
+            for own, at in enumerate(self.partners())
+        ]
+        schema = {"background_score": pl.Float64, "facts": pl.Int64}
+        return pl.DataFrame(found, schema, orient="row")
+
+    def partners(self) -> list[int | None]:
+        """Return, for each anchor, another one with as many facts and no concept in common.
+
+        Among several, a seeded hash of both anchors chooses. None if no other anchor fits.
+        """
+        scored = self.anchors["background_score"].is_not_null().to_list()
+        facts = self.anchors["facts"].to_list()
+        by_facts: dict[int, list[int]] = {}
+        for at, count in enumerate(facts):
+            if scored[at]:
+                by_facts.setdefault(count, []).append(at)
+        concepts = self._of_anchor
+        names = [anchor.id for anchor in self.of]
+
+        def chosen(own: int) -> int | None:
+            fits = (
+                at
+                for at in by_facts.get(facts[own], ())
+                if at != own and concepts[own].isdisjoint(concepts[at])
+            )
+            return min(fits, key=lambda at: _hash(self.seed, names[own], names[at]), default=None)
+
+        return [chosen(own) if scored[own] else None for own in range(len(facts))]
+
+    @cached_property
+    def _of_anchor(self) -> list[frozenset[str]]:
+        """The concepts of each anchor: all that were found, and the ends of its facts."""
+        found: list[set[str]] = [set() for _ in self.of]
+        for at, concept in self._pairs():
+            found[at].add(concept)
+        return [frozenset(each) for each in found]
+
+    def _pairs(self) -> Iterator[tuple[int, str]]:
+        concepts = self.background.concepts
+        if "concept" in concepts.columns:
+            yield from concepts.select("question", "concept").iter_rows()
+        facts = self.asked.links.join(self.asked.facts, on="fact")
+        for end in ("head", "tail"):
+            yield from facts.select("anchor", end).iter_rows()
+
+
+def _row(label: str, anchors: pl.DataFrame, how: Permutations | None) -> Mapping[str, object]:
+    """Return the row of one background."""
+    rows = anchors.drop_nulls(["background_score", "right"])
+    score, right = rows["background_score"], rows["right"]
+    found = predict(right.to_numpy(), score.to_numpy(), rows["cluster"].to_numpy(), how)
+    return {
+        "background": label,
+        "n": found.n,
+        "facts": mean_of(rows["facts"]),
+        "accuracy": mean_of(right),
+        "background_score": mean_of(score),
+        "consistency": found.average_precision,
+        "chance": found.chance,
+        "lift": found.lift.value,
+        "lift_low": found.lift.low,
+        "lift_high": found.lift.high,
+        "p_value": found.p_value,
+        **LiftWithinStrata.of(rows, how).columns,
+    }
+
+
+def _hash(seed: int, own: str, other: str) -> bytes:
+    """Return a reproducible pseudo-random key for a pair of anchors."""
+    return hashlib.blake2b(f"{seed}\t{own}\t{other}".encode(), digest_size=8).digest()

@@ -1,0 +1,57 @@
+"""Examples of negatives for each relation (the paper's Table 3)."""
+
+from __future__ import annotations
+
+import hashlib
+from typing import TYPE_CHECKING
+
+from tacit.findings.spec import Column, TableSpec
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from tacit.findings.findings import Findings
+
+PER_RELATION = 3
+
+
+def negative_examples(findings: Findings) -> pl.DataFrame | None:
+    """Return three facts of each relation with their negatives, chosen by a hash of the fact."""
+    import polars as pl
+
+    facts = findings.tables.get("facts")
+    if facts is None:
+        return None
+    texts = facts.select(pl.concat_str("head", "relation", "tail", separator="\t"))
+    keys = [hashlib.blake2b(text.encode()).digest() for text in texts.to_series()]
+    return (
+        facts.with_columns(key=pl.Series(keys, dtype=pl.Binary))
+        .drop_nulls("negative_question")
+        .sort("relation", "key")
+        .group_by("relation", maintain_order=True)
+        .head(PER_RELATION)
+        .select(
+            "relation",
+            fact="positive_question",
+            fact_right="positive_right",
+            negative="negative_question",
+            negative_right="negative_right",
+        )
+    )
+
+
+NEGATIVE_EXAMPLES = TableSpec(
+    "negative_examples",
+    "Examples of negatives",
+    "Three facts of each relation, chosen at random, and their negatives as yes/no questions "
+    "(Table 3 of Sahu et al. 2022). A good negative is false but plausible.",
+    columns=(
+        Column("relation", "relation", meaning="The relation.", filter="relation"),
+        Column("fact", "fact (answer: yes)", meaning="The question about the fact."),
+        Column("fact_right", "correct", "truth", "Whether the model answers it correctly."),
+        Column("negative", "negative (answer: no)", meaning="The question about the negative."),
+        Column("negative_right", "correct", "truth", "Whether the model answers it correctly."),
+    ),
+    keys=2,
+    made=negative_examples,
+)

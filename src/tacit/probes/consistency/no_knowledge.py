@@ -1,0 +1,189 @@
+"""The no-knowledge baseline: how well the tail alone tells facts from negatives (METHODS 4).
+
+A background score needs no knowledge of the pair of concepts as far as the tail gives the answer
+away. The baseline is a logistic regression on the tail's number of words, length, Zipf frequency,
+part of speech, degree in the knowledge base, and count as a tail of the relation. It is
+cross-validated with all facts of a head in the same fold.
+
+The two counts come from the knowledge base, of which every fact is an edge and no negative is.
+Unadjusted, they would reveal the label: the tail of a fact has a count of at least 1. So they leave
+out the fact through which a tail was drawn: for the tail of a fact, the fact itself; for a negative
+that is the tail of another fact (``same-relation``, ``matched``), that other fact; for a negative
+drawn from all words (``uniform``), none. Where tails are exchanged between facts at random, facts
+and negatives then have the same predictors, and AUROC is 0.5. See ``tacit.knowledge.tails``.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from tacit.findings.spec import Column, Layout, TableSpec
+from tacit.probes.consistency.questions import FACT
+from tacit.statistics.cross_validation import out_of_fold
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from tacit.statistics import Bootstrap, Estimate
+
+ALL = "all"
+NO_NEGATIVE = "no fact has a negative"
+ONE_HEAD = "all facts have the same first concept"
+
+NO_KNOWLEDGE = TableSpec(
+    "no_knowledge",
+    "Background score without knowledge",
+    "A logistic regression that sees only the second concept of each fact and negative, "
+    "cross-validated with the facts of a first concept together, and beside it the model. "
+    "Intervals resample first concepts. A background score up to this accuracy needs no knowledge "
+    "of the pair.",
+    columns=(
+        Column("relation", "relation", meaning="All, then each relation."),
+        Column("facts", "facts", "count", "Distinct facts that have a negative."),
+        Column(
+            "accuracy",
+            "accuracy, tail alone",
+            "percent",
+            "The share of facts and negatives that the regression classifies correctly.",
+            ends=("accuracy_low", "accuracy_high"),
+            chance=0.5,
+        ),
+        Column(
+            "auroc",
+            "AUROC, tail alone",
+            "score",
+            "How well the regression's probability ranks facts above negatives.",
+            ends=("auroc_low", "auroc_high"),
+            chance=0.5,
+        ),
+        Column(
+            "model_accuracy",
+            "accuracy, model",
+            "percent",
+            "The mean of the model's accuracies on these facts and on their negatives.",
+            chance=0.5,
+        ),
+        Column(
+            "model_auroc",
+            "AUROC, model",
+            "score",
+            "How well the margin of the model's answer ranks facts above negatives.",
+            ends=("model_auroc_low", "model_auroc_high"),
+            chance=0.5,
+        ),
+        Column(
+            "undefined",
+            "why undefined",
+            meaning="Why the regression is undefined; null if it is not.",
+            sparse=True,
+        ),
+    ),
+    printed=Layout(
+        where={"relation": (ALL,)},
+        columns=("facts", "accuracy", "auroc", "model_accuracy", "model_auroc"),
+    ),
+    optional=True,
+)
+
+
+def no_knowledge(tails: pl.DataFrame, facts: pl.DataFrame, bootstrap: Bootstrap) -> pl.DataFrame:
+    """Compute the baseline over the distinct facts, beside the model's own figures.
+
+    One regression is fitted for all relations; its out-of-fold predictions are evaluated over all
+    facts and by relation. The intervals do not include the variance of the fit.
+
+    Args:
+        tails: The attributes of the tails; see ``tacit.knowledge.tails.tails_of``.
+        facts: The table ``facts``, with the model's answers. Facts without a negative are left out.
+        bootstrap: The resamples of heads for the intervals.
+
+    Returns:
+        The table that ``NO_KNOWLEDGE`` declares.
+    """
+    import polars as pl
+
+    rows = _with_predictions(_with_answers(tails, facts))
+    names = sorted(rows["relation"].unique())
+    parts = [(ALL, rows), *((name, rows.filter(relation=name)) for name in names)]
+    reason = None
+    if rows["predicted"].null_count() or rows.is_empty():
+        reason = NO_NEGATIVE if rows.is_empty() else ONE_HEAD
+    return pl.DataFrame(
+        [
+            {"relation": name, **_figures(part, bootstrap), "undefined": reason}
+            for name, part in parts
+        ],
+        schema=NO_KNOWLEDGE.schema,
+    )
+
+
+def _with_answers(tails: pl.DataFrame, facts: pl.DataFrame) -> pl.DataFrame:
+    """Return the tails of facts that have a negative, with the model's answer to the question."""
+    import polars as pl
+
+    answers = [
+        f"{side}_{name}" for side in ("positive", "negative") for name in ("right", "margin")
+    ]
+    rows = tails.join(
+        facts.drop_nulls("negative").select(*FACT, *answers), on=FACT, maintain_order="left"
+    )
+    return rows.sort(*FACT, "is_negative").with_columns(
+        pl.when("is_negative").then(f"negative_{name}").otherwise(f"positive_{name}").alias(name)
+        for name in ("right", "margin")
+    )
+
+
+def _with_predictions(rows: pl.DataFrame) -> pl.DataFrame:
+    """Add the out-of-fold probability that a row is a fact; null if it cannot be predicted."""
+    import polars as pl
+
+    numbers = rows.select(
+        "words", "characters", "frequency", pl.col("degree", "as_tail").log1p()
+    ).to_numpy()
+    found = out_of_fold(
+        ~rows["is_negative"].to_numpy(),
+        numbers,
+        rows["part_of_speech"].to_numpy(),
+        rows["head"].to_numpy(),
+    )
+    predicted = pl.lit(None, pl.Float64) if found is None else pl.Series(found, dtype=pl.Float64)
+    return rows.with_columns(predicted=predicted)
+
+
+def _figures(rows: pl.DataFrame, bootstrap: Bootstrap) -> dict[str, Any]:
+    """Return the figures of the regression and of the model over some facts."""
+    import polars as pl
+
+    predicted = rows.drop_nulls("predicted")
+    right = (predicted["predicted"] > 1 / 2) != predicted["is_negative"]
+    hits = right.cast(float).to_numpy()
+    accuracy = bootstrap.ratio(predicted["head"].to_numpy(), hits, np.ones_like(hits))
+    sides = rows.group_by("is_negative").agg(pl.col("right").cast(float).mean())["right"]
+    return {
+        "facts": rows.height // 2,
+        **_estimate("accuracy", accuracy),
+        **_estimate("auroc", _auroc(predicted, "predicted", bootstrap)),
+        "model_accuracy": None if sides.null_count() else sides.mean(),
+        **_estimate("model_auroc", _auroc(rows.drop_nulls("margin"), "margin", bootstrap)),
+    }
+
+
+def _auroc(rows: pl.DataFrame, score: str, bootstrap: Bootstrap) -> Estimate:
+    facts = ~rows["is_negative"].to_numpy()
+    return bootstrap.auroc(rows["head"].to_numpy(), facts, rows[score].to_numpy())
+
+
+def _estimate(name: str, found: Estimate) -> dict[str, float | None]:
+    return {name: found.value, f"{name}_low": found.low, f"{name}_high": found.high}
+
+
+def summary_of(table: pl.DataFrame | None) -> dict[str, Any]:
+    """Return the part of the summary: the row for all facts, and its AUROC; None if undefined.
+
+    Args:
+        table: The table ``no_knowledge``; None if the facts do not come from a knowledge base.
+    """
+    row = None if table is None else table.row(0, named=True)
+    return {"no_knowledge": row, "no_knowledge_auroc": row and row["auroc"]}

@@ -1,0 +1,184 @@
+"""The surface wording: background questions made from the sentences of the knowledge base.
+
+ConceptNet marks the concepts of a fact in its surface text: "You are likely to find [[wheat]] in
+[[a field]]". The end of an edge may be named first ("*Something you find on [[a test]] is [[hard
+questions]]"), so the marked concepts are matched with the labels of head and tail. A question is
+the statement within a template. In a negative, the other concept replaces the marked tail, with the
+tail's article: without one, the article alone would tell facts from negatives.
+"""
+
+from __future__ import annotations
+
+import logging
+import re
+from dataclasses import dataclass
+from html import unescape
+from typing import TYPE_CHECKING, Self, TypeAlias
+
+from tacit.knowledge.surface import surface_texts
+from tacit.probes.consistency.wording import determiners, ended
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    import polars as pl
+
+    from tacit.english import Nouns
+    from tacit.knowledge.base import KnowledgeBase
+
+    Fact: TypeAlias = tuple[str, str, str]
+
+log = logging.getLogger(__name__)
+
+_MARKED = re.compile(r"\[\[(.*?)\]\]")
+_MARKS = ("[[", "]]")
+_ARTICLE = re.compile(r"\b(an?|the) ", re.IGNORECASE)
+# An article that the sentence has before the marked concept: "is an [[animal]]".
+_ARTICLE_BEFORE = re.compile(r"\ban? $", re.IGNORECASE)
+_WORD = re.compile(r"[^\W_]+")
+# ConceptNet leaves these words out of the labels of concepts.
+_UNLABELLED = frozenset({"a", "an", "the", "to"})
+_FIRST_PERSON = re.compile(r"I\b")
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """A surface text whose marked concepts are a fact's head and tail.
+
+    Args:
+        before: The text before the tail, without marks.
+        tail: The tail as the sentence words it.
+        after: The text after the tail.
+    """
+
+    before: str
+    tail: str
+    after: str
+
+    @classmethod
+    def parse(cls, text: str, head: str, tail: str) -> Self | None:
+        """Parse a surface text.
+
+        Args:
+            text: The surface text.
+            head: The label of the fact's head.
+            tail: The label of the fact's tail.
+
+        Returns:
+            The sentence; None if it does not mark two concepts, or if they do not show which one is
+            the tail.
+        """
+        plain = " ".join(unescape(text).replace("_", " ").split())
+        pieces = _MARKED.split(plain.strip("* "))
+        if len(pieces) != 5 or any(mark in piece for piece in pieces for mark in _MARKS):  # noqa: PLR2004
+            return None
+        start, first, middle, second, end = pieces
+        first, second, end = first.strip(), second.strip(), end.rstrip(" .!?*")
+        in_order = _overlap(first, head) + _overlap(second, tail)
+        reverse = _overlap(first, tail) + _overlap(second, head)
+        if not first or not second or in_order == reverse:
+            return None
+        start, first = _lowered(start, first)
+        if in_order > reverse:
+            return cls(f"{start}{first}{middle}", second, end)
+        return cls(start, first, f"{middle}{second}{end}")
+
+    def statement(self, nouns: Nouns, tail: str | None = None) -> str:
+        """Return the sentence without marks.
+
+        Args:
+            nouns: The rules of ``a`` and ``an``.
+            tail: A concept in place of the tail; None for the tail itself.
+        """
+        if tail is None:
+            return f"{self.before}{self.tail}{self.after}"
+        other = tail.replace("_", " ")
+        article = nouns.article(other)
+        before = _ARTICLE_BEFORE.sub(f"{article} ", self.before)
+        own = _ARTICLE.match(self.tail)
+        if own is not None:
+            other = f"{'the' if own[1].lower() == 'the' else article} {other}"
+        return f"{before}{other}{self.after}"
+
+
+@dataclass(frozen=True)
+class Surface:
+    """The surface texts of facts, as questions.
+
+    Args:
+        facts: Number of distinct facts.
+        texts: Number of these facts that have a surface text.
+        sentences: The parsed texts, by head, relation and tail.
+        template: The question, with ``{statement}``.
+        nouns: The rules of ``a`` and ``an``.
+    """
+
+    facts: int
+    texts: int
+    sentences: Mapping[Fact, Sentence]
+    template: str
+    nouns: Nouns
+
+    @classmethod
+    def of(cls, base: KnowledgeBase, facts: pl.DataFrame, template: str) -> Self:
+        """Read the surface texts of facts; a warning is logged if none has one.
+
+        Args:
+            base: The knowledge base.
+            facts: ``head``, ``relation`` and ``tail``; repeated facts count once.
+            template: The question, with ``{statement}``.
+        """
+        from tacit.english import Nouns
+
+        found = surface_texts(base, facts)
+        parsed = {
+            (head, relation, tail): Sentence.parse(text, head, tail)
+            for head, relation, tail, text in found.iter_rows()
+        }
+        if facts.height and found.is_empty():
+            log.warning(
+                "%s has no surface text for any of the facts (files of triples, such as CN-100K, "
+                "have none): all background questions are worded by the paper's templates",
+                base.path,
+            )
+        sentences = {fact: sentence for fact, sentence in parsed.items() if sentence is not None}
+        distinct = facts.n_unique(["head", "relation", "tail"])
+        return cls(distinct, found.height, sentences, template, Nouns.load())
+
+    def question(self, fact: Fact, tail: str) -> str | None:
+        """Return a question by a fact's surface text; None if the fact has no usable text.
+
+        Args:
+            fact: Head, relation and tail.
+            tail: The tail to ask about: the fact's own, or a concept in its place.
+        """
+        sentence = self.sentences.get(fact)
+        if sentence is None:
+            return None
+        other = None if tail == fact[2] else tail
+        return ended(self.template.format(statement=sentence.statement(self.nouns, other)))
+
+    def summary(self) -> dict[str, int]:
+        """Return the number of facts, of those with a text, and of those worded by it."""
+        return {"facts": self.facts, "with_text": self.texts, "worded": len(self.sentences)}
+
+
+def _overlap(worded: str, label: str) -> float:
+    """Return the share of words that a concept in a sentence and a label have in common."""
+    one, other = _words(worded), _words(label)
+    return len(one & other) / len(one | other) if one | other else 0.0
+
+
+def _words(text: str) -> frozenset[str]:
+    words = frozenset(_WORD.findall(text.lower()))
+    return words - _UNLABELLED or words
+
+
+def _lowered(start: str, first: str) -> tuple[str, str]:
+    """Lower the first letter of a sentence, unless it may be a name or is the pronoun I."""
+    text = start or first
+    is_name = not start and text.split(maxsplit=1)[0].lower() not in determiners()
+    if is_name or _FIRST_PERSON.match(text):
+        return start, first
+    lower = text[:1].lower() + text[1:]
+    return (lower, first) if start else (start, lower)

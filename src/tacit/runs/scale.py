@@ -1,0 +1,63 @@
+"""Figures of the models of several runs over their size, for probes that declare such figures."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from tacit.findings.scale import Sized, scale
+from tacit.probes.base import probe
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from pathlib import Path
+
+    import polars as pl
+
+    from tacit.runs.reading import Run
+
+
+def size_of(run: Run) -> Sized:
+    """Return the family and number of parameters of a run's model."""
+    return Sized(run.model.get("family"), run.model.get("parameters"))
+
+
+def scaled(runs: Sequence[Run], out: Path | None = None) -> pl.DataFrame | None:
+    """Return the slope and trend of each figure in each family of models.
+
+    Args:
+        runs: Finished runs of one probe.
+        out: The folder in which to write ``scale.parquet``; None writes nothing.
+
+    Returns:
+        The columns of ``tacit.findings.scale.SCALE``; None if the probe declares no such figures,
+        or if no family has two sizes.
+    """
+    from tacit.tables import write_table
+
+    kind: Any = probe(runs[0].probe)
+    if len(runs) == 1 or not hasattr(kind, "scaling"):
+        return None
+    sizes = {run.name: size_of(run) for run in runs}
+    table = scale({run.name: run.findings for run in runs}, sizes, kind.scaling)
+    if (table["smallest"] == table["largest"]).all():
+        return None
+    if out is not None:
+        write_table(table, out / "scale.parquet")
+    return table
+
+
+def unsized(runs: Sequence[Run]) -> Iterator[str]:
+    """Yield a warning for each model that has no place in the table of scale."""
+    for run in runs:
+        of = size_of(run)
+        lacking = [name for name in ("family", "parameters") if not getattr(of, name)]
+        if lacking:
+            options = " and ".join(f"--{name}" for name in lacking)
+            yield (
+                f"{run.probe.capitalize()}: {run.name} is not in the table of sizes, because its "
+                f"{' and '.join(_WORDS[name] for name in lacking)} "
+                f"{'are' if len(lacking) > 1 else 'is'} unknown; repeat the run with {options}"
+            )
+
+
+_WORDS = {"family": "family", "parameters": "number of parameters"}

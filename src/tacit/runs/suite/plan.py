@@ -1,0 +1,158 @@
+"""The plan of a suite: one run for each probe and model, checked before anything is asked."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from tacit.engine.options import EngineOptions
+from tacit.errors import DataError, RequestError
+from tacit.models.settings import ModelSettings
+from tacit.options import build
+from tacit.runs.folder import read_findings
+from tacit.runs.reporter import Quiet
+from tacit.runs.workflow import RunRequest
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from tacit.engine.store import Store
+    from tacit.runs.reporter import Reporter
+    from tacit.runs.suite.file import RunEntry, SuiteFile
+
+
+@dataclass(frozen=True)
+class PlannedRun:
+    """One probe on one model.
+
+    Args:
+        name: The name of the run's entry in the suite.
+        model: The model's name.
+        request: The request of the entry, for all of its models.
+        described: The model's family and number of parameters, if the suite gives them.
+    """
+
+    name: str
+    model: str
+    request: RunRequest
+    described: Mapping[str, str]
+
+    @property
+    def label(self) -> str:
+        """The name of the run and its model, for messages."""
+        return f"{self.name}, {self.model}"
+
+    @property
+    def folder(self) -> Path | None:
+        """The run's folder; None if nothing is written."""
+        return self.request.folders[self.model].folder
+
+    @cached_property
+    def finished(self) -> bool:
+        """Whether the folder contains the finished run, unchanged."""
+        if self.folder is None:
+            return False
+        try:
+            read_findings(self.folder)
+        except DataError:
+            return False
+        return True
+
+
+@dataclass(frozen=True)
+class Plan:
+    """The runs of a suite.
+
+    Args:
+        file: The suite.
+        out: The folder for all runs; None to write nothing.
+        engine: The engine that queries the models.
+        store: The score store; None for the default.
+        reporter: Receives the progress.
+
+    Raises:
+        RequestError: An option of a run or of a model is invalid.
+    """
+
+    file: SuiteFile
+    out: Path | None
+    engine: EngineOptions = field(default_factory=EngineOptions)
+    store: Store | None = None
+    reporter: Reporter = field(default_factory=Quiet)
+
+    @cached_property
+    def requests(self) -> Mapping[str, RunRequest]:
+        """The request of each run, by its name.
+
+        Raises:
+            DataError: A model or a request is invalid; the message names the line.
+        """
+        for model in self.file.models:
+            try:
+                self.engine.check([model.name], model.settings.options([model.name]))
+            except RequestError as error:
+                raise self.file.error(error, model) from error
+        return {run.name: self._request(run) for run in self.file.runs}
+
+    @cached_property
+    def runs(self) -> tuple[PlannedRun, ...]:
+        """The runs, model by model."""
+        return tuple(
+            PlannedRun(run.name, model.name, self.requests[run.name], model.described)
+            for model in self.file.models
+            for run in self.file.runs
+            if model in run.models
+        )
+
+    def check(self) -> None:
+        """Check the options, the data and the folders of all runs; nothing is asked or written.
+
+        Raises:
+            DataError: A file is missing or malformed, an option is invalid, or a folder contains
+                another run. The message names the line of the run.
+        """
+        for run in self.file.runs:
+            request = self.requests[run.name]
+            try:
+                _check(request)
+            except RequestError as error:
+                raise self.file.error(error, run) from error
+
+    def _request(self, run: RunEntry) -> RunRequest:
+        try:
+            return RunRequest(
+                run.probe,
+                run.options,
+                tuple(model.name for model in run.models),
+                out=self.out and self.out / run.name,
+                settings=described(run),
+                engine=self.engine,
+                store=self.store,
+                reporter=self.reporter,
+                own_settings=run.settings,
+                nested=True,
+            )
+        except RequestError as error:
+            raise self.file.error(error, run) from error
+
+
+def described(run: RunEntry) -> ModelSettings:
+    """Return the settings for all models of a run: their families and numbers of parameters.
+
+    ``family`` and ``parameters`` of a suite become the options of these names, NAME=VALUE for each
+    model.
+    """
+    given = {key: values for key, values in run.described.items() if values}
+    found: ModelSettings = build(ModelSettings, given)
+    return found
+
+
+def _check(request: RunRequest) -> None:
+    """Read the probe's data, and compare the runs in the folders with the request."""
+    _ = request.made
+    for folder in request.folders.values():
+        folder.about({"data": request.data}).check_data()
+    if not hasattr(request.made, "for_models"):
+        request.check_replies()  # other probes reject servers when the request is made

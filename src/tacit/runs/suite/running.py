@@ -1,0 +1,227 @@
+"""Run a suite: model by model, so that each is loaded once and only one is in memory."""
+
+from __future__ import annotations
+
+import gc
+import logging
+import traceback
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from tacit.english import several
+from tacit.errors import RequestError, TacitError
+from tacit.outputs import check_outputs
+from tacit.runs.comparison import compared, warnings
+from tacit.runs.reading import Run, Runs, named, read_runs
+from tacit.runs.scale import scaled
+from tacit.runs.suite.status import KIND, STATUS, Status
+from tacit.runs.workflow import REPORT
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tacit.runs.suite.plan import Plan, PlannedRun
+
+log = logging.getLogger("tacit")
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class SuiteRuns(Mapping[str, Runs]):
+    """The finished runs of a suite, by the names of its runs, each by the names of its models.
+
+    Args:
+        runs: The finished runs, by run name; a run that failed for all models is absent.
+        failed: The errors of the runs that failed, by run name and model.
+        skipped: Run name and model of the runs that were not attempted, because another one failed.
+        report: The report; None if no run is finished, or none was requested.
+    """
+
+    runs: Mapping[str, Runs]
+    failed: Mapping[tuple[str, str], str] = field(default_factory=dict)
+    skipped: Sequence[tuple[str, str]] = ()
+    report: Path | None = None
+
+    def __getitem__(self, name: str) -> Runs:
+        return self.runs[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.runs)
+
+    def __len__(self) -> int:
+        return len(self.runs)
+
+    @property
+    def problem(self) -> str | None:
+        """What failed, one line per run; None if all runs are finished."""
+        if not self.failed:
+            return None
+        every = len(self.failed) + len(self.skipped) + sum(map(len, self.runs.values()))
+        lines = [
+            f"{len(self.failed):,} of {several(every, 'run')} failed"
+            + (f", {len(self.skipped):,} not attempted" if self.skipped else ""),
+            *(f"  {name}, {model}: {error}" for (name, model), error in self.failed.items()),
+        ]
+        return "\n".join(lines)
+
+    def __repr__(self) -> str:
+        lines = [f"  {name}: {', '.join(runs)}" for name, runs in self.runs.items()]
+        return "\n".join(["SuiteRuns:", *lines, *([self.problem] if self.problem else [])])
+
+
+def run_suite(plan: Plan, *, fail_fast: bool = False, report: bool = True) -> SuiteRuns:
+    """Run what is not finished yet, and write one report of all finished runs.
+
+    A run that fails is reported, and the other runs continue.
+
+    Args:
+        plan: The plan, with a folder.
+        fail_fast: Whether to stop at the first failure.
+        report: Whether to write the report.
+
+    Raises:
+        RequestError: A run is invalid, or a file in the folder is not from a suite; nothing has
+            been asked.
+        WorkError: A file cannot be written.
+    """
+    if plan.out is None:
+        raise RequestError("the suite names no folder: add out: FOLDER to its file, or give --out")
+    _check_folder(plan.out, plan.file.path)
+    plan.check()
+    status = Status.of(plan)
+    with status:
+        _Work(plan, status, fail_fast).run()
+    return _published(plan, status, report=report)
+
+
+def _check_folder(out: Path, file: Path) -> None:
+    """Raise if the suite would overwrite a file that no suite wrote.
+
+    Raises:
+        RequestError: The folder contains the run of a model, or a file is not from a suite.
+    """
+    for folder in (out, *out.parents):
+        if folder.is_file():
+            raise RequestError(f"{folder} is a file; --out must name a folder")
+    if (out / "run.yaml").exists():
+        raise RequestError(f"{out} contains the run of one model: choose another --out for a suite")
+    check_outputs([file], [(out / STATUS, KIND)])
+
+
+@dataclass(frozen=True)
+class _Work:
+    """The work on the runs that are not finished.
+
+    Args:
+        plan: The plan.
+        status: Records the status of each run.
+        fail_fast: Whether to stop at the first failure.
+    """
+
+    plan: Plan
+    status: Status
+    fail_fast: bool
+
+    def run(self) -> None:
+        """Run each model's runs; a failure stops the work only with ``fail_fast``."""
+        reporter = self.plan.reporter
+        for run in self.plan.runs:
+            if run.finished:
+                self.status.done(run)
+                reporter.note(f"{run.label}: already finished")
+        self._read_vocabularies()
+        self._confirm()
+        for model in [entry.name for entry in self.plan.file.models]:
+            waiting = [run for run in self._waiting if run.model == model]
+            if waiting and not self._stopped:
+                self._run_model(model, waiting)
+                gc.collect()  # frees the model before the next one is loaded
+
+    @property
+    def _waiting(self) -> list[PlannedRun]:
+        return [run for run in self.plan.runs if self.status.waits(run)]
+
+    @property
+    def _stopped(self) -> bool:
+        return self.fail_fast and bool(self.status.failed)
+
+    def _read_vocabularies(self) -> None:
+        """Read the vocabularies of compared models, before a model is in memory.
+
+        If one cannot be read, the run fails for all of its models.
+        """
+        for name, request in self.plan.requests.items():
+            runs = [run for run in self._waiting if run.name == name]
+            if not runs or not hasattr(request.made, "for_models") or self._stopped:
+                continue
+            with self._reporting(runs, " (its questions depend on all of its models)"):
+                _ = request.probes
+
+    def _confirm(self) -> None:
+        """Ask for confirmation of the cost of models that chat.
+
+        Raises:
+            RequestError: The user declines, or cannot be asked.
+        """
+        for name, request in self.plan.requests.items():
+            request.confirm([run.model for run in self._waiting if run.name == name])
+
+    def _run_model(self, model: str, runs: Sequence[PlannedRun]) -> None:
+        """Load a model, and run all of its runs; its engine is dropped at the end."""
+        self.plan.reporter.note(f"{model}: {', '.join(run.name for run in runs)}")
+        with self._reporting(runs):
+            engine = runs[0].request.start(model)
+            for run in runs:
+                if not self._stopped:
+                    with self._reporting([run]):
+                        run.request.ask(model, engine)
+                        self.status.done(run)
+
+    @contextmanager
+    def _reporting(self, runs: Sequence[PlannedRun], because: str = "") -> Iterator[None]:
+        """Record and report an error in the context as the failure of some runs."""
+        try:
+            yield
+        except Exception as error:  # noqa: BLE001 - a failure must not stop the other runs
+            text = _text(error) + because
+            for run in runs:
+                self.status.fail(run, text)
+                self.plan.reporter.warn(f"{run.label}: failed: {text}")
+
+
+def _text(error: Exception) -> str:
+    """Return an error's message; the traceback of a bug is logged."""
+    if isinstance(error, TacitError):
+        return str(error)
+    # As text, because a record with the traceback would keep the model in memory.
+    log.error("unexpected error\n%s", "".join(traceback.format_exception(error)))
+    return f"{type(error).__name__}: {error}"
+
+
+def _published(plan: Plan, status: Status, *, report: bool) -> SuiteRuns:
+    """Compare the models of each run, and write the report of all finished runs."""
+    folders = [run.folder for run in plan.runs if run.folder and status.is_done(run)]
+    found = read_runs(folders) if folders else []
+    by_name = {name: _of(plan, name, found) for name in plan.requests}
+    for name, runs in by_name.items():
+        for warning in warnings(runs) if runs else ():
+            plan.reporter.warn(warning)
+        if len(runs) > 1 and plan.out is not None:
+            compared(runs, plan.out / name)
+            scaled(runs, plan.out / name)
+    page = plan.out / REPORT if plan.out is not None and found and report else None
+    if page is not None:
+        Runs(tuple(found)).report(page)
+    return SuiteRuns(
+        {name: Runs(tuple(runs)) for name, runs in by_name.items() if runs},
+        status.failed,
+        status.skipped,
+        page,
+    )
+
+
+def _of(plan: Plan, name: str, found: Sequence[Run]) -> list[Run]:
+    """Return the finished runs of one run of the suite, named by their models."""
+    folders = {run.folder for run in plan.runs if run.name == name}
+    return named([run for run in found if run.folder in folders])

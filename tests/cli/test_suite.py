@@ -1,0 +1,137 @@
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import yaml
+
+from tests.runs.suite.suites import PARTS, Counting, states, written
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    import pytest
+
+    from tests.cli.conftest import Tacit
+
+
+def test_a_suite_prints_a_line_per_run_and_where_the_report_is(
+    tacit: Tacit, workplace: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A second time, it says of each run that it is finished."""
+    counting = Counting().install(monkeypatch)
+    file = written(workplace, models=["a", "b"])
+    ran = tacit("suite", file)
+    assert ran.code == 0, ran.err
+    assert ran.out.count("\n") == 3
+    assert ran.out.startswith("parts, a: It ")
+    assert ran.out.endswith("Report: " + str(workplace / "runs" / "report.html") + "\n")
+    assert "a: parts" in ran.err
+    again = tacit("suite", file)
+    assert (again.code, again.out) == (0, ran.out)
+    assert again.err.count("already finished") == 2
+    assert counting.loaded == ["a", "b"]
+    assert tacit("report", workplace / "runs", "--out", "again.html").code == 0
+    first = (workplace / "runs" / "report.html").read_bytes()
+    assert (workplace / "again.html").read_bytes() == first
+
+
+def test_json_has_each_run_and_each_failure(
+    tacit: Tacit, workplace: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Exit code 1, and what failed on standard error."""
+    Counting(failing=["b"]).install(monkeypatch)
+    file = written(workplace, models=["a", "b"])
+    ran = tacit("suite", file, "--json", "--no-report")
+    assert ran.code == 1
+    found = json.loads(ran.out)
+    assert [(one["run"], one["model"]) for one in found["runs"]] == [("parts", "a")]
+    assert found["runs"][0]["questions"] > 0
+    assert found["failed"] == [
+        {"run": "parts", "model": "b", "error": "MemoryError: not enough memory"}
+    ]
+    assert (found["skipped"], found["report"]) == ([], None)
+    assert "tacit: 1 of 2 runs failed\n  parts, b: MemoryError: not enough memory\n" in ran.err
+    assert "Run the same command again to repeat what failed." in ran.err
+
+
+def test_a_model_that_the_hub_s_cache_lacks_fails(tacit: Tacit, workplace: Path) -> None:
+    """The other continues; with --fail-fast it does not."""
+    file = written(workplace, models=["nowhere", "demo"])
+    ran = tacit("suite", file, "--fail-fast", "--no-report")
+    assert ran.code == 1
+    assert "1 of 2 runs failed, 1 not attempted" in ran.err
+    assert set(states(workplace / "runs").values()) == {"failed", "skipped"}
+    ran = tacit("suite", file, "--no-report")
+    assert ran.code == 1
+    assert "parts, nowhere: failed: nowhere: there is no folder of this name" in ran.err
+    assert set(states(workplace / "runs").values()) == {"failed", "done"}
+
+
+def test_a_wrong_suite_ends_with_2_and_writes_nothing(tacit: Tacit, workplace: Path) -> None:
+    """The message names the file, the line and the key."""
+    file = written(workplace, runs=[{**PARTS, "limt": 1}])
+    before = sorted(workplace.iterdir())
+    ran = tacit("suite", file)
+    assert ran.code == 2
+    assert "suite.yaml, line 11: runs.0 has the unknown key limt; expected probe, name," in ran.err
+    assert sorted(workplace.iterdir()) == before
+    for arguments, message in (
+        (("--set", "limit"), "--set limit is not OPTION=VALUE, such as --set limit=10"),
+        (("--set", "limit=1", "--set", "limit=2"), "--set limit=2 is given twice"),
+        (("--set", "lmit=1"), "(did you mean limit?)"),
+        (("--only", "none"), "there is no run 'none'; expected parts"),
+        (("--workers", "2"), "--workers requires --engine ray"),
+    ):
+        file = written(workplace)
+        ran = tacit("suite", file, *arguments)
+        assert (ran.code, message in ran.err) == (2, True), ran.err
+    assert tacit("suite", "paper").code == 2
+    assert sorted(workplace.iterdir()) == before
+
+
+def test_options_for_all_runs_can_be_set(
+    tacit: Tacit, workplace: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As YAML reads them; hyphens may stand for underscores."""
+    Counting().install(monkeypatch)
+    file = written(workplace, models=["a"], runs=[PARTS, {**PARTS, "name": "other"}])
+    given = ("--set", "limit=2", "--set", "masked-mode=one-at-a-time", "--only", "other")
+    ran = tacit("suite", file, *given, "--out", "elsewhere", "--no-report")
+    assert ran.code == 0, ran.err
+    (folder,) = (workplace / "elsewhere").glob("*/*/run.yaml")
+    asked = yaml.safe_load(folder.read_text(encoding="utf-8"))
+    assert (asked["limit"], asked["masked_mode"]) == (2, "one-at-a-time")
+
+
+def test_a_dry_run_prints_a_row_per_run(tacit: Tacit, workplace: Path) -> None:
+    """Also of models that are elsewhere; nothing is written."""
+    file = written(workplace, models=["demo", {"model": "some/model", "parameters": "3B"}])
+    before = sorted(workplace.iterdir())
+    ran = tacit("suite", file, "--dry-run")
+    assert ran.code == 0, ran.err
+    assert "some/model" in ran.out
+    assert "the model is not on this machine: parts, some/model" in ran.out
+    assert "1 run measured" in ran.out
+    runs = json.loads(tacit("suite", file, "--dry-run", "--json").out)["runs"]
+    assert [one["model"] for one in runs] == ["demo", "some/model"]
+    assert runs[0]["seconds"] is not None
+    assert (runs[1]["seconds"], runs[1]["parameters"]) == (None, "3B")
+    assert sorted(workplace.iterdir()) == before
+
+
+def test_the_papers_suite_is_printed_to_be_edited(tacit: Tacit, workplace: Path) -> None:
+    """What is printed is a suite; a dry run of the shipped one needs no model."""
+    written(workplace)
+    ran = tacit("suite", "papers", "--print")
+    assert ran.code == 0
+    assert [run["probe"] for run in yaml.safe_load(ran.out)["runs"]] == [
+        "consistency",
+        "parts",
+        "assumptions",
+    ]
+    given = ("--only", "parts", "--set", "drawings=things", "--set", "limit=1", "--dry-run")
+    ran = tacit("suite", "papers", *given)
+    assert ran.code == 0, ran.err
+    assert "allenai/macaw-11b" in ran.out
+    assert "names no folder" in tacit("suite", "papers", *given[:-1]).err

@@ -1,0 +1,107 @@
+from __future__ import annotations
+
+import json
+import signal
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.faults.running import SMALL_BLOCKS, findings_of
+from tests.runs.suite.suites import PARTS, states, written
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.faults.running import Warm
+
+pytestmark = pytest.mark.slow
+
+SUITE = ("suite", "suite.yaml", "--no-report")
+RUNS = [PARTS, {**PARTS, "name": "macaw", "preset": "macaw"}]
+MODELS = ("demo", "demo-masked")
+
+# In the second run of the second model, before its last blocks are stored.
+STOPPED = """
+import os, signal, time
+from tacit.engine import store
+
+append, appended = store.Store.append, [0]
+
+def stopped(self, about, *rest):
+    name = about["name"]
+    appended[0] += name == "demo-masked"
+    if appended[0] == {after}:
+        os.kill(os.getpid(), signal.{signal})
+        time.sleep(2)
+    return append(self, about, *rest)
+
+store.Store.append = stopped
+"""
+COUNTED = """
+import json
+from tacit.engine import ask
+
+answers = ask.Engine._answers
+
+def counted(self, requests, answer):
+    with open("asked.jsonl", "a") as file:
+        for at, one in enumerate(requests):
+            file.write(json.dumps([self.model.name, one.text, at]) + "\\n")
+    return answers(self, requests, answer)
+
+ask.Engine._answers = counted
+"""
+
+
+@pytest.fixture(scope="module")
+def whole(warm: Warm, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a suite that nothing happened to."""
+    folder = tmp_path_factory.mktemp("whole-suite")
+    written(folder, models=MODELS, runs=RUNS)
+    ended = warm.run(folder, *SUITE, setup=COUNTED + SMALL_BLOCKS)
+    assert ended.status == 0, ended.said
+    return folder
+
+
+def asked(folder: Path) -> list[tuple[str, str, int]]:
+    """The model and text of each prompt that was asked, and its index in its block."""
+    lines = (folder / "asked.jsonl").read_text(encoding="utf-8").splitlines()
+    return [tuple(json.loads(line)) for line in lines]
+
+
+def segments(folder: Path) -> int:
+    """How many segments the store has."""
+    return len([*folder.glob(".tacit/scores/*/[0-9]*.parquet")])
+
+
+@pytest.mark.parametrize("name", ["SIGINT", "SIGKILL"])
+def test_a_suite_that_is_stopped_resumes(
+    tmp_path: Path, warm: Warm, whole: Path, name: str
+) -> None:
+    """It ends with the same bytes, and what was stored is not asked again."""
+    written(tmp_path, models=MODELS, runs=RUNS)
+    first = [(text, at) for model, text, at in asked(whole) if model == "demo-masked"]
+    blocks = sum(at == 0 for _, at in first)
+    assert blocks > 8, "the runs have several blocks"
+    setup = SMALL_BLOCKS + STOPPED.format(after=blocks - 2, signal=name)
+    ended = warm.run(tmp_path, *SUITE, setup=setup)
+    assert ended.status == (130 if name == "SIGINT" else -signal.SIGKILL), ended.said
+    assert "Traceback" not in ended.said
+    assert states(tmp_path / "runs") == {
+        ("parts", "demo"): "done",
+        ("macaw", "demo"): "done",
+        ("parts", "demo-masked"): "done",
+        ("macaw", "demo-masked"): "waiting",
+    }
+    stored = segments(tmp_path)
+    ended = warm.run(tmp_path, *SUITE, setup=COUNTED + SMALL_BLOCKS)
+    assert ended.status == 0, ended.said
+    assert ended.said.count("already finished") == 3
+    rest = asked(tmp_path)
+    assert {model for model, _, _ in rest} == {"demo-masked"}
+    assert 0 < len(rest) < len(first) / 2
+    assert stored < segments(tmp_path) == segments(whole)
+    for run in ("parts", "macaw"):
+        for model in MODELS:
+            place = f"runs/{run}/{model}"
+            assert findings_of(tmp_path / place) == findings_of(whole / place)

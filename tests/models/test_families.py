@@ -1,0 +1,95 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from safetensors import safe_open
+
+from tacit.errors import RequestError
+from tacit.models.families import described, parameters_in
+from tests.models import sizes, tiny
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+OPT = "facebook/opt-350m"
+SERVER = "http://127.0.0.1:8000/v1?a=b"
+
+
+@pytest.mark.parametrize(
+    ("text", "number"),
+    [
+        ("350M", 350_000_000),
+        ("1.3B", 1_300_000_000),
+        ("66b", 66_000_000_000),
+        (" 1.5 T ", 1_500_000_000_000),
+        ("124439808", 124_439_808),
+        ("56.5K", 56_500),
+        ("1300000000.0", 1_300_000_000),
+    ],
+)
+def test_numbers_of_parameters(text: str, number: int) -> None:
+    """With a unit or without; exact, also with decimals."""
+    assert parameters_in(text) == number
+
+
+@pytest.mark.parametrize(
+    "text", ["", "big", "-5M", "0", "1.5", "1,300,000", "3G", "1e9", "0.0001K"]
+)
+def test_what_is_no_number_of_parameters(text: str) -> None:
+    """The message repeats it, and shows what is accepted."""
+    with pytest.raises(RequestError, match=r"350M, 1\.3B") as refused:
+        parameters_in(text)
+    assert repr(text) in str(refused.value)
+
+
+def test_a_model_is_named_as_given_or_by_the_last_part() -> None:
+    """An address may hold an equals sign."""
+    found = described([OPT, SERVER], ["opt-350m=opt", f"{SERVER}=gpt"], {OPT: "350M"})
+    assert found == {OPT: {"family": "opt", "parameters": 350_000_000}, SERVER: {"family": "gpt"}}
+    assert described([OPT], None, None) == {OPT: {}}
+
+
+@pytest.mark.parametrize(
+    ("entries", "message"),
+    [
+        (["opt-125m=opt"], "names 'opt-125m', but no model is named so; expected one of"),
+        (["twin=opt"], "several models are named so"),
+        (["opt"], "without a model's name or without a value"),
+        ([f"{OPT}="], "without a model's name or without a value"),
+        ([f"{OPT}=opt", "opt-350m=t5"], f"given twice for {OPT}"),
+    ],
+)
+def test_a_wrong_name_is_refused(entries: list[str], message: str) -> None:
+    """Before anything is loaded."""
+    with pytest.raises(RequestError, match=message) as refused:
+        described([OPT, "a/twin", "b/twin"], entries, None)
+    assert refused.value.exit_code == 2
+
+
+def stored(folder: Path) -> int:
+    """The number of weights in a checkpoint's file; tied weights are stored once."""
+    total = 0
+    with safe_open(folder / "model.safetensors", "pt") as file:
+        for name in file.keys():  # noqa: SIM118 - not a mapping
+            count = 1
+            for length in file.get_slice(name).get_shape():
+                count *= length
+            total += count
+    return total
+
+
+def test_a_checkpoint_says_its_family_and_its_parameters(tmp_path: Path) -> None:
+    """``model_type`` of its config; as many as its file of weights holds."""
+    for name, folder in sizes.save_sizes(tmp_path).items():
+        description = tiny.load(folder).description
+        assert description["family"] == name.rpartition("-")[0]
+        assert description["parameters"] == stored(folder)
+
+
+@pytest.mark.parametrize(("name", "family"), [("t5", "t5"), ("roberta", "roberta")])
+def test_other_families(tmp_path: Path, name: str, family: str) -> None:
+    """Seq2seq and masked ones too."""
+    description = tiny.load(tiny.save(name, tmp_path / name)).description
+    assert description["family"] == family
+    assert description["parameters"] == stored(tmp_path / name)

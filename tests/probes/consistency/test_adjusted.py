@@ -1,0 +1,168 @@
+"""The adjusted lift and odds ratio of a run, and the sentences that they lead to."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+import pytest
+from wordfreq import zipf_frequency
+
+from tacit.probes.consistency.adjusted import ADJUSTED, SUMMARY, adjusted
+from tacit.probes.consistency.answer_tables import frequency
+from tacit.probes.consistency.sentences import verdict
+from tacit.statistics.regression import odds_ratio
+from tacit.statistics.stratified import adjusted_lift, strata_of
+from tacit.statistics.studentised import Permutations
+
+if TYPE_CHECKING:
+    from tests.probes.consistency.run_by_hand import Run
+
+QUICK = Permutations(400)
+N = 300
+
+
+def anchors(slope: float = 0.0, easier: float = 0.0, seed: int = 0) -> pl.DataFrame:
+    """Anchors whose answers depend on knowledge, on the number of facts, or on neither."""
+    random = np.random.default_rng(seed)
+    facts = np.minimum(random.geometric(0.3, N), 9)
+    knowledge = random.normal(size=N)
+    score = random.binomial(2 * facts, 1 / (1 + np.exp(-0.5 - knowledge))) / (2 * facts)
+    odds = slope * knowledge - easier * (np.log2(facts) - 1)
+    return pl.DataFrame(
+        {
+            "background_score": score,
+            "right": random.random(N) < 1 / (1 + np.exp(-odds)),
+            "facts": facts,
+            "frequency": random.normal(5, 1, N),
+            "answer": ["é" * int(length) for length in random.integers(1, 20, N)],
+            "cluster": [f"c{number // 2}" for number in range(N)],
+        }
+    )
+
+
+def test_the_row_is_that_of_the_two_tests() -> None:
+    """Strata of the number of facts; facts as a logarithm, bytes of the answer, frequency."""
+    rows = anchors(1.0)
+    row = adjusted(rows, QUICK).row(0, named=True)
+    right, score, facts, cluster = (
+        rows[name].to_numpy() for name in ("right", "background_score", "facts", "cluster")
+    )
+    lift = adjusted_lift(right, score, strata_of(facts), cluster, QUICK)
+    assert row["lift_adjusted"] == lift.lift.value
+    assert (row["lift_adjusted_low"], row["p_adjusted"]) == (lift.lift.low, lift.p_value)
+    predictors = {
+        "score": score,
+        "facts": np.log(facts),
+        "frequency": rows["frequency"].to_numpy(),
+        "bytes": np.array([2.0 * len(text) for text in rows["answer"]]),
+    }
+    ratio = odds_ratio(right, predictors, cluster)
+    assert row["odds_ratio"] == pytest.approx(ratio.ratio.value)
+    assert row["odds_ratio_p"] == pytest.approx(ratio.p_value)
+    assert row["no_odds_ratio"] is None
+
+
+def test_questions_of_unknown_frequency_are_left_out_of_the_regression_alone() -> None:
+    """If the frequency is unknown for all, the regression does without it."""
+    rows = anchors(1.0)
+    some = rows.with_columns(
+        frequency=pl.when(pl.int_range(pl.len()) >= 30).then(pl.col("frequency"))
+    )
+    found = adjusted(some, QUICK).row(0, named=True)
+    assert (found["n"], found["odds_ratio_n"]) == (N, N - 30)
+    none = rows.with_columns(frequency=pl.lit(None, pl.Float64))
+    found = adjusted(none, QUICK).row(0, named=True)
+    assert (found["n"], found["odds_ratio_n"]) == (N, N)
+    assert found["odds_ratio"] is not None
+
+
+def test_the_frequency_of_an_anchor_is_the_mean_of_its_concepts() -> None:
+    """On Zipf's scale; unknown words count 0, and anchors without concepts have none."""
+    words = ["dog", "house", "zzyzxq"]
+    shares = [10 ** (zipf_frequency(word, "en") - 9) for word in words[:2]]
+    concepts = pl.DataFrame({"question": [0, 0, 2], "frequency": [*shares, 0.0]})
+    found = frequency(concepts, 4).to_list()
+    expected = (zipf_frequency("dog", "en") + zipf_frequency("house", "en")) / 2
+    assert found[0] == pytest.approx(expected, abs=0.01)
+    assert found[1:] == [None, 0.0, None]
+    assert frequency(pl.DataFrame(), 2).to_list() == [None, None]
+
+
+def test_a_run_has_the_row_and_the_names_of_its_summary(run: Run) -> None:
+    """All in the summary under stable names."""
+    row = run.found.tables[ADJUSTED.name].row(0, named=True)
+    assert {name: run.found.summary[name] for name in SUMMARY} == {n: row[n] for n in SUMMARY}
+    assert {"lift_adjusted", "p_adjusted", "odds_ratio"} <= set(SUMMARY)
+
+
+def summary(lift: tuple[float, float], adjusted: tuple[float, float] | None, **more: Any) -> Any:  # noqa: ANN401 - a summary
+    """A summary with these intervals of the plain and the adjusted lift."""
+    value = 0.2
+    area = (0.6, 0.7) if lift[0] > 0 else (0.45, 0.55) if lift[1] > 0 else (0.3, 0.4)
+    low, high = adjusted or (None, None)
+    return {
+        "consistency": {
+            "n": 500,
+            "consistency": 0.6,
+            "chance": 0.5,
+            "lift": value,
+            "lift_low": lift[0],
+            "lift_high": lift[1],
+            "auroc": 0.5,
+            "auroc_low": area[0],
+            "auroc_high": area[1],
+            "no_interval": None,
+            "background_score": 0.7,
+            "right": 250,
+            **more,
+        },
+        "lift_adjusted": 0.1,
+        "lift_adjusted_low": low,
+        "lift_adjusted_high": high,
+        "no_adjusted_interval": None if adjusted else "no variation within strata",
+    }
+
+
+UP, FLAT, DOWN = (0.1, 0.3), (-0.1, 0.1), (-0.3, -0.1)
+
+
+@pytest.mark.parametrize(
+    ("lift", "adjusted", "said"),
+    [
+        (UP, UP, "Higher background scores predict correct answers: "),
+        (DOWN, DOWN, "Higher background scores predict incorrect answers: "),
+        (UP, FLAT, "but not among questions with equally many facts, so the number of facts may"),
+        (UP, DOWN, "Among questions with equally many facts, higher background scores predict in"),
+        (FLAT, UP, "predict correct answers, but not over all questions: "),
+        (FLAT, FLAT, "There is no evidence that background scores predict correct answers: "),
+        (UP, None, "go with correct answers, without adjustment for the number of facts: "),
+        (FLAT, None, "There is no evidence that background scores predict correct answers, with"),
+    ],
+)
+def test_the_verdict_uses_the_adjusted_test(
+    lift: tuple[float, float], adjusted: tuple[float, float] | None, said: str
+) -> None:
+    """Background predicts the answers only where the adjusted test says so too."""
+    sentence = verdict(summary(lift, adjusted))
+    assert said in sentence
+    claims = sentence.startswith("Higher background scores predict correct answers:")
+    assert claims == (lift == UP and adjusted == UP)
+    assert "disagree" not in sentence
+    assert ("adjusted for the number of facts, the lift is 0.100" in sentence) == bool(adjusted)
+
+
+def test_a_verdict_says_that_lift_and_auroc_disagree() -> None:
+    """With the AUROC and its interval."""
+    sentence = verdict(summary(UP, UP, auroc=0.48, auroc_low=0.44, auroc_high=0.52))
+    assert "Lift and AUROC disagree: the AUROC is 0.480 (95\N{NO-BREAK SPACE}% CI 0.440" in sentence
+
+
+def test_a_confounder_is_named_and_knowledge_is_found() -> None:
+    """Easy questions with few facts and random knowledge, then knowledge that matters."""
+    row = adjusted(anchors(easier=1.2, seed=4), QUICK).row(0, named=True)
+    assert row["p_adjusted"] > 0.05
+    row = adjusted(anchors(slope=1.5), QUICK).row(0, named=True)
+    assert row["p_adjusted"] == 1 / 401
+    assert row["odds_ratio_low"] > 1

@@ -1,0 +1,194 @@
+"""Leakage ablations and the irrelevant background, against plain Python over facts and concepts."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+import pytest
+
+from tacit.knowledge.background import Background
+from tacit.probes.consistency import background_scores
+from tacit.probes.consistency.adjusted import LIFT_COLUMNS
+from tacit.probes.consistency.background_scores import CorrectAnswers
+from tacit.probes.consistency.controls import (
+    CONTROLS,
+    IRRELEVANT,
+    NO_TOPIC,
+    POOLED,
+    UNKNOWN,
+    WHOLE,
+    WITHOUT,
+    Controls,
+)
+from tacit.probes.consistency.questions import Asked
+from tacit.probes.consistency.template import load_templates
+from tacit.probes.consistency.wording import Paper
+from tacit.sources.anchors import Anchor
+from tacit.statistics.prediction import predict
+from tacit.statistics.studentised import Permutations
+
+if TYPE_CHECKING:
+    from tests.probes.consistency.run_by_hand import Run
+
+QUICK = Permutations(100)
+N, CHOICES = 60, 3
+WORDS = [f"w{number}" for number in range(25)]
+
+
+class Made:
+    """Random anchors with concepts in each part, facts between them, and answers."""
+
+    def __init__(self, seed: int = 0) -> None:
+        random = np.random.default_rng(seed)
+        self.parts = [
+            [set(random.choice(WORDS, size=2).tolist()) for _ in range(CHOICES + 1)]
+            for _ in range(N)
+        ]
+        self.topics = [set(random.choice(WORDS, size=1).tolist()) for _ in range(N)]
+        self.correct = [int(one) for one in random.integers(0, CHOICES, N)]
+        self.facts: list[list[tuple[str, str, str]]] = []
+        for parts in self.parts:
+            every = sorted(set().union(*parts))
+            pairs = [(a, "IsA", b) for a in every for b in every if a < b]
+            chosen = random.permutation(len(pairs))[: int(random.integers(1, 6))]
+            self.facts.append([pairs[at] for at in chosen])
+        rows = [
+            (at, *fact, f"not {fact[2]}") for at, facts in enumerate(self.facts) for fact in facts
+        ]
+        columns = ("question", "head", "relation", "tail", "negative")
+        facts = pl.DataFrame(rows, dict.fromkeys(columns, pl.String), orient="row", strict=False)
+        facts = facts.with_columns(pl.col("question").cast(pl.Int32))
+        self.asked = Asked.of(facts, load_templates(), Paper())
+        members = [
+            (at, part, concept)
+            for at, parts in enumerate(self.parts)
+            for part, concepts in enumerate(parts)
+            for concept in concepts
+        ]
+        topics = [(at, concept) for at, concepts in enumerate(self.topics) for concept in concepts]
+        whole = {"question": pl.Int32, "part": pl.Int32, "concept": pl.String}
+        self.background = Background(
+            pl.DataFrame([(at, c) for at, _, c in members], _without(whole, "part"), orient="row"),
+            facts,
+            pl.DataFrame({"found": [len(facts) for facts in self.facts]}),
+            None,
+            pl.DataFrame(members, whole, orient="row"),
+            pl.DataFrame(topics, _without(whole, "part"), orient="row"),
+        )
+        n = self.asked.facts.height
+        self.known = CorrectAnswers(
+            random.integers(0, 2, n).astype(float), random.integers(0, 2, n).astype(float)
+        )
+        self.of = [
+            Anchor(f"a{at}", "Which?", ("x", "y", "z"), self.correct[at], None) for at in range(N)
+        ]
+        scores = background_scores.by_anchor(self.known, self.asked, N)
+        self.anchors = scores.with_columns(
+            right=pl.Series(random.random(N) < 0.5), cluster=pl.Series([str(a) for a in range(N)])
+        )
+
+    @property
+    def controls(self) -> Controls:
+        """The controls."""
+        return Controls(self.of, self.background, self.asked, self.known, self.anchors)
+
+    def score(self, facts: list[tuple[str, str, str]]) -> float | None:
+        """The background score of some facts, by hand."""
+        if not facts:
+            return None
+        index = {row[1:4]: row[0] for row in self.asked.facts.iter_rows()}
+        at = [index[fact] for fact in facts]
+        right = int(self.known.positive[at].sum() + self.known.negative[at].sum())
+        return float(Fraction(right, 2 * len(at)))  # equal scores are equal here too
+
+    def touched(self, at: int, name: str) -> set[str]:
+        """The concepts of an anchor's answer, choices or topic."""
+        parts = self.parts[at]
+        if name == "answer":
+            return parts[1 + self.correct[at]]
+        return set().union(*parts[1:]) if name == "choices" else self.topics[at]
+
+
+def _without(schema: dict[str, type[pl.DataType]], name: str) -> dict[str, type[pl.DataType]]:
+    return {key: value for key, value in schema.items() if key != name}
+
+
+@pytest.mark.parametrize("name", WITHOUT)
+def test_facts_that_touch_a_part_are_left_out(name: str) -> None:
+    """Fact by fact, and the row's figures are those of the remaining scores."""
+    made = Made()
+    expected = []
+    for at, facts in enumerate(made.facts):
+        touched = made.touched(at, name)
+        expected.append(
+            made.score([f for f in facts if f[0] not in touched and f[2] not in touched])
+        )
+    left = made.controls._scores_without(name)["background_score"].to_list()
+    assert left == [None if one is None else pytest.approx(one) for one in expected]
+    row = made.controls.table(QUICK).filter(background=WITHOUT[name]).row(0, named=True)
+    kept = [at for at, one in enumerate(expected) if one is not None]
+    right = made.anchors["right"].to_numpy()[kept]
+    by_hand = predict(right, [one for one in expected if one is not None], kept, QUICK)
+    assert 0 < row["n"] == len(kept)
+    assert row["facts"] < made.anchors["facts"].mean()
+    assert row["consistency"] == pytest.approx(by_hand.average_precision)
+    assert row["lift"] == pytest.approx(by_hand.lift.value)
+    assert row["missing"] is None
+
+
+def test_irrelevant_background_has_as_many_facts_and_no_common_concept() -> None:
+    """The choice depends on the seed and on nothing else; some anchors have no partner."""
+    made = Made()
+    partners = made.controls.partners()
+    assert any(at is not None for at in partners)
+    for own, at in enumerate(partners):
+        fits = [
+            other
+            for other in range(N)
+            if other != own
+            and len(made.facts[other]) == len(made.facts[own])
+            and set().union(*made.parts[own]).isdisjoint(set().union(*made.parts[other]))
+        ]
+        assert (at in fits) if fits else at is None
+    assert made.controls.partners() == partners
+    assert replace(made.controls, seed=1).partners() != partners
+    row = made.controls.table(QUICK).filter(background=IRRELEVANT).row(0, named=True)
+    assert row["n"] == sum(at is not None for at in partners)
+    scores = {
+        own: made.score(made.facts[at]) or 0.0 for own, at in enumerate(partners) if at is not None
+    }
+    right = made.anchors["right"].to_numpy()[list(scores)]
+    by_hand = predict(right, list(scores.values()), list(scores), QUICK)
+    assert row["consistency"] == pytest.approx(by_hand.average_precision)
+
+
+def test_the_first_row_is_the_whole_background(run: Run) -> None:
+    """Its figures are those of the run; without known parts the ablations say why."""
+    found = run.found.tables[CONTROLS.name]
+    whole = found.filter(background=WHOLE).row(0, named=True)
+    consistency = run.found.tables["consistency"].row(0, named=True)
+    for name in ("n", "accuracy", "consistency", "chance", "lift", "lift_low", "p_value"):
+        assert whole[name] == consistency[name], name
+    adjusted = run.found.tables["adjusted"].row(0, named=True)
+    for column in LIFT_COLUMNS:
+        assert whole[column.name] == adjusted[column.name]
+    missing = dict(found.select("background", "missing").iter_rows())
+    assert missing[WITHOUT["answer"]] == missing[WITHOUT["choices"]] == UNKNOWN
+    assert missing[WITHOUT["topic"]] == NO_TOPIC
+    assert missing[WHOLE] is missing[IRRELEVANT] is None
+
+
+def test_pooled_parts_cannot_be_told_apart() -> None:
+    """So facts about the answer or the choices cannot be left out; those about the topic can."""
+    made = Made()
+    members = made.background.members
+    assert members is not None
+    pooled = members.with_columns(part=pl.lit(None, pl.Int32))
+    controls = replace(made.controls, background=replace(made.background, members=pooled))
+    missing = dict(controls.table(QUICK).select("background", "missing").iter_rows())
+    assert missing[WITHOUT["answer"]] == missing[WITHOUT["choices"]] == POOLED
+    assert missing[WITHOUT["topic"]] is None

@@ -1,0 +1,191 @@
+"""The no-knowledge baseline: on knowledge bases whose tails say nothing, or everything."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+import pytest
+from sklearn.metrics import accuracy_score, roc_auc_score
+
+from tacit.knowledge.base import KnowledgeBase
+from tacit.knowledge.build import Source, build
+from tacit.knowledge.negatives import Draw, Preset, negatives
+from tacit.knowledge.tails import tails_of
+from tacit.probes.consistency.no_knowledge import NO_KNOWLEDGE, no_knowledge
+from tacit.sources.dumps import Dump
+from tacit.statistics import Bootstrap
+from tacit.statistics.cross_validation import out_of_fold
+from tests.knowledge.test_negatives import ANIMALS
+from tests.probes.consistency.asking_by_hand import Case, Dice, Fact, measured, probe_of
+from tests.probes.consistency.run_by_hand import CASES
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tacit.probes.consistency.probe import ConsistencyProbe
+
+QUICK = Bootstrap(resamples=50)
+FACT = ["head", "relation", "tail"]
+
+
+def described(folder: Path, lines: list[str], preset: Preset, own: int) -> pl.DataFrame:
+    """The attributes of the tails of a knowledge base's facts about IsA."""
+    dump = folder / "dump.tsv"
+    dump.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+    build(Source([Dump(dump)]), folder / "base.duckdb")
+    with KnowledgeBase(folder / "base.duckdb") as base:
+        facts = base.table(
+            "SELECT DISTINCT concept AS head, relation, other AS tail FROM base.neighbours n "
+            "JOIN base.relations r ON r.id = n.relation WHERE forward AND r.name = 'IsA' "
+            "ORDER BY ALL"
+        )
+        return tails_of(base, negatives(base, facts, Draw(preset=preset)), own=own)
+
+
+def answered(tails: pl.DataFrame) -> pl.DataFrame:
+    """The facts of these tails, with answers that are right except on every third fact."""
+    facts = tails.filter("is_negative").select(FACT)
+    right = pl.int_range(pl.len()) % 3 > 0
+    margin = pl.when(right).then(1.0).otherwise(-1.0)
+    return facts.with_columns(
+        negative=pl.lit("any"),
+        positive_right=right,
+        negative_right=margin < 2,
+        positive_margin=margin,
+        negative_margin=-margin.abs(),
+    )
+
+
+def of_all(tails: pl.DataFrame) -> dict[str, float]:
+    """The figures over all facts."""
+    table = no_knowledge(tails, answered(tails), QUICK)
+    NO_KNOWLEDGE.check(table)
+    assert table["relation"].to_list() == ["all", "IsA"]
+    return table.row(0, named=True)
+
+
+def alike(rng: np.random.Generator) -> list[str]:
+    """Facts whose tails are random animals, each as likely as any other."""
+    tails = rng.choice(ANIMALS, (900, 2))
+    return [f"IsA\tzoo {k}\t{tail}" for k, pair in enumerate(tails) for tail in sorted({*pair})]
+
+
+def popular(rng: np.random.Generator) -> list[str]:
+    """Facts whose tails are drawn from a few popular and many rare animals, of any head."""
+    share = 1 / np.arange(1, 1 + len(ANIMALS))
+    tails = rng.choice(ANIMALS, (900, 2), p=share / share.sum())
+    return [f"IsA\tzoo {k}\t{tail}" for k, pair in enumerate(tails) for tail in sorted({*pair})]
+
+
+def test_exchanged_tails_tell_nothing(tmp_path: Path) -> None:
+    """Heads and tails that are paired at random: one half, though some tails are popular."""
+    lines = popular(np.random.default_rng(3))
+    found = of_all(described(tmp_path, lines, "same-relation", own=1))
+    assert found["auroc"] == pytest.approx(0.5, abs=0.04)
+
+
+def test_matched_negatives_are_no_easier_than_random_tails(tmp_path: Path) -> None:
+    """Of tails that are equally popular, also one half."""
+    found = of_all(described(tmp_path, alike(np.random.default_rng(4)), "matched", own=1))
+    assert found["auroc"] == pytest.approx(0.5, abs=0.06)
+
+
+def test_a_count_with_the_fact_itself_would_reveal_the_label(tmp_path: Path) -> None:
+    """Left out for facts alone, it marks rare tails: each tail of a fact then counts one less."""
+    lines = [f"IsA\tzoo {k}\tanimal {k // 2}" for k in range(600)]
+    fair = of_all(described(tmp_path, lines, "same-relation", own=1))
+    unfair = of_all(described(tmp_path, lines, "same-relation", own=0))
+    assert fair["auroc"] == pytest.approx(0.5, abs=0.06)
+    assert unfair["auroc"] > 0.99
+
+
+def test_random_tails_among_all_words_tell_nothing(tmp_path: Path) -> None:
+    """With negatives from all words, where facts have random words as tails."""
+    found = of_all(described(tmp_path, alike(np.random.default_rng(4)), "uniform", own=0))
+    assert found["auroc"] == pytest.approx(0.5, abs=0.04)
+
+
+def test_tails_of_several_words_tell_all(tmp_path: Path) -> None:
+    """Negatives of one word, facts of two: nothing needs to be known of the pair."""
+    lines = [f"IsA\tzoo {k}\tbig {ANIMALS[k % 40]}" for k in range(200)]
+    lines += [f"HasContext\t{animal}\tthe farm" for animal in ANIMALS]
+    found = of_all(described(tmp_path, lines, "uniform", own=0))
+    assert (found["auroc"], found["accuracy"]) == (1, 1)
+
+
+def test_figures_by_hand(tmp_path: Path) -> None:
+    """Accuracy and AUROC as scikit-learn computes them, of regression and model."""
+    tails = described(tmp_path, popular(np.random.default_rng(5)), "same-relation", own=1)
+    found = of_all(tails)
+    label = ~tails["is_negative"].to_numpy()
+    numbers = np.column_stack(
+        [tails[name] for name in ("words", "characters", "frequency")]
+        + [np.log1p(tails[name].to_numpy()) for name in ("degree", "as_tail")]
+    )
+    predicted = out_of_fold(label, numbers, tails["part_of_speech"], tails["head"])
+    assert predicted is not None
+    assert found["facts"] == tails.height // 2
+    assert found["auroc"] == pytest.approx(roc_auc_score(label, predicted))
+    assert found["accuracy"] == pytest.approx(accuracy_score(label, predicted > 0.5))
+    assert found["auroc_low"] < found["auroc"] < found["auroc_high"]
+    answers = answered(tails)
+    share = answers["positive_right"].to_numpy().mean()
+    assert found["model_accuracy"] == pytest.approx((share + 1) / 2)
+    margins = [*answers["positive_margin"], *answers["negative_margin"]]
+    sides = [True] * answers.height + [False] * answers.height
+    assert found["model_auroc"] == pytest.approx(roc_auc_score(sides, margins))
+
+
+def with_tails(cases: list[Case]) -> ConsistencyProbe:
+    """The probe of some cases, with made-up attributes of the tails."""
+    probe = probe_of(cases)
+    facts = probe.asked.facts.select(*FACT, "negative")
+    rows = [
+        (*fact, is_negative, 1, len(tail), 4.0, "NOUN", 3, 2)
+        for *fact, negative in facts.iter_rows()
+        for is_negative, tail in ((False, fact[2]), (True, negative))
+        if tail is not None
+    ]
+    names = ["words", "characters", "frequency", "part_of_speech", "degree", "as_tail"]
+    tails = pl.DataFrame(rows, [*FACT, "is_negative", *names], orient="row")
+    return replace(probe, background=replace(probe.background, tails=tails))
+
+
+def test_a_run_has_the_baseline_and_a_sentence() -> None:
+    """Facts without a negative are left out."""
+    probe = with_tails(list(CASES))
+    found = measured(probe, Dice(1))
+    with_negative = probe.asked.facts.drop_nulls("negative").height
+    assert found.tables["no_knowledge"]["facts"][0] == with_negative > 0
+    assert found.summary["no_knowledge_auroc"] == found.tables["no_knowledge"]["auroc"][0]
+    [sentence] = [s for s in probe.sentences(found) if "only the second concept" in s]
+    assert "a background score up to this accuracy needs no knowledge of the pair" in sentence
+
+
+@pytest.mark.parametrize(
+    ("facts", "reason"),
+    [
+        ([Fact("dog", "IsA", "pet")], "no fact has a negative"),
+        ([Fact("dog", "IsA", "pet", "sky")], "all facts have the same first concept"),
+    ],
+)
+def test_an_undefined_baseline_has_a_reason(facts: list[Fact], reason: str) -> None:
+    """It is null, never one half."""
+    probe = with_tails([Case(CASES[0].anchor, tuple(facts))])
+    found = measured(probe, Dice(1))
+    assert set(found.tables["no_knowledge"]["undefined"]) == {reason}
+    assert found.tables["no_knowledge"]["auroc"].null_count() == found.tables["no_knowledge"].height
+    assert found.summary["no_knowledge_auroc"] is None
+    assert f"The no-knowledge baseline is undefined: {reason}." in list(probe.sentences(found))
+
+
+def test_without_a_knowledge_base_there_is_no_baseline() -> None:
+    """It is missing, not invented."""
+    probe = probe_of(CASES)
+    found = measured(probe, Dice(1))
+    assert "no_knowledge" not in found.tables
+    assert found.summary["no_knowledge_auroc"] is None
+    assert not any("second concept" in sentence for sentence in probe.sentences(found))

@@ -1,0 +1,85 @@
+"""Suites on the demo's data, and models that count themselves."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+from weakref import WeakSet
+
+from tacit import FakeModel, build_kb, demo_data
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
+    import pytest
+
+    from tacit.requests import Prompt
+
+PARTS: dict[str, Any] = {"probe": "parts", "drawings": "things", "limit": 1}
+CONSISTENCY: dict[str, Any] = {
+    "probe": "consistency",
+    "questions": "questions.jsonl",
+    "kb": "demo.kb",
+    "limit": 2,
+}
+
+
+def written(folder: Path, **content: Any) -> Path:  # noqa: ANN401 - YAML
+    """A suite's file, and the data that it names, in a folder."""
+    things, questions = folder / "things", folder / "questions.jsonl"
+    if not things.exists():
+        things.symlink_to(demo_data("drawings"))
+        questions.symlink_to(demo_data("questions"))
+        build_kb(demo_data("facts"), folder / "demo.kb")
+    whole = {"out": "runs", "models": ["demo"], "runs": [PARTS], **content}
+    file = folder / "suite.yaml"
+    file.write_text(json.dumps(whole, indent=1), encoding="utf-8")
+    return file
+
+
+def states(out: Path) -> dict[tuple[str, str], str]:
+    """The status of each run, by its name and model."""
+    content = json.loads((out / "suite.json").read_text(encoding="utf-8"))
+    return {(run["run"], run["model"]): run["status"] for run in content["runs"]}
+
+
+class Counting:
+    """Loads models that answer at random, and counts those that are in memory together.
+
+    Args:
+        failing: The names of the models that cannot be loaded.
+    """
+
+    def __init__(self, failing: Sequence[str] = ()) -> None:
+        self.alive: WeakSet[FakeModel] = WeakSet()
+        self.most = 0
+        self.loaded: list[str] = []
+        self.asked: list[tuple[str, Prompt]] = []
+        self.failing = failing
+
+    def load(self, name: str, *_: object) -> FakeModel:
+        """A model, in place of ``tacit.models.loading.load_model``."""
+        self.loaded.append(name)
+        if name in self.failing:
+            raise MemoryError("not enough memory")
+
+        def scores(prompt: Prompt, answer: str) -> float:
+            self.asked.append((name, prompt))
+            return -1.0 - len(prompt.text + answer) % 7
+
+        model = FakeModel(scores, name)
+        self.alive.add(model)
+        self.most = max(self.most, len(self.alive))
+        return model
+
+    def install(self, monkeypatch: pytest.MonkeyPatch) -> Counting:
+        """Put this in place of the loading of models."""
+        monkeypatch.setattr("tacit.models.loading.load_model", self.load)
+        return self
+
+
+def with_lines(entries: Mapping[str, Sequence[str]]) -> str:
+    """YAML with one line per entry."""
+    lines = [line for key, of in entries.items() for line in (f"{key}:", *(f"  - {e}" for e in of))]
+    return "\n".join(lines) + "\n"

@@ -1,0 +1,221 @@
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from tacit.errors import DataError, RequestError
+from tacit.models.settings import ModelSettings
+from tacit.options import names_of
+from tacit.runs.suite.file import SHIPPED, SuiteFile
+from tacit.runs.suite.plan import Plan, described
+from tests.runs.suite.suites import PARTS, with_lines, written
+
+MODELS = ("demo", "{model: demo-masked, family: demo, parameters: 1M, dtype: bf16}")
+RUNS = ("{probe: parts, drawings: things, limit: 1}",)
+# The entries are on lines 2, 3 and 5. A key's line is that on which its value begins.
+GOOD = with_lines({"models": MODELS, "runs": RUNS})
+
+
+@pytest.fixture(autouse=True)
+def workplace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder with the data of the demo, which is not the current folder."""
+    written(tmp_path)
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    monkeypatch.chdir(elsewhere)
+    return tmp_path
+
+
+def planned(folder: Path, text: str) -> Plan:
+    """The plan of a suite with this text, checked."""
+    file = folder / "suite.yaml"
+    file.write_text(text, encoding="utf-8")
+    plan = Plan(SuiteFile.read(file), folder / "runs")
+    plan.check()
+    return plan
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "line", "message"),
+    [
+        ("limit", "limt", 5, r"runs\.0 has the unknown key limt; .*\(did you mean limit\?\)"),
+        ("family", "famly", 3, r"models\.1 has the unknown key famly; .*\(did you mean family\?\)"),
+        ("runs:", "run:", 5, r"the file has the unknown key run; .*\(did you mean runs\?\)"),
+        ("limit: 1", "limit: 0", 5, "limit must be at least 1"),
+        ("limit: 1", "limit: some", 5, "limit must be a whole number"),
+        ("limit: 1", "preset: fancy", 5, "preset must be 'plain', 'macaw'"),
+        ("limit: 1", "name: a/b", 5, "name is 'a/b'; expected letters"),
+        ("limit: 1", "name: report.html", 5, "name is 'report.html'"),
+        ("limit: 1", "models: demo", 5, "must be a list of models"),
+        ("limit: 1", "models: [gpt2]", 5, "names 'gpt2'; expected models of this suite: demo, "),
+        ("probe: parts", "probe: prats", 5, r"no probe 'prats'.*\(did you mean parts\?\)"),
+        ("probe: parts, ", "", 5, "probe is missing; expected one of parts"),
+        ("drawings: things, ", "", 5, "drawings is missing: A folder of drawings"),
+        ("things", "nowhere", 5, "nowhere: there is no such file"),
+        ("{probe: parts, drawings: things, limit: 1}", "parts", 5, "runs.0 must be a mapping"),
+        ("dtype: bf16", "dtype: float12", 3, "dtype must be 'auto', 'float32'"),
+        ("dtype: bf16", "chat: maybe", 3, "chat must be true or false"),
+        ("dtype: bf16", "samples: 3", 3, "--samples and --thinking-tokens require --api chat"),
+        ("dtype: bf16", "batch_size: 3", 3, "unknown key batch_size"),
+        ("family: demo", "family: [a]", 3, "family must be text or a number"),
+        ("demo-masked", "demo", 3, "the model demo is given twice"),
+        ("demo-masked", "./nowhere", 3, "there is no such model folder"),
+        ("demo-masked", "http://me:pass@host/v1", 3, "contains a user, a password"),
+        ("model: demo-masked", "revision: main", 3, "model is missing"),
+        ("- demo\n", "- [demo]\n", 2, "models.0 must be a name or a mapping"),
+        ("{probe: parts,", "{probe: parts", 5, "is not YAML"),
+    ],
+)
+def test_a_mistake_is_named_with_its_line(
+    workplace: Path, old: str, new: str, line: int, message: str
+) -> None:
+    """The file, the line and the key, before anything is asked."""
+    assert old in GOOD
+    with pytest.raises(DataError, match=message) as refused:
+        planned(workplace, GOOD.replace(old, new, 1))
+    assert (refused.value.path, refused.value.line) == (workplace / "suite.yaml", line)
+    assert "pass@" not in str(refused.value)
+    assert not (workplace / "runs").exists()
+
+
+def test_two_runs_of_a_probe_need_names(workplace: Path) -> None:
+    """Which are unique also where a file system has no case."""
+    twice = GOOD + f"  - {RUNS[0]}\n"
+    with pytest.raises(DataError, match="two runs are called parts; give each a different name"):
+        planned(workplace, twice)
+    named = twice.replace("probe: parts", "name: Parts, probe: parts", 1)
+    with pytest.raises(DataError, match="two runs are called parts"):
+        planned(workplace, named)
+    plan = planned(workplace, named.replace("Parts", "first"))
+    assert list(plan.requests) == ["first", "parts"]
+
+
+def test_a_run_on_every_model_but_those_that_it_names(workplace: Path) -> None:
+    """Model by model."""
+    second = "  - {probe: parts, drawings: things, name: some, models: [demo-masked]}\n"
+    plan = planned(workplace, GOOD + second)
+    assert [(run.model, run.name) for run in plan.runs] == [
+        ("demo", "parts"),
+        ("demo-masked", "parts"),
+        ("demo-masked", "some"),
+    ]
+
+
+def test_settings_belong_to_one_model(workplace: Path) -> None:
+    """As in the run of that model alone; what describes a model is not part of its request."""
+    plan = planned(workplace, GOOD)
+    (request,) = plan.requests.values()
+    assert request.loading_of("demo").dtype == "auto"
+    assert request.loading_of("demo-masked").dtype == "bfloat16"
+    asked = {name: of.request["dtype"] for name, of in request.folders.items()}
+    assert asked == {"demo": "auto", "demo-masked": "bfloat16"}
+    assert [run.described for run in plan.runs] == [{}, {"family": "demo", "parameters": "1M"}]
+    (entry,) = plan.file.runs
+    assert entry.described == {
+        "family": ["demo-masked=demo"],
+        "parameters": ["demo-masked=1M"],
+    }
+    settings: Any = described(entry)
+    for key in {"family", "parameters"} & set(names_of(ModelSettings)):
+        assert entry.described[key] == getattr(settings.described, key)
+
+
+def test_paths_are_relative_to_the_file(workplace: Path) -> None:
+    """Of options, of models and of the folder for the runs; a model on the hub has no path."""
+    (workplace / "mine").mkdir()
+    text = with_lines({"models": ("mine", "gpt2"), "runs": RUNS})
+    file = workplace / "suite.yaml"
+    file.write_text("out: runs\n" + text, encoding="utf-8")
+    read = SuiteFile.read(file)
+    assert read.runs[0].options.drawings == workplace / "things"
+    assert read.out == workplace / "runs"
+    assert [model.name for model in read.models] == [str(workplace / "mine"), "gpt2"]
+
+
+def test_yaml_s_own_types_are_those_of_the_option(workplace: Path) -> None:
+    """``on`` is text where an option has it as a choice; lists and numbers may be text."""
+    shortened = "verbatim: off, relations: [IsA, PartOf], limit: 2"
+    runs = (
+        f"{{probe: consistency, questions: questions.jsonl, kb: demo.kb, {shortened}}}",
+        "{probe: parts, drawings: things, things: [egg, tree]}",
+    )
+    file = workplace / "suite.yaml"
+    models = ("{model: demo, revision: 12, thinking_tokens: 0}",)
+    file.write_text(with_lines({"models": models, "runs": runs}), encoding="utf-8")
+    read = SuiteFile.read(file)
+    consistency, parts = (run.options for run in read.runs)
+    assert consistency.background.verbatim == "off"
+    assert consistency.background.relations == "IsA,PartOf"
+    assert parts.things == "egg,tree"
+    (model,) = read.models
+    assert model.settings.local.revision == "12"
+    assert model.settings.server.thinking_tokens == "0"
+
+
+def test_options_can_be_given_apart_from_the_file(workplace: Path) -> None:
+    """For all runs and models that have them; paths are then relative to the current folder."""
+    file = workplace / "suite.yaml"
+    file.write_text(GOOD, encoding="utf-8")
+    Path("drawn").symlink_to(workplace / "things")
+    read = SuiteFile.read(file, {"drawings": "drawn", "limit": 3, "device": "cpu"})
+    assert read.runs[0].options.drawings == Path.cwd() / "drawn"
+    assert read.runs[0].options.limit == 3
+    assert {model.settings.local.device for model in read.models} == {"cpu"}
+    for given, message in (
+        ({"limmit": 3}, r"--set has the unknown key limmit; .*\(did you mean limit\?\)"),
+        ({"limit": 0}, "--set limit=0: limit must be at least 1"),
+        ({"family": "x"}, "unknown key family"),
+    ):
+        with pytest.raises(RequestError, match=message):
+            SuiteFile.read(file, given)
+
+
+def test_some_runs_can_be_chosen(workplace: Path) -> None:
+    """By name; models without a run are not loaded."""
+    file = workplace / "suite.yaml"
+    other = "  - {probe: parts, drawings: things, name: some, models: [demo-masked]}\n"
+    file.write_text(GOOD + other, encoding="utf-8")
+    read = SuiteFile.read(file, only=["some"])
+    assert [run.name for run in read.runs] == ["some"]
+    assert [model.name for model in read.models] == ["demo-masked"]
+    with pytest.raises(RequestError, match="--only: there is no run 'none'; expected parts, some"):
+        SuiteFile.read(file, only=["none"])
+
+
+def test_a_suite_without_entries_or_of_no_name_is_refused(workplace: Path) -> None:
+    """With what is expected."""
+    for key, other in (("models", "runs"), ("runs", "models")):
+        with pytest.raises(DataError, match=f"{key} is empty"):
+            planned(workplace, f"{key}: []\n" + with_lines({other: ("x",)}))
+    with pytest.raises(RequestError, match="there is no suite 'paper'; expected papers"):
+        SuiteFile.read("paper")
+    with pytest.raises(DataError, match="there is no such file"):
+        SuiteFile.read("other.yaml")
+
+
+def test_the_papers_suite_is_complete(workplace: Path) -> None:
+    """It is checked with the demo's data, whose paths are relative to the current folder."""
+    given = {
+        "questions": str(workplace / "questions.jsonl"),
+        "kb": str(workplace / "demo.kb"),
+        "drawings": str(workplace / "things"),
+        "norms": str(SHIPPED.parent / "demo" / "norms.dat"),
+    }
+    read = SuiteFile.read("papers", given)
+    plan = Plan(read, None)
+    plan.check()
+    assert list(plan.requests) == ["consistency", "parts", "assumptions"]
+    content = yaml.safe_load((SHIPPED / "papers.yaml").read_text(encoding="utf-8"))
+    assert len(read.models) == len(content["models"]) == 17
+    assert all(set(model.described) == {"family", "parameters"} for model in read.models)
+    with pytest.raises(DataError, match=f"{Path.cwd() / 'everyday-things'}: there is no such"):
+        Plan(SuiteFile.read("papers", only=["parts"]), None).check()
+
+
+def test_keys_of_every_run_are_those_of_the_probe(workplace: Path) -> None:
+    """Nothing of a probe's options is declared a second time."""
+    (plan_run,) = planned(workplace, GOOD).file.runs
+    assert set(PARTS) - {"probe"} <= set(names_of(type(plan_run.options)))

@@ -1,0 +1,319 @@
+from __future__ import annotations
+
+import json
+from collections import Counter
+from typing import TYPE_CHECKING, Any
+
+import pytest
+import yaml
+
+import tacit
+from tacit.engine.ask import Engine
+from tacit.engine.store import Store
+from tacit.errors import DataError, RequestError
+from tests.faults.running import findings_of
+from tests.other_packages import installed
+from tests.runs.suite.suites import CONSISTENCY, PARTS, Counting, states, written
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+MODELS = ("demo", "demo-masked")
+
+
+@pytest.fixture(autouse=True)
+def workplace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The current folder, in which the default store is made."""
+    monkeypatch.delenv("TACIT_STORE", raising=False)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def run(file: Path, **options: Any) -> Any:  # noqa: ANN401 - SuiteRuns
+    """A suite, run without a report."""
+    return tacit.suite(file, progress=False, report=False, **options)
+
+
+def all_findings(out: Path) -> dict[str, dict[str, bytes]]:
+    """The bytes of the findings of all runs in a folder, by the run's folder."""
+    folders = sorted(path.parent for path in out.rglob("manifest.json"))
+    return {folder.relative_to(out).as_posix(): findings_of(folder) for folder in folders}
+
+
+@pytest.mark.slow
+def test_a_suite_interrupted_in_its_second_model_resumes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It ends with the same bytes; no answer is stored twice; finished runs load no model."""
+    file = written(tmp_path, models=MODELS, runs=[PARTS, CONSISTENCY])
+    whole = run(file, out="whole", store="whole-store")
+    assert {name: list(runs) for name, runs in whole.items()} == {
+        "parts": list(MODELS),
+        "consistency": list(MODELS),
+    }
+    answers = Engine._answers
+
+    def interrupted(engine: Engine, requests: Sequence[Any], answer: Any) -> Any:  # noqa: ANN401
+        if engine.model.name == "demo-masked" and len(requests[0].answers) != 2:
+            raise KeyboardInterrupt  # in the choices of its second probe
+        return answers(engine, requests, answer)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Engine, "_answers", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            run(file, out="runs", store="store")
+    assert states(tmp_path / "runs") == {
+        ("parts", "demo"): "done",
+        ("consistency", "demo"): "done",
+        ("parts", "demo-masked"): "done",
+        ("consistency", "demo-masked"): "waiting",
+    }
+    finished = {path: path.stat().st_mtime_ns for path in (tmp_path / "runs").rglob("*.parquet")}
+    counting = _counted(monkeypatch)
+    again = run(file, out="runs", store="store")
+    assert counting == Counter({"demo-masked": 1})
+    assert set(states(tmp_path / "runs").values()) == {"done"}
+    assert all_findings(tmp_path / "runs") == all_findings(tmp_path / "whole")
+    parts = [path for path in finished if "consistency/demo-masked" not in path.as_posix()]
+    assert all(path.stat().st_mtime_ns == finished[path] for path in parts)
+    assert list(again) == list(whole)
+    for model in MODELS:
+        run_of = whole["parts"][model]
+        rows = [
+            Store(tmp_path / s).read(run_of.model["fingerprint"]) for s in ("store", "whole-store")
+        ]
+        assert rows[0].height == rows[1].height > 0
+        assert not rows[0].is_duplicated().any()
+
+
+def _counted(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
+    """How often each model is loaded from now on."""
+    from tacit.models import loading
+
+    load, found = loading.load_model, Counter[str]()
+
+    def counted(name: str, *rest: Any, **more: Any) -> Any:  # noqa: ANN401 - a model
+        found[name] += 1
+        return load(name, *rest, **more)
+
+    monkeypatch.setattr(loading, "load_model", counted)
+    return found
+
+
+def test_each_model_is_loaded_once_and_one_is_in_memory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """However many runs it has, also where runs fail."""
+    counting = Counting().install(monkeypatch)
+    second = {**PARTS, "name": "second", "preset": "gpt3"}
+    bad = {**PARTS, "name": "bad", "limit": 2}
+    file = written(tmp_path, models=["a", "b", "c"], runs=[PARTS, bad, second])
+    ask, asked = Engine.ask, Counter[str]()
+
+    def failing(engine: Engine, requests: Sequence[Any], *rest: Any) -> Any:  # noqa: ANN401
+        asked[engine.model.name] += 1
+        if asked[engine.model.name] == 2 and engine.model.name != "c":
+            raise RuntimeError("a bug")
+        return ask(engine, requests, *rest)
+
+    monkeypatch.setattr(Engine, "ask", failing)
+    found = run(file)
+    assert counting.loaded == ["a", "b", "c"]
+    assert counting.most == 1
+    assert {name: list(runs) for name, runs in found.items()} == {
+        "parts": ["a", "b", "c"],
+        "bad": ["c"],
+        "second": ["a", "b", "c"],
+    }
+    assert found.failed == {("bad", name): "RuntimeError: a bug" for name in "ab"}
+
+
+def test_nothing_is_asked_twice(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Runs of one model share the store."""
+    counting = Counting().install(monkeypatch)
+    more = {**PARTS, "name": "more", "limit": 2}
+    run(written(tmp_path, models=["a"], runs=[PARTS, more]))
+    asked = Counter((name, prompt.text) for name, prompt in counting.asked)
+    assert set(asked.values()) == {2}, "two answers of each prompt"
+
+
+def test_a_model_that_fails_is_reported_and_the_others_continue(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The same call repeats only what failed; a model on no hub fails like one without memory."""
+    counting = Counting(failing=["b"]).install(monkeypatch)
+    file = written(tmp_path, models=["a", "b", "c"])
+    found = run(file)
+    assert list(found["parts"]) == ["a", "c"]
+    assert found.failed == {("parts", "b"): "MemoryError: not enough memory"}
+    assert found.problem == "1 of 3 runs failed\n  parts, b: MemoryError: not enough memory"
+    assert states(tmp_path / "runs") == {
+        ("parts", "a"): "done",
+        ("parts", "b"): "failed",
+        ("parts", "c"): "done",
+    }
+    counting.failing = ()
+    counting.loaded.clear()
+    assert run(file).problem is None
+    assert counting.loaded == ["b"]
+    again = json.loads((tmp_path / "runs" / "suite.json").read_text(encoding="utf-8"))
+    assert [one["error"] for one in again["runs"]] == [None] * 3
+
+
+def test_fail_fast_stops(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What was not attempted is skipped, and is not a failure."""
+    counting = Counting(failing=["b"]).install(monkeypatch)
+    found = run(written(tmp_path, models=["a", "b", "c"]), fail_fast=True)
+    assert counting.loaded == ["a", "b"]
+    assert states(tmp_path / "runs")["parts", "c"] == "skipped"
+    assert found.skipped == [("parts", "c")]
+    assert found.problem is not None
+    assert found.problem.startswith("1 of 3 runs failed, 1 not attempted")
+    assert "1 of 3 runs failed" in repr(found)
+
+
+def test_each_run_is_an_ordinary_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its folder is that of a run of the probe alone, which tacit.run goes on with."""
+    Counting().install(monkeypatch)
+    found = run(written(tmp_path, models=["a", {"model": "b", "dtype": "bf16"}]))
+    alone = tacit.load_run(tmp_path / "runs" / "parts" / "b")
+    assert alone.request["dtype"] == "bfloat16"
+    assert alone.tables["accuracy"].equals(found["parts"]["b"].tables["accuracy"])
+    options = {"drawings": tmp_path / "things", "limit": 1, "dtype": "bfloat16", "progress": False}
+    out = tmp_path / "runs" / "parts" / "b"
+    again = tacit.run("parts", model="b", out=out, report=False, **options)
+    assert again.tables["accuracy"].equals(alone.tables["accuracy"])
+    both = tacit.compare(out, tmp_path / "runs" / "parts" / "a")
+    assert both.comparison is not None
+    assert (tmp_path / "runs" / "parts" / "comparison.parquet").is_file()
+
+
+def test_one_report_names_the_run_where_a_probe_has_several(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each model's runs are told apart."""
+    Counting().install(monkeypatch)
+    second = {**PARTS, "name": "second", "limit": 2}
+    file = written(tmp_path, models=["a", "b"], runs=[PARTS, second])
+    found = tacit.suite(file, progress=False)
+    assert found.report == tmp_path / "runs" / "report.html"
+    page = found.report.read_text(encoding="utf-8")
+    for name in ("a (parts)", "b (parts)", "a (second)", "b (second)"):
+        assert name in page
+    assert list(found["second"]) == ["a", "b"]
+
+
+def test_data_that_changed_are_refused_before_anything_is_asked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Finished runs are of other data than the rest would be."""
+    counting = Counting().install(monkeypatch)
+    pairs = tmp_path / "pairs.tsv"
+    pairs.write_text("word\tsynonym\tlabel\nbig\tlarge\tyes\n", encoding="utf-8")
+    with installed():
+        file = written(tmp_path, models=["a"], runs=[{"probe": "synonyms", "pairs": "pairs.tsv"}])
+        run(file)
+        pairs.write_text("word\tsynonym\tlabel\nbig\tred\tno\n", encoding="utf-8")
+        counting.loaded.clear()
+        with pytest.raises(DataError, match=r"line \d+: synonyms: .* data have changed since"):
+            run(file)
+    assert not counting.loaded
+
+
+def test_a_damaged_run_is_repeated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """From the store."""
+    counting = Counting().install(monkeypatch)
+    file = written(tmp_path, models=["a"])
+    run(file)
+    before = all_findings(tmp_path / "runs")
+    (tmp_path / "runs" / "parts" / "a" / "findings" / "accuracy.parquet").write_bytes(b"x")
+    counting.asked.clear()
+    assert run(file).problem is None
+    assert all_findings(tmp_path / "runs") == before
+    assert not counting.asked
+
+
+def test_a_folder_of_something_else_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A run's folder, a person's own files, a file; and a suite without a folder."""
+    counting = Counting().install(monkeypatch)
+    file = written(tmp_path, models=["a"], out=None)
+    with pytest.raises(RequestError, match="names no folder: add out: FOLDER"):
+        run(file)
+    (tmp_path / "one").mkdir()
+    (tmp_path / "one" / "run.yaml").write_text("probe: parts\n", encoding="utf-8")
+    with pytest.raises(RequestError, match="contains the run of one model"):
+        run(file, out="one")
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "suite.json").write_text('{"mine": 1}', encoding="utf-8")
+    with pytest.raises(RequestError, match="is not the status of a suite"):
+        run(file, out="mine")
+    with pytest.raises(RequestError, match="is a file; --out must name a folder"):
+        run(file, out=tmp_path / "mine" / "suite.json")
+    (tmp_path / "mine" / "suite.json").unlink()
+    (tmp_path / "mine" / "report.html").write_text("mine", encoding="utf-8")
+    with pytest.raises(RequestError, match="is not a report that Tacit wrote"):
+        tacit.suite(file, out="mine", progress=False)
+    assert not counting.loaded
+
+
+def test_probes_and_models_of_other_packages(tmp_path: Path) -> None:
+    """A probe whose requests depend on the vocabularies of all models compares all of its own."""
+    pairs = tmp_path / "pairs.tsv"
+    pairs.write_text("word\tsynonym\tlabel\nbig\tlarge\tyes\nbig\tred\tno\n", encoding="utf-8")
+    norms = tmp_path / "norms.csv"
+    rows = [f"{thing},has part{n},{20 - n}" for thing in ("bear", "dog") for n in range(3)]
+    norms.write_text("\n".join(["concept,feature,pf", *rows, ""]), encoding="utf-8")
+    assumptions = {"probe": "assumptions", "norms": "norms.csv", "least": 2, "orders": "main"}
+    some = {**assumptions, "name": "some", "models": ["letters:a", "letters:b"]}
+    with installed():
+        import letters  # type: ignore[import-not-found] # on the path while it is installed
+
+        with pytest.MonkeyPatch.context() as patch:
+            alive = _alive(patch, letters)
+            models = ["letters:a", "letters:b", "letters:c"]
+            runs = [{"probe": "synonyms", "pairs": "pairs.tsv"}, assumptions, some]
+            found = run(written(tmp_path, models=models, runs=runs))
+        assert found.problem is None
+        assert max(alive) == 1
+        assert found["synonyms"]["letters:a"].tables["total"]["n"].item() == 2
+    compared = yaml.safe_load(
+        (tmp_path / "runs" / "some" / "letters-a" / "run.yaml").read_text(encoding="utf-8")
+    )["compared"]
+    assert compared == ["letters:a", "letters:b"]
+    assert sorted(found["assumptions"]["letters:c"].request["compared"]) == models
+
+
+def _alive(patch: pytest.MonkeyPatch, letters: Any) -> list[int]:  # noqa: ANN401 - a module
+    """How many of its models are in memory, each time one is loaded."""
+    from weakref import WeakSet
+
+    load, models, found = letters.load, WeakSet[Any](), list[int]()
+
+    def counted(name: str, options: Any) -> Any:  # noqa: ANN401 - a model
+        model = load(name, options)
+        models.add(model)
+        found.append(len(models))
+        return model
+
+    patch.setattr(letters, "load", counted)
+    return found
+
+
+def test_a_vocabulary_that_cannot_be_read_fails_that_run_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The candidates would be others without the model."""
+    Counting(failing=["nowhere"]).install(monkeypatch)
+    norms = {"probe": "assumptions", "norms": str(tacit.demo_data("norms"))}
+    found = run(written(tmp_path, models=["demo", "nowhere"], runs=[norms, PARTS]))
+    assert list(found["parts"]) == ["demo"]
+    assert set(found.failed) == {
+        ("assumptions", "demo"),
+        ("assumptions", "nowhere"),
+        ("parts", "nowhere"),
+    }
+    assert "depend on all of its models" in found.failed["assumptions", "demo"]
+    assert "HF_HUB_OFFLINE" in found.failed["assumptions", "demo"]
