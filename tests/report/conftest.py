@@ -66,7 +66,8 @@ def written(folder: Path, probe: Any, name: str, more: Mapping[str, Any]) -> Pat
     request = {"preset": "plain", **more.get("request", {}), "model": name}
     run = RunFolder(folder, request)
     run.begin({"model": model.description, "data": more.get("data", {"things.tsv": "abc"})})
-    run.finish(probe.measure_in_order(model.answer(probe.prompts)))
+    answer = getattr(probe, "measure_in_order", None) or probe.measure_scores
+    run.finish(answer(model.answer(probe.prompts)))
     return folder
 
 

@@ -295,6 +295,7 @@ class Curves:
         joined: The column whose values group the points of a line; the series if None.
         legend: Whether to show a legend of the series.
         width: The panel's width in pixels.
+        percent: Whether horizontal positions are shares, shown in per cent from 0 to 100.
     """
 
     table: pl.DataFrame
@@ -308,6 +309,7 @@ class Curves:
     joined: str | None = None
     legend: bool = True
     width: int = 300
+    percent: bool = False
 
     def chart(self) -> alt.LayerChart:
         """Return the panel."""
@@ -352,6 +354,9 @@ class Curves:
         if self.log:
             scale = {"type": "log", "domain": [low / 1.5, high * 1.5], "nice": False}  # type: ignore[operator]
             axis = {"labelExpr": "replace(format(datum.value, '~s'), 'G', 'B')", "grid": False}
+        elif self.percent:
+            scale = {"domain": [0, 1], "nice": False, "padding": 12}
+            axis = {"format": ".0%", "tickCount": 5, "grid": False}
         else:
             scale = {"nice": False, "zero": False, "padding": 12}
             axis = {"values": self.table["at"].unique().sort().to_list(), "grid": False}

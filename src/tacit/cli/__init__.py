@@ -17,6 +17,7 @@ from tacit.cli import (
     drawings,
     kb,
     norms,
+    predict,
     report,
     reproduce,
     run,
@@ -65,6 +66,7 @@ def _options(
 
 app.command("demo")(demo.demo)
 app.add_typer(run.app, name="run")
+app.command("predict")(predict.predict)
 app.command("suite", cls=GroupedCommand)(suite.suite)
 app.add_typer(reproduce.app, name="reproduce")
 app.add_typer(show.app, name="show")

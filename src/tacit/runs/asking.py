@@ -68,18 +68,23 @@ def ask(probe: Probe, engine: Engine, folder: RunFolder, reporter: Reporter) -> 
         if folder.blocks is not None:
             plan.record(folder.blocks)
         found = answers_to(requests, engine, plan, reporter)
-        left = iter(found)
-        answers = Answers(
-            {
-                name: Answered(group.keys, [next(left) for _ in group.requests])
-                for name, group in groups.items()
-            }
-        )
+        answers = grouped(groups, found)
         findings = probe.measure(answers)
         if not answers.sampled:
             scores = [one for one in found if isinstance(one, Scores)]
             findings = findings.unscored(missing_by_reason(scores)).skipped(plan.skipped.items())
         return folder.finish(findings.with_elicitation(engine.model.description.get("elicitation")))
+
+
+def grouped(groups: Mapping[str, Requests], found: Sequence[Any]) -> Answers:
+    """Return the answers to the requests of all groups, in order, by group."""
+    left = iter(found)
+    return Answers(
+        {
+            name: Answered(group.keys, [next(left) for _ in group.requests])
+            for name, group in groups.items()
+        }
+    )
 
 
 def answers_to(

@@ -27,7 +27,9 @@ if TYPE_CHECKING:
     import polars as pl
 
     from tacit.charts.theme import Chart
+    from tacit.engine.store import Store
     from tacit.findings.findings import Findings
+    from tacit.probes.consistency.new_question import AnswerPrediction
 
 
 @dataclass(frozen=True, repr=False)
@@ -120,6 +122,42 @@ class Run:
             WorkError: The file cannot be written.
         """
         return Runs((self,)).report(path)
+
+    def predict(
+        self,
+        question: str,
+        choices: Sequence[str],
+        *,
+        model: str | None = None,
+        kb: str | Path | None = None,
+        store: str | Path | Store | None = None,
+        **settings: Any,  # noqa: ANN401 - options of models and servers
+    ) -> AnswerPrediction:
+        """Predict whether the run's model answers a new question correctly (consistency only).
+
+        Equivalent to ``tacit predict``: asks the question and its background facts, and applies the
+        predictor that the run has fitted.
+
+        Args:
+            question: The question.
+            choices: Two or more different choices.
+            model: Where the run's model is now; None where it was.
+            kb: Where the run's knowledge base is now; None where it was.
+            store: The score store; None for the default.
+            settings: Options of models and servers that ``run.yaml`` does not record, such as
+                ``device``.
+
+        Raises:
+            RequestError: The run has no predictor; the model, the knowledge base or the templates
+                differ from the run's; or the question cannot be asked.
+            ModelError: The model cannot be loaded.
+        """
+        from tacit.engine.store import Store
+        from tacit.runs.predicting import RunPredictor
+
+        kept = Store(store) if isinstance(store, str | Path) else store
+        place = None if kb is None else Path(kb)
+        return RunPredictor(self, model, place, settings, kept).predict(question, choices)
 
     def __repr__(self) -> str:
         tables = ", ".join(f"{name} {len(table)}" for name, table in self.tables.items())

@@ -142,6 +142,36 @@ class Bootstrap:
         """
         return self._estimate(clusters, numerators, denominators, _difference)
 
+    def weighted(self, clusters: ArrayLike, figures: Callable[[Floats], Floats]) -> list[Estimate]:
+        """Estimate statistics of the rows that can be computed from weights of the rows.
+
+        All statistics are computed on the same resamples, so a difference of statistics is paired.
+
+        Args:
+            clusters: The cluster of each row, shape (rows,); at least one row.
+            figures: Maps weights, shape (samples, rows), to the statistics of each sample, shape
+                (samples, statistics), nan where undefined. The weight of a row is how often its
+                cluster is drawn.
+        """
+        import numpy as np
+
+        names, cluster = np.unique(np.asarray(clusters), return_inverse=True)
+        values = [None if np.isnan(v) else float(v) for v in figures(np.ones((1, len(cluster))))[0]]
+        if len(names) < 2:  # noqa: PLR2004 - one cluster does not show how much clusters vary
+            return [Estimate(value, None, None) for value in values]
+        drawn = np.concatenate([figures(times[:, cluster]) for times in self.draws(len(names))])
+        tail = (1 - self.level) / 2
+        known = [at for at, value in enumerate(values) if value is not None]
+        ends = dict(
+            zip(known, np.nanquantile(drawn[:, known], [tail, 1 - tail], axis=0).T, strict=True)
+        )
+        return [
+            Estimate(value, float(ends[at][0]), float(ends[at][1]))
+            if at in ends
+            else Estimate(None, None, None)
+            for at, value in enumerate(values)
+        ]
+
     def auroc(self, clusters: ArrayLike, right: ArrayLike, score: ArrayLike) -> Estimate:
         """Estimate the area under the ROC curve of a score for right rows; ties count half.
 

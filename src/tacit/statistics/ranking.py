@@ -115,6 +115,27 @@ def at_thresholds(right: ArrayLike, score: ArrayLike) -> tuple[Floats, Floats]:
     return summed(labels[..., np.argsort(level, kind="stable")], counts), counts
 
 
+def weighted_thresholds(
+    right: ArrayLike, score: ArrayLike, weights: Floats
+) -> tuple[Floats, Floats]:
+    """Sum the weights of the right rows and of all rows at each threshold, highest score first.
+
+    Args:
+        right: Whether each row is right, shape (rows,).
+        score: Shape (rows,); at least one row.
+        weights: Shape (samples, rows), such as how often a resample draws each row.
+
+    Returns:
+        The right rows and all rows, each of shape (samples, thresholds).
+    """
+    labels, scores = np.asarray(right, dtype=np.float64), np.asarray(score, dtype=np.float64)
+    _, level = np.unique(-scores, return_inverse=True)
+    order = np.argsort(level, kind="stable")
+    starts = np.flatnonzero(np.diff(level[order], prepend=-1))
+    rows = np.add.reduceat(weights[:, order], starts, axis=1)
+    return np.add.reduceat((weights * labels)[:, order], starts, axis=1), rows
+
+
 def summed(labels: NDArray[np.bool_], rows: Floats) -> Floats:
     """Count the right rows at each threshold.
 

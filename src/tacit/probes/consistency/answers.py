@@ -257,6 +257,8 @@ class Chosen:
             score; -1 if the choice is missing or no single input decides it.
         margin: The lead over the second-best choice, in nats per byte (``choose``), nats
             (``verify``) or shares of votes (``verify_votes``); NaN if the choice is missing.
+        values: The value of every choice, in the same units, shape (anchors, choices); NaN if it is
+            unknown, and for padding.
     """
 
     choice: Ints
@@ -264,6 +266,7 @@ class Chosen:
     tied: Bools
     winner: Ints
     margin: Floats
+    values: Floats
 
 
 def choose(scores: Floats, sizes: Ints, most: Floats | None = None) -> Chosen:
@@ -323,6 +326,7 @@ def without_ties(found: Chosen) -> Chosen:
         found.tied,
         np.where(none, -1, found.winner),
         np.where(none, np.nan, found.margin),
+        found.values,
     )
 
 
@@ -394,5 +398,10 @@ def _chosen(values: Floats, spoken: Ints, sizes: Ints) -> Chosen:
     np.subtract(best, second, out=margin, where=~missing)
     winner = np.take_along_axis(spoken, choice[:, None], axis=1)[:, 0]
     return Chosen(
-        np.where(missing, -1, choice), missing, margin == 0, np.where(missing, -1, winner), margin
+        np.where(missing, -1, choice),
+        missing,
+        margin == 0,
+        np.where(missing, -1, winner),
+        margin,
+        np.where(present, values, np.nan),
     )

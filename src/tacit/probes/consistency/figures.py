@@ -28,6 +28,7 @@ from tacit.charts.theme import PAPER, Series, mixed, series
 from tacit.english import several
 from tacit.findings.numbers import score
 from tacit.findings.spec import figure
+from tacit.probes.consistency import prediction_figures
 from tacit.probes.consistency import tables as declared
 from tacit.probes.consistency.background_scores import mean_of
 from tacit.probes.consistency.intervention import INTERVENTION
@@ -399,6 +400,7 @@ FIGURES: Mapping[str, FigureSpec] = {
         consistency_by_concept,
         prompt_sensitivity,
         anchor_sensitivity,
+        *prediction_figures.FIGURES,
         size_of_models,
         intervention,
     )

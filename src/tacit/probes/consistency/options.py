@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 
-def _of_knowledge_base(path: Path) -> Mapping[str, Any]:
+def of_knowledge_base(path: Path) -> Mapping[str, Any]:
     """Return a knowledge base's description of its sources, in place of a digest of the file."""
     from tacit.knowledge.base import KnowledgeBase
 
@@ -29,7 +29,7 @@ class ConsistencyOptions:
     questions: Path = option(
         help="Multiple-choice questions: CommonsenseQA, or question, choices, answer."
     )
-    kb: Path = option(help="A knowledge base created by tacit kb import.", data=_of_knowledge_base)
+    kb: Path = option(help="A knowledge base created by tacit kb import.", data=of_knowledge_base)
     limit: int | None = option(None, help="Only the first N questions.", least=1)
     background: BackgroundOptions = field(default_factory=BackgroundOptions)
     wording: Literal["paper", "grammatical", "surface"] = option(

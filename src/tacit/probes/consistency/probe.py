@@ -14,12 +14,18 @@ from tacit.probes.consistency import (
     answer_tables,
     background_scores,
     consistency,
+    features,
     intervention,
+    prediction,
+    predictor,
+    reliability,
     sensitivity,
 )
+from tacit.probes.consistency.accuracy_by_score import accuracy_by_score
 from tacit.probes.consistency.adjusted import adjusted
 from tacit.probes.consistency.answers import Method
 from tacit.probes.consistency.background_scores import CorrectAnswers, relevance
+from tacit.probes.consistency.baselines import anchor_baselines
 from tacit.probes.consistency.contexts import MOST_FACTS, ContextChoice, Contexts
 from tacit.probes.consistency.controls import Controls
 from tacit.probes.consistency.no_knowledge import no_knowledge, summary_of
@@ -368,6 +374,16 @@ class ConsistencyProbe:
             ),
             **({} if self.background.audited is None else {"audit": self.background.audited}),
         }
+        predicted = prediction.Rows.of(
+            features.features(scored, self.reading, self.asked, self.background.concepts), anchors
+        )
+        tables |= {
+            "accuracy_by_score": accuracy_by_score(anchors, bootstrap),
+            "anchor_baselines": anchor_baselines(self.anchors, scored, anchors, bootstrap),
+            **prediction.tables(predicted, anchors, bootstrap),
+            **reliability.tables(predicted, bootstrap),
+            **predictor.tables(predicted),
+        }
         verified = answer_tables.verifications(self.anchors, scored)
         if verified is not None:
             tables["verifications"] = verified
@@ -385,6 +401,7 @@ class ConsistencyProbe:
             **of_tables(tables, bootstrap),
             **summary_of(tables.get("no_knowledge")),
             **of_answers(answers, tables["facts"], beliefs),
+            **prediction.summary(predicted, tables),
             **scores,
             **intervened,
             "intervals": intervals(how, bootstrap),

@@ -16,6 +16,7 @@ from tacit.findings.numbers import (
     score,
 )
 from tacit.probes.consistency import intervention
+from tacit.probes.consistency.prediction import sentences as prediction_sentences
 from tacit.statistics import prediction
 
 if TYPE_CHECKING:
@@ -49,6 +50,7 @@ def sentences(summary: Mapping[str, Any]) -> Iterator[str]:
     if summary.get("no_knowledge"):
         yield _without_knowledge(summary["no_knowledge"])
     yield _relevant(summary["relevance"])
+    yield from prediction_sentences(summary)
     if "clear_questions" in summary:
         clear = summary["clear_questions"]
         yield (

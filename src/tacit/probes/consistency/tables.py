@@ -5,12 +5,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tacit.findings.spec import QUESTIONS, Column, Headline, Layout, TableSpec
+from tacit.probes.consistency.accuracy_by_score import ACCURACY_BY_SCORE
 from tacit.probes.consistency.adjusted import ADJUSTED
 from tacit.probes.consistency.audit import AUDIT
+from tacit.probes.consistency.baselines import ANCHOR_BASELINES
 from tacit.probes.consistency.controls import CONTROLS
 from tacit.probes.consistency.intervention import ANSWERS_IN_CONTEXT, INTERVENTION
 from tacit.probes.consistency.negative_examples import NEGATIVE_EXAMPLES
 from tacit.probes.consistency.no_knowledge import NO_KNOWLEDGE
+from tacit.probes.consistency.prediction import PREDICTION_TABLES
+from tacit.probes.consistency.predictor import COVARIANCE, PREDICTOR
+from tacit.probes.consistency.reliability import RELIABILITY_TABLES
 
 if TYPE_CHECKING:
     import polars as pl
@@ -581,6 +586,8 @@ TABLES = (
     *(CONSISTENCY, ADJUSTED, BACKGROUND_SCORE, NO_KNOWLEDGE, ANCHOR_ACCURACY, CONTROLS),
     *(RELATIONS, CONSISTENCY_BY_RELATION, CONSISTENCY_BY_CONCEPT, BACKGROUND_BY_RELATION),
     *(VERIFICATIONS, NEGATIVE_EXAMPLES, RELEVANCE, BACKGROUND_WAYS, ANCHOR_WAYS, WINNERS),
+    *(ACCURACY_BY_SCORE, ANCHOR_BASELINES, *PREDICTION_TABLES),
+    *(*RELIABILITY_TABLES, PREDICTOR, COVARIANCE),
     AUDIT,
     *(INTERVENTION, ANSWERS_IN_CONTEXT),
 )

@@ -1,0 +1,92 @@
+"""``tacit predict``: whether a run's model will answer a new question correctly."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from tacit.cli import options as given
+from tacit.errors import RequestError
+from tacit.findings.numbers import estimate
+from tacit.strings import listed
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from tacit.probes.consistency.new_question import AnswerPrediction
+    from tacit.runs.reading import Run
+
+
+def predict(
+    *,
+    run: Annotated[Path, typer.Argument(help="The folder of a consistency run.")],
+    question: Annotated[str, typer.Argument(help="The new question.")],
+    choices: Annotated[str, typer.Option(help="Its choices, separated by commas.")],
+    model: Annotated[
+        str | None,
+        typer.Option(
+            help="Where the run's model is now [default: where it was].", callback=given.checked
+        ),
+    ] = None,
+    kb: Annotated[
+        Path | None,
+        typer.Option(help="Where the run's knowledge base is now [default: where it was]."),
+    ] = None,
+    device: Annotated[str, typer.Option(help="auto, cpu, cuda, cuda:1, …")] = "auto",
+    trust_remote_code: Annotated[
+        bool, typer.Option("--trust-remote-code", help="Allow code that a model contains to run.")
+    ] = False,
+    yes: Annotated[
+        bool, typer.Option("--yes", help="For a chat API: accept the cost without asking.")
+    ] = False,
+    store: given.StorePath = None,
+    as_json: given.AsJson = False,
+) -> None:
+    """Predict whether a run's model answers a new question correctly.
+
+    Asks the question and its background facts, and applies the predictor that the run has fitted.
+
+    Example: tacit predict runs/gpt2 "Where does a dog sleep?" --choices kennel,tree,pond
+    """
+    from tacit.engine.store import Store
+    from tacit.present.progress import Terminal
+    from tacit.runs.predicting import RunPredictor
+    from tacit.runs.reading import read_runs
+
+    found = RunPredictor(
+        _only(read_runs([run]), run),
+        model,
+        kb,
+        {"device": device, "trust_remote_code": trust_remote_code, "yes": yes},
+        Store(store) if store else None,
+        Terminal(),
+    ).predict(question, listed(choices))
+    if as_json:
+        typer.echo(json.dumps(found.to_json(), ensure_ascii=False))
+    else:
+        _echo(found)
+
+
+def _only(runs: Sequence[Run], folder: Path) -> Run:
+    if len(runs) > 1:
+        names = ", ".join(str(run.folder) for run in runs)
+        raise RequestError(f"{folder} contains several runs: give one of them ({names})")
+    return runs[0]
+
+
+def _echo(found: AnswerPrediction) -> None:
+    """Print a prediction: the answer, its probability, and the facts."""
+    from tacit.present.tables import print_table
+    from tacit.probes.consistency.new_question import EFFECTS
+
+    low, high = found.interval
+    probability = estimate({"value": found.p_correct, "low": low, "high": high})
+    typer.echo(f"Answer: {found.answer}\nProbability that it is correct: {probability}")
+    if found.note:
+        typer.echo(found.note)
+    if found.facts:
+        typer.echo("")
+        print_table(EFFECTS, found.table(), f"{EFFECTS.title}\n{EFFECTS.reading}")

@@ -1,0 +1,77 @@
+"""Anchor accuracy by background score."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from tacit.findings.spec import Column, TableSpec
+from tacit.statistics.stratified import LEAST_ROWS, strata_of
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from tacit.statistics import Bootstrap
+
+_MOST_BINS = 10
+
+
+def accuracy_by_score(anchors: pl.DataFrame, bootstrap: Bootstrap) -> pl.DataFrame:
+    """Return the accuracy in bins of the background score.
+
+    Questions of equal scores are in one bin. From the lowest score on, a bin takes further scores
+    until it has a tenth of the questions, and at least 20. What is left joins the last bin.
+
+    Args:
+        anchors: ``background_score``, ``right`` and ``cluster``. Rows without a score or an answer
+            are left out.
+        bootstrap: Resamples the clusters.
+    """
+    import polars as pl
+
+    scored = anchors.drop_nulls(["background_score", "right"])
+    scores = scored["background_score"].to_numpy()
+    least = max(LEAST_ROWS, -(-len(scores) // _MOST_BINS))
+    bins = strata_of(scores, least) if len(scores) else np.empty(0, np.intp)
+    rows = []
+    for each in np.unique(bins):
+        part = scored.filter(bins == each)
+        right = part["right"].cast(pl.Float64).to_numpy()
+        share = bootstrap.ratio(part["cluster"].to_numpy(), right, np.ones_like(right))
+        levels = part["background_score"].sort()
+        rows.append(
+            {
+                "lowest": levels[0],
+                "highest": levels[-1],
+                "background_score": levels.mean(),
+                "n": part.height,
+                "right": int(right.sum()),
+                "accuracy": share.value,
+                "low": share.low,
+                "high": share.high,
+            }
+        )
+    return pl.DataFrame(rows, schema=ACCURACY_BY_SCORE.schema)
+
+
+ACCURACY_BY_SCORE = TableSpec(
+    "accuracy_by_score",
+    "Accuracy by background score",
+    "Questions of equal scores are in one bin; from the lowest score on, a bin takes further "
+    "scores until it has a tenth of the questions, and at least 20.",
+    columns=(
+        Column("lowest", "from", "score", "The lowest background score in the bin."),
+        Column("highest", "to", "score", "The highest one."),
+        Column("background_score", "mean", "score", "The mean background score in the bin."),
+        Column("n", "n", "count", "Answered questions with such a background score."),
+        Column("right", "correct", "count", "How many of them are answered correctly."),
+        Column(
+            "accuracy",
+            "accuracy",
+            "percent",
+            "The share answered correctly; the 95 % CI resamples question concepts.",
+            ends=("low", "high"),
+        ),
+    ),
+)

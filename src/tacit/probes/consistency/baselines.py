@@ -1,0 +1,174 @@
+"""Baselines that answer anchors without knowledge: priors, lengths, frequency, position, chance.
+
+Each has its accuracy, and its conceptual consistency: the average precision with which the model's
+background score predicts the baseline's correct answers (METHODS section 4, "Anchor baselines").
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from tacit.findings.spec import Column, Layout, TableSpec
+from tacit.probes.consistency.features import best_per_byte
+from tacit.statistics.intervals import Estimate
+from tacit.statistics.permutation import chance_level, chance_levels
+from tacit.statistics.ranking import at_thresholds, average_precision
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    import polars as pl
+
+    from tacit.probes.consistency.prompt_variants import Floats, Ints
+    from tacit.probes.consistency.scored import Scored
+    from tacit.sources.anchors import Anchor
+    from tacit.statistics import Bootstrap
+
+MODEL, RANDOM = "model", "random"
+
+
+def anchor_baselines(
+    of: Sequence[Anchor], scored: Scored, anchors: pl.DataFrame, bootstrap: Bootstrap
+) -> pl.DataFrame:
+    """Return the accuracy and the consistency of the model and of each baseline.
+
+    Args:
+        of: The anchors.
+        scored: All scores.
+        anchors: ``right``, ``background_score`` and ``cluster``, one row per anchor.
+        bootstrap: Resamples the clusters.
+    """
+    import polars as pl
+
+    model = anchors["right"].cast(pl.Float64).fill_null(float("nan")).to_numpy()
+    rows = [_row(MODEL, model, anchors, bootstrap)]
+    answer = np.array([anchor.answer for anchor in of])
+    for name, values in _values(of, scored).items():
+        rows.append(_row(name, _correct(values, scored.sizes, answer), anchors, bootstrap))
+    rows.append(_row("majority", _majority(answer), anchors, bootstrap))
+    shares = np.array([1 / len(anchor.choices) for anchor in of])
+    rows.append(_row(RANDOM, shares, anchors, bootstrap))
+    return pl.DataFrame(rows, schema=ANCHOR_BASELINES.schema)
+
+
+def _values(of: Sequence[Anchor], scored: Scored) -> Mapping[str, Floats]:
+    """Return, by baseline, the value of each choice, shape (anchors, choices); NaN for padding."""
+    sizes = scored.sizes
+    none = np.full(sizes.shape, np.nan)
+    prior, gain = none, none
+    if scored.prior is not None and scored.choices is not None:
+        prior = best_per_byte(scored.prior, sizes)
+        gain = np.where(sizes > 0, (scored.choices - scored.prior).max(axis=1), np.nan)
+    lengths = np.where(sizes > 0, sizes, np.nan)
+    return {
+        "choice prior": prior,
+        "pointwise mutual information": gain,
+        "longest choice": lengths,
+        "shortest choice": -lengths,
+        "most frequent choice": _frequencies(of, sizes),
+    }
+
+
+def _frequencies(of: Sequence[Anchor], sizes: Ints) -> Floats:
+    from wordfreq import zipf_frequency
+
+    found = np.full(sizes.shape, np.nan)
+    for at, anchor in enumerate(of):
+        found[at, : len(anchor.choices)] = [zipf_frequency(one, "en") for one in anchor.choices]
+    return found
+
+
+def _correct(values: Floats, sizes: Ints, answer: Ints) -> Floats:
+    """Return whether the first choice of the highest value is correct; NaN if one is unknown."""
+    lacking = np.isnan(values)
+    right = (np.where(lacking, -np.inf, values).argmax(axis=1) == answer).astype(float)
+    found: Floats = np.where((lacking & (sizes > 0)).any(axis=1), np.nan, right)
+    return found
+
+
+def _majority(answer: Ints) -> Floats:
+    """Return whether the position that is most often correct is, the first one if several are."""
+    right: Floats = (answer == np.bincount(answer).argmax()).astype(float)
+    return right
+
+
+def _row(name: str, right: Floats, anchors: pl.DataFrame, bootstrap: Bootstrap) -> dict[str, Any]:
+    """Return the row of a baseline.
+
+    Args:
+        name: The baseline.
+        right: 1 or 0, or the probability of a correct answer, by anchor; NaN if unknown.
+        anchors: ``background_score`` and ``cluster``.
+        bootstrap: Resamples the clusters.
+    """
+    known = ~np.isnan(right)
+    clusters = anchors["cluster"].to_numpy()
+    share = bootstrap.ratio(clusters[known], right[known], np.ones(int(known.sum())))
+    if name == RANDOM:  # computed, not sampled
+        share = Estimate(share.value, None, None)
+    scores = anchors["background_score"].cast(float).fill_null(float("nan")).to_numpy()
+    both = known & ~np.isnan(scores)
+    consistency, chance = _consistency(name, right[both], scores[both])
+    return {
+        "baseline": name,
+        "n": int(known.sum()),
+        "accuracy": share.value,
+        "low": share.low,
+        "high": share.high,
+        "scored": int(both.sum()),
+        "consistency": consistency,
+        "chance": chance,
+    }
+
+
+def _consistency(name: str, right: Floats, scores: Floats) -> tuple[float | None, float | None]:
+    """Return the average precision of the scores, and its chance level.
+
+    That of random answers is the chance level for their expected number of correct answers.
+    """
+    if name != RANDOM:
+        return average_precision(right, scores), chance_level(right, scores)
+    if not len(right):
+        return None, None
+    chance = float(chance_levels(right.sum(), at_thresholds(right > 0, scores)[1]))
+    return chance, chance
+
+
+ANCHOR_BASELINES = TableSpec(
+    "anchor_baselines",
+    "Baselines of anchor questions",
+    "Ways to answer without knowledge of the question. Of tied choices, the first is the answer. "
+    "CC: how well the model's background score predicts a baseline's correct answers. The majority "
+    "position is that of these questions.",
+    columns=(
+        Column(
+            "baseline",
+            "answers by",
+            meaning="The model; choice prior: the best score per byte behind an empty question; "
+            "pointwise mutual information: log p(choice | question) minus log p(choice | empty "
+            "question), the best prompt variant; the longest, shortest (in bytes) or most frequent "
+            "(wordfreq) choice; the position that is most often correct; random.",
+        ),
+        Column("n", "n", "count", "Questions that have such an answer."),
+        Column(
+            "accuracy",
+            "accuracy",
+            "percent",
+            "The share answered correctly, for random the expected one; the 95 % CI resamples "
+            "question concepts.",
+            ends=("low", "high"),
+        ),
+        Column("scored", "n, CC", "count", "Those with a background score.", shown=False),
+        Column(
+            "consistency",
+            "CC",
+            "score",
+            "Average precision of the background score; for random the chance level.",
+            chance="chance",
+        ),
+        Column("chance", "chance", "score", "The exact mean of CC over all permutations."),
+    ),
+    printed=Layout(columns=("baseline", "n", "accuracy", "consistency", "chance")),
+)

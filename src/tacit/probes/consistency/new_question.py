@@ -1,0 +1,283 @@
+"""Predict whether a model answers a new question correctly, with the predictor of a run."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Self
+
+from tacit.english import several
+from tacit.errors import RequestError
+from tacit.findings.spec import Column, TableSpec
+from tacit.probes.consistency import features
+from tacit.probes.consistency.features import BOTH, MARGIN, FactAnswers
+from tacit.probes.consistency.probe import Reading
+from tacit.probes.consistency.prompt_set import PromptSet
+from tacit.probes.consistency.questions import Asked, choice_variants, prompt_variants
+from tacit.sources.anchors import Anchor
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    import polars as pl
+
+    from tacit.knowledge.background import Background
+    from tacit.probes.base import Answers, Requests
+    from tacit.probes.consistency.options import ConsistencyOptions
+    from tacit.probes.consistency.predictor import Predictor
+    from tacit.probes.consistency.scored import Scored
+    from tacit.probes.consistency.template import Templates
+    from tacit.probes.consistency.wording import Wording
+
+_FEWEST = 2
+
+
+@dataclass(frozen=True)
+class FactEffect:
+    """A background fact, and how much the model's answer to it moved the prediction.
+
+    Args:
+        fact: Head, relation and tail.
+        correct: Whether the model answers the fact's question correctly; None without an answer.
+        effect: The probability of a correct answer minus the probability with the opposite answer
+            to the fact's question: its correctness and the sign of its margin are reversed, and the
+            answers to all other questions, its negative's included, stay. None without an answer,
+            and if the prediction does not use the background.
+    """
+
+    fact: str
+    correct: bool | None
+    effect: float | None
+
+
+@dataclass(frozen=True)
+class AnswerPrediction:
+    """The prediction whether a model's answer to a question is correct.
+
+    Args:
+        p_correct: The probability that the answer is correct.
+        interval: The ends of its 95 % CI (Wald's, of the log-odds, with the cluster-robust
+            covariance of the run's predictor).
+        answer: The choice that the model selects.
+        facts: The background facts, those with the largest effect first.
+        predictor: ``both``, or ``margin`` if the background cannot be used.
+        notes: What the reader should know about the prediction.
+    """
+
+    p_correct: float
+    interval: tuple[float, float]
+    answer: str
+    facts: tuple[FactEffect, ...]
+    predictor: str
+    notes: tuple[str, ...] = ()
+
+    @property
+    def note(self) -> str | None:
+        """The notes in one text; None without any."""
+        return " ".join(self.notes) or None
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the prediction as values that JSON can represent."""
+        return {
+            "p_correct": self.p_correct,
+            "interval": list(self.interval),
+            "answer": self.answer,
+            "facts": [
+                {"fact": one.fact, "correct": one.correct, "effect": one.effect}
+                for one in self.facts
+            ],
+            "predictor": self.predictor,
+            "note": self.note,
+        }
+
+    def table(self) -> pl.DataFrame:
+        """Return the facts as the table ``EFFECTS``."""
+        import polars as pl
+
+        return pl.DataFrame(self.to_json()["facts"], schema=EFFECTS.schema)
+
+
+@dataclass(frozen=True)
+class NewQuestion:
+    """A new question with its background.
+
+    Args:
+        anchor: The question and its choices.
+        background: Its facts.
+        templates: The templates of the questions.
+        wording: How concepts are inserted into the templates.
+        version: The version of the paper.
+        reading: How answers are derived from scores.
+    """
+
+    anchor: Anchor
+    background: Background
+    templates: Templates
+    wording: Wording
+    version: str
+    reading: Reading
+
+    @classmethod
+    def of(cls, options: ConsistencyOptions, question: str, choices: Sequence[str]) -> Self:
+        """Extract the background of a question with the options of a run.
+
+        Raises:
+            RequestError: The question or a choice is empty, there are fewer than two choices, a
+                choice is repeated, or the run's method of answering cannot answer one question.
+            DataError: The knowledge base is missing or malformed.
+        """
+        from tacit.knowledge.background import background
+        from tacit.knowledge.base import KnowledgeBase
+        from tacit.knowledge.words import spare_torch
+        from tacit.probes.consistency.template import load_templates
+        from tacit.probes.consistency.wording import wording
+
+        asked = _checked(question, choices)
+        reading = Reading.of(options)
+        if reading.method.preset == "calibrated":
+            raise RequestError(
+                "the run's --answering calibrated subtracts means over all questions of the run, "
+                "which a new question is not one of: predict with a run of --answering max, count "
+                "or single"
+            )
+        spare_torch(options.background.tagger)
+        with KnowledgeBase(options.kb) as base:
+            texts = [(asked.question, *asked.choices)]
+            found = background(base, texts, options.background.extraction())
+        worded, templates = wording(options.wording), load_templates(options.templates)
+        version = options.background.paper_version
+        return cls(asked, found, templates, worded, version, reading)
+
+    @cached_property
+    def asked(self) -> Asked:
+        """The facts and their questions."""
+        return Asked.of(self.background.facts, self.templates, self.wording)
+
+    @cached_property
+    def prompt_set(self) -> PromptSet:
+        """The prompts in named groups, as in a run."""
+        return PromptSet(
+            self.asked.texts,
+            (self.anchor,),
+            prompt_variants(self.templates, self.version),
+            choice_variants(self.templates, self.version),
+            self.templates,
+            self.reading.anchoring,
+        )
+
+    def requests(self) -> Mapping[str, Requests]:
+        """Return the requests, in named groups."""
+        return self.prompt_set.requests
+
+    def predict(self, answers: Answers, predictors: Mapping[str, Predictor]) -> AnswerPrediction:
+        """Predict whether the model's answer is correct.
+
+        Args:
+            answers: The model's answers to the requests.
+            predictors: The stored predictors by name.
+
+        Raises:
+            RequestError: The model has no answer to the question, or its margin is unknown.
+        """
+        scored = self._scored(answers)
+        values = self._values(scored)
+        chosen = scored.chosen(self.reading.anchoring[0])
+        if chosen is None or values["answer_margin"] is None:
+            raise RequestError(
+                "the model has no answer to the question, because choices tie or have no score"
+            )
+        known = FactAnswers.of(scored.answers(self.reading.method), self.asked)
+        predictor = predictors[MARGIN if predictors[BOTH].missing(values) else BOTH]
+        found = predictor.probability(values)
+        low, high = found.low or 0.0, found.high or 0.0
+        return AnswerPrediction(
+            found.value or 0.0,
+            (low, high),
+            self.anchor.choices[int(chosen.choice[0])],
+            self._effects(known, predictor, values),
+            predictor.name,
+            tuple(self._notes(predictors, predictor, values)),
+        )
+
+    def _scored(self, answers: Answers) -> Scored:
+        if answers.sampled:
+            return self.prompt_set.voted({name: answers.votes(name) for name in answers.groups})
+        return self.prompt_set.scored({name: answers.scores(name) for name in answers.groups})
+
+    def _values(self, scored: Scored) -> dict[str, float | None]:
+        """Return the features of the question, by name."""
+        found = features.features(scored, self.reading, self.asked, self.background.concepts)
+        return found.row(0, named=True)
+
+    def _notes(
+        self,
+        predictors: Mapping[str, Predictor],
+        used: Predictor,
+        values: Mapping[str, float | None],
+    ) -> Iterator[str]:
+        """Yield notes on features that are missing, or beyond those of the run's questions."""
+        missing = predictors[BOTH].missing(values)
+        if self.asked.facts.is_empty():
+            yield "The prediction uses the answer margin alone: there is no background fact."
+        elif missing:
+            yield f"The prediction uses the answer margin alone: unknown are {_named(missing)}."
+        outside = used.outside(values)
+        if outside:
+            yield (
+                f"Outside the range of the run's questions, which makes the prediction uncertain: "
+                f"{_named(outside)}."
+            )
+
+    def _effects(
+        self, known: FactAnswers, predictor: Predictor, values: Mapping[str, float | None]
+    ) -> tuple[FactEffect, ...]:
+        """Return the facts, those with the largest effect first."""
+        found = []
+        correct = known.correct.positive
+        names = self.asked.facts.select("head", "relation", "tail").rows()
+        whole = predictor.probability(values).value or 0.0
+        for fact, name in enumerate(names):
+            answered = correct[fact] == correct[fact]  # not NaN
+            effect = None
+            if answered and predictor.name == BOTH:
+                other = features.of_background(known.flipped(fact), self.asked, 1)
+                moved = predictor.probability({**values, **other.row(0, named=True)}).value
+                effect = whole - (moved or 0.0)
+            right = bool(correct[fact]) if answered else None
+            found.append(FactEffect(" ".join(name), right, effect))
+        return tuple(sorted(found, key=lambda one: (-abs(one.effect or 0.0), one.fact)))
+
+
+def _named(names: Sequence[str]) -> str:
+    return ", ".join(name.replace("_", " ") for name in names)
+
+
+def _checked(question: str, choices: Sequence[str]) -> Anchor:
+    """Return the question, if it and its choices can be asked.
+
+    Raises:
+        RequestError: See ``NewQuestion.of``.
+    """
+    given = [choice.strip() for choice in choices]
+    if not question.strip() or not all(given):
+        raise RequestError("the question or one of its choices is empty")
+    if len(given) < _FEWEST:
+        raise RequestError(
+            f"the question has {several(len(given), 'choice')}: give two or more choices"
+        )
+    repeated = sorted({choice for choice in given if given.count(choice) > 1})
+    if repeated:
+        raise RequestError(f"the choice {repeated[0]!r} is given twice; give each choice once")
+    return Anchor("new", question.strip(), tuple(given), None)
+
+
+EFFECTS = TableSpec(
+    "effects",
+    "Background facts",
+    "Effect: the probability minus that with the opposite answer to the fact's question.",
+    columns=(
+        Column("fact", "fact", meaning="Head, relation and tail."),
+        Column("correct", "correct", "truth", "Whether the model answers it correctly."),
+        Column("effect", "effect", "points", "How much the answer moved the probability."),
+    ),
+)

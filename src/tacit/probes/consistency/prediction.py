@@ -1,0 +1,400 @@
+"""Predict whether each anchor is answered correctly: background, answer margin, both, base rate.
+
+Each predictor is a ridge-penalised logistic regression, cross-validated with question concepts kept
+together (METHODS section 4, "Prediction"). All predictors use the same anchors and folds. The
+intervals resample question concepts; the fits are not repeated.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+
+from tacit.english import number_of, several
+from tacit.findings.numbers import estimate, score, signed
+from tacit.findings.spec import Column, Layout, TableSpec
+from tacit.probes.consistency.features import (
+    ANSWER,
+    BACKGROUND,
+    BASE_RATE,
+    BOTH,
+    FEATURES,
+    MARGIN,
+    PREDICTORS,
+)
+from tacit.statistics import logistic
+from tacit.statistics.calibration import brier_scores, calibration_errors
+from tacit.statistics.intervals import Estimate
+from tacit.statistics.ranking import aurocs, weighted_thresholds
+from tacit.statistics.selective import risk_areas
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    import polars as pl
+    from numpy.typing import NDArray
+
+    from tacit.findings.spec import Kind
+    from tacit.probes.consistency.prompt_variants import Bools, Floats, Ints
+    from tacit.statistics import Bootstrap
+
+    Strings: TypeAlias = NDArray[np.str_]
+
+OPTIONAL = ("prior", "frequency")
+"""Features that no anchor has if choices are not scored as texts, or without concepts."""
+
+PAIRS = ((BOTH, MARGIN), (BOTH, ANSWER), (BACKGROUND, BASE_RATE), (MARGIN, BASE_RATE))
+"""The predictors that are compared."""
+
+
+@dataclass(frozen=True)
+class Rows:
+    """The anchors that have an answer and all features.
+
+    Args:
+        anchors: The index of each anchor, shape (rows,).
+        right: Whether it is answered correctly.
+        clusters: Its question concept.
+        features: The features, by name; shape (rows,) each.
+        left_out: The number of answered anchors without all features.
+    """
+
+    anchors: Ints
+    right: Bools
+    clusters: Strings
+    features: Mapping[str, Floats]
+    left_out: int
+
+    @classmethod
+    def of(cls, features: pl.DataFrame, anchors: pl.DataFrame) -> Rows:
+        """Select the anchors with an answer and all features.
+
+        Args:
+            features: The columns ``FEATURES``, one row per anchor.
+            anchors: ``right`` and ``cluster``, one row per anchor.
+        """
+        import polars as pl
+
+        answered = features.with_columns(
+            anchors["right"], anchors["cluster"], anchor=pl.int_range(pl.len())
+        ).drop_nulls("right")
+        absent = [name for name in OPTIONAL if answered[name].is_null().all()]
+        names = [name for name in FEATURES if name not in absent]
+        whole = answered.drop_nulls(names)
+        return cls(
+            whole["anchor"].to_numpy(),
+            whole["right"].to_numpy().astype(bool),
+            whole["cluster"].to_numpy().astype(str),
+            {name: whole[name].to_numpy() for name in names},
+            answered.height - whole.height,
+        )
+
+    @cached_property
+    def undefined(self) -> str | None:
+        """Why there is no prediction, one of the constants of ``logistic``; else None."""
+        return logistic.why_not(self.right, self.clusters)
+
+    def matrix(self, predictor: str) -> Floats:
+        """Return the features of a predictor that the anchors have, shape (rows, features)."""
+        columns = [self.features[name] for name in self.names(predictor)]
+        return np.stack(columns, axis=1) if columns else np.empty((len(self.right), 0))
+
+    def names(self, predictor: str) -> list[str]:
+        """Return the names of the features of a predictor that the anchors have."""
+        return [name for name in PREDICTORS[predictor] if name in self.features]
+
+    @cached_property
+    def fold(self) -> Ints:
+        """The fold of each row; empty if undefined."""
+        if self.undefined is not None:
+            return np.empty(0, dtype=np.intp)
+        return logistic.folds(self.right, self.clusters)
+
+    @cached_property
+    def predicted(self) -> Mapping[str, Floats]:
+        """The out-of-fold probability of each predictor, by name; empty if undefined."""
+        if self.undefined is not None:
+            return {}
+        return {
+            name: logistic.out_of_fold(self.right, self.matrix(name), self.clusters, self.fold)
+            for name in PREDICTORS
+        }
+
+    def ranked(self, predictor: str) -> Floats:
+        """Return the scores by which a predictor ranks anchors.
+
+        The base rate gives all anchors one score; its probability differs by fold only because the
+        other folds do.
+        """
+        return np.zeros(len(self.right)) if predictor == BASE_RATE else self.predicted[predictor]
+
+
+MEASURES = ("auroc", "brier", "ece", "aurc")
+GAINED = ("auroc", "brier", "aurc")
+_Estimates: TypeAlias = "Mapping[tuple[str, str], Mapping[str, Estimate]]"
+
+
+def _figures(rows: Rows, weights: Floats) -> Floats:
+    """Return the measures of all predictors, then their gains, shape (samples, statistics)."""
+    found = {name: dict(_of_predictor(rows, name, weights)) for name in PREDICTORS}
+    return np.stack(
+        [found[name][measure] for name in PREDICTORS for measure in MEASURES]
+        + [found[one][measure] - found[two][measure] for one, two in PAIRS for measure in GAINED],
+        axis=1,
+    )
+
+
+def _of_predictor(rows: Rows, name: str, weights: Floats) -> Iterator[tuple[str, Floats]]:
+    counts = weighted_thresholds(rows.right, rows.ranked(name), weights)
+    yield "auroc", aurocs(*counts)
+    yield "aurc", risk_areas(*counts)
+    yield "brier", brier_scores(rows.right, rows.predicted[name], weights)
+    yield "ece", calibration_errors(rows.right, rows.predicted[name], weights)
+
+
+def estimates(rows: Rows, bootstrap: Bootstrap) -> _Estimates:
+    """Estimate the measures of each predictor, and their differences, all on the same resamples.
+
+    Returns:
+        By predictor and the one whose measure is subtracted (empty for none), the estimates by
+        measure. Without values if there is no prediction.
+    """
+    keys = [((name, ""), measure) for name in PREDICTORS for measure in MEASURES]
+    keys += [(pair, measure) for pair in PAIRS for measure in GAINED]
+    values = [Estimate(None, None, None)] * len(keys)
+    if rows.undefined is None:
+        values = bootstrap.weighted(rows.clusters, partial(_figures, rows))
+    found: dict[tuple[str, str], dict[str, Estimate]] = {}
+    for (pair, measure), value in zip(keys, values, strict=True):
+        found.setdefault(pair, {})[measure] = value
+    for measure in ("auroc", "ece"):
+        # One half, and nearly 0, by construction: a resample's differ from it by chance alone.
+        found[BASE_RATE, ""][measure] = replace(found[BASE_RATE, ""][measure], low=None, high=None)
+    return found
+
+
+def measures(rows: Rows, found: _Estimates) -> pl.DataFrame:
+    """Return the table ``PREDICTION``: the measures of each predictor, with intervals."""
+    about = {"n": len(rows.right), "undefined": rows.undefined}
+    return table_of(
+        PREDICTION,
+        [{"predictor": name, **about, **_cells(found[name, ""])} for name in PREDICTORS],
+    )
+
+
+def gains(rows: Rows, found: _Estimates) -> pl.DataFrame:
+    """Return the table ``GAINS``: the paired differences of predictors; no rows if undefined."""
+    pairs = PAIRS if rows.undefined is None else ()
+    return table_of(
+        GAINS,
+        [
+            {"predictor": one, "over": two, "n": len(rows.right), **_cells(found[one, two])}
+            for one, two in pairs
+        ],
+    )
+
+
+def _cells(found: Mapping[str, Estimate]) -> dict[str, float | None]:
+    return {
+        name: value
+        for measure, each in found.items()
+        for name, value in (
+            (measure, each.value),
+            (f"{measure}_low", each.low),
+            (f"{measure}_high", each.high),
+        )
+    }
+
+
+def predictions(rows: Rows, anchors: pl.DataFrame) -> pl.DataFrame:
+    """Return the table ``PREDICTIONS``: each anchor's out-of-fold probabilities."""
+    import polars as pl
+
+    if rows.undefined is not None:
+        return table_of(PREDICTIONS, [])
+    return pl.DataFrame(
+        {
+            "anchor": anchors["anchor"].gather(rows.anchors),
+            "right": rows.right,
+            "fold": rows.fold,
+            **rows.predicted,
+        },
+        schema=PREDICTIONS.schema,
+    )
+
+
+def tables(rows: Rows, anchors: pl.DataFrame, bootstrap: Bootstrap) -> dict[str, pl.DataFrame]:
+    """Return the tables of the prediction, by name."""
+    found = estimates(rows, bootstrap)
+    return {
+        PREDICTION.name: measures(rows, found),
+        GAINS.name: gains(rows, found),
+        PREDICTIONS.name: predictions(rows, anchors),
+    }
+
+
+def summary(rows: Rows, found: Mapping[str, pl.DataFrame]) -> dict[str, Any]:
+    """Return the entries of the summary on the prediction."""
+    by_name = {row["predictor"]: row for row in found[PREDICTION.name].iter_rows(named=True)}
+    return {
+        "prediction": {
+            name: {measure: row[measure] for measure in MEASURES} for name, row in by_name.items()
+        },
+        GAINS.name: found[GAINS.name].to_dicts(),
+        "prediction_rows": {
+            "n": len(rows.right),
+            "left_out": rows.left_out,
+            "undefined": rows.undefined,
+            "features": rows.names(BOTH),
+            "folds": logistic.FOLDS,
+            "penalty": logistic.PENALTY,
+        },
+    }
+
+
+def table_of(spec: TableSpec, rows: list[dict[str, Any]]) -> pl.DataFrame:
+    """Return rows as a table with the declared types."""
+    import polars as pl
+
+    return pl.DataFrame(rows, schema=spec.schema)
+
+
+_WHY = {
+    logistic.NO_ROWS: "no anchor question has an answer and all features",
+    logistic.ALL_RIGHT: "all anchor questions are answered correctly",
+    logistic.ALL_WRONG: "all anchor questions are answered incorrectly",
+    logistic.FEW_ROWS: (
+        f"fewer than {logistic.FEWEST_ROWS} anchor questions are answered correctly, or incorrectly"
+    ),
+    logistic.FEW_CLUSTERS: (
+        "the anchor questions answered correctly, or incorrectly, have too few question concepts"
+    ),
+}
+
+
+def why(reason: str) -> str:
+    """Return a reason why there is no prediction, as a clause."""
+    return _WHY[reason]
+
+
+def sentences(summary: Mapping[str, Any]) -> Iterator[str]:
+    """Yield sentences on whether the background adds to the answer margin.
+
+    Args:
+        summary: The summary of the probe's findings.
+    """
+    of = summary["prediction_rows"]
+    if of["undefined"] is not None:
+        yield f"Correct answers cannot be predicted: {why(of['undefined'])}."
+        return
+    n = several(of["n"], "anchor question")
+    yield f"{adds(summary)} ({n}, cross-validated by question concept)."
+    if of["left_out"]:
+        lacking = several(of["left_out"], "anchor question lacks", "anchor questions lack")
+        them = number_of(of["left_out"], "it", "them")
+        yield f"{lacking} a feature, and the prediction leaves {them} out."
+
+
+def adds(summary: Mapping[str, Any]) -> str:
+    """Return a clause on whether the background adds to the answer margin, with the figures."""
+    found = summary["prediction"]
+    over = {row["over"]: row for row in summary[GAINS.name] if row["predictor"] == BOTH}
+    margin, rest = (_gain(over[name]) for name in (MARGIN, ANSWER))
+    figures = (
+        f"AUROC {score(found[BOTH]['auroc'])} with all features, "
+        f"{score(found[MARGIN]['auroc'])} with the margin alone, difference "
+        f"{estimate(margin, 'value', signed)}; over all features but the background "
+        f"{estimate(rest, 'value', signed)}"
+    )
+    return f"{_outcome(margin, rest)}: {figures}"
+
+
+def background_adds(summary: Mapping[str, Any]) -> bool:
+    """Return whether the background adds to the margin and to all other features."""
+    rows = [row for row in summary[GAINS.name] if row["predictor"] == BOTH]
+    return bool(rows) and all((row["auroc_low"] or 0.0) > 0 for row in rows)
+
+
+def _gain(row: Mapping[str, Any]) -> dict[str, float | None]:
+    return {"value": row["auroc"], "low": row["auroc_low"], "high": row["auroc_high"]}
+
+
+def _outcome(margin: Mapping[str, float | None], rest: Mapping[str, float | None]) -> str:
+    above = [(each["low"] or 0.0) > 0 for each in (margin, rest)]
+    if all(above):
+        return "Knowing the background facts adds to the answer margin"
+    if above[0]:
+        return (
+            "Knowing the background facts adds nothing to the answer margin, entropy, prior and "
+            "frequency, which together predict better than the margin alone"
+        )
+    return "Knowing the background facts adds nothing to the answer margin"
+
+
+PREDICTOR_COLUMN = Column(
+    "predictor",
+    "predictor",
+    meaning="base_rate (the share of correct answers), margin (the answer margin alone), "
+    "background (background score, its margin, number of facts), answer (margin, entropy, prior "
+    "and frequency: all but the background), or both (all features).",
+)
+_N = Column("n", "n", "count", "Answered anchor questions that have all features.")
+
+
+def _measure(name: str, heading: str, meaning: str, kind: Kind = "score") -> Column:
+    return Column(name, heading, kind, meaning, ends=(f"{name}_low", f"{name}_high"))
+
+
+PREDICTION = TableSpec(
+    "prediction",
+    "Prediction of correct answers",
+    "Out-of-fold probabilities of a ridge-penalised logistic regression, cross-validated with "
+    "question concepts kept together. The base rate ranks nothing, so its AUROC is 0.5 by "
+    "construction. Lower is better for Brier score, calibration error and AURC.",
+    columns=(
+        PREDICTOR_COLUMN,
+        _N,
+        _measure("auroc", "AUROC", "Area under the receiver operating characteristic."),
+        _measure("brier", "Brier", "Mean squared error of the probabilities."),
+        _measure("ece", "ECE", "Expected calibration error, over ten bins of equal width."),
+        _measure("aurc", "AURC", "Area under the risk-coverage curve."),
+        Column("undefined", "why undefined", meaning="Why there is no prediction; else null."),
+    ),
+    printed=Layout(columns=("predictor", "n", "auroc", "brier", "ece", "aurc")),
+)
+GAINS = TableSpec(
+    "prediction_gains",
+    "Gains in prediction",
+    "The measure of one predictor minus that of another, on the same questions and folds, with a "
+    "paired 95 % CI. A gain in AUROC is positive; a gain in Brier score or AURC is negative.",
+    columns=(
+        Column("predictor", "predictor", meaning="The predictor; see ``prediction``."),
+        Column("over", "minus", meaning="The predictor whose measure is subtracted."),
+        _N,
+        _measure("auroc", "AUROC", "Difference of AUROC.", "signed"),
+        _measure("brier", "Brier", "Difference of Brier scores.", "signed"),
+        _measure("aurc", "AURC", "Difference of AURC.", "signed"),
+    ),
+    keys=2,
+    printed=Layout(),
+)
+PREDICTIONS = TableSpec(
+    "predictions",
+    "Predicted probabilities",
+    "Each anchor question's probability of a correct answer, predicted without its question "
+    "concept's answers.",
+    columns=(
+        Column("anchor", "id", meaning="The question's id in the file."),
+        Column("right", "correct", "truth", "Whether the answer is correct."),
+        Column("fold", "fold", "count", "The fold that was left out of the fit, from 0."),
+        *(
+            Column(name, name.replace("_", " "), "percent", f"The probability by ``{name}``.")
+            for name in PREDICTORS
+        ),
+    ),
+    shown=False,
+)
+PREDICTION_TABLES = (PREDICTION, GAINS, PREDICTIONS)

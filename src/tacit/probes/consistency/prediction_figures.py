@@ -1,0 +1,130 @@
+"""Figures on the prediction of correct answers, and on accuracy by background score."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tacit.charts.marks import Axis, Curves, bounds, measured, page
+from tacit.charts.shown import counted, titled
+from tacit.charts.theme import series
+from tacit.findings.spec import figure
+from tacit.probes.consistency.accuracy_by_score import ACCURACY_BY_SCORE
+from tacit.probes.consistency.features import BOTH, PREDICTORS
+from tacit.probes.consistency.reliability import CALIBRATION, RISK_COVERAGE
+
+if TYPE_CHECKING:
+    import altair as alt
+    import polars as pl
+
+    from tacit.charts.shown import Shown
+    from tacit.charts.theme import Chart
+
+_NAMES = {name: name.replace("_", " ") for name in PREDICTORS}
+_OF = (
+    "margin: the answer margin alone; background: background score, its margin, number of facts; "
+    "answer: margin, entropy, prior and frequency; both: all of these"
+)
+
+
+@figure(
+    "Prediction of correct answers",
+    "Not in Sahu et al. (2022). How well the background, the answer margin and both predict which "
+    "questions are answered correctly.",
+)
+def prediction(shown: Shown) -> Chart | None:
+    """Plot the risk-coverage curves and the calibration of the predictors."""
+    curves, bins = shown.table("risk_coverage"), shown.table("calibration")
+    if curves is None or bins is None:
+        return None
+    models = curves["model"].unique(maintain_order=True)
+    panels = [
+        [_risks(curves.filter(model=model), shown), _calibration(bins.filter(model=model), shown)]
+        for model in models
+    ]
+    largest = curves.filter(coverage=100)
+    title = titled(
+        "Prediction of correct answers",
+        "left: share of wrong answers among the questions ranked highest (expected share in ties)",
+        "right: share of correct answers against the mean probability predicted from all features, "
+        "in ten bins of equal width; band: 95 % CIs (percentile bootstrap, clustered by question "
+        "concept); dotted line: perfect calibration",
+        _OF,
+        f"{counted(largest['n'], 'anchor question')}; probabilities are predicted without the "
+        "question concept's answers",
+    )
+    return page(title, *panels)
+
+
+def _risks(part: pl.DataFrame, shown: Shown) -> alt.LayerChart:
+    import polars as pl
+
+    column = RISK_COVERAGE.column("risk")
+    drawn = measured(_named(part), column, n=RISK_COVERAGE.column("n"))
+    drawn = drawn.with_columns(at=pl.col("coverage") / 100)
+    return Curves(
+        drawn,
+        Axis(column.heading, bounds([0.0, *part["risk"]]), percent=True),
+        shown.look.colours,
+        f"{part['model'][0]}: risk by coverage",
+        "coverage",
+        series(_NAMES.values(), shown.look.colours),
+        percent=True,
+    ).chart()
+
+
+def _calibration(part: pl.DataFrame, shown: Shown) -> alt.LayerChart:
+    column, colours = CALIBRATION.column("accuracy"), shown.look.colours
+    part = part.filter(predictor=BOTH)
+    drawn = measured(_named(part), column, n=CALIBRATION.column("n"))
+    drawn = drawn.with_columns(at="predicted", chance="predicted")
+    styles = [one for one in series(_NAMES.values(), colours) if one.name == BOTH]
+    return Curves(
+        drawn,
+        Axis("correct", (0.0, 1.0), percent=True),
+        colours,
+        "both: calibration",
+        "predicted probability",
+        styles,
+        percent=True,
+    ).chart()
+
+
+def _named(part: pl.DataFrame) -> pl.DataFrame:
+    import polars as pl
+
+    named = part.with_columns(series=pl.col("predictor").replace(_NAMES))
+    return named.with_columns(label="series")
+
+
+@figure(
+    "Accuracy by background score",
+    "Not in Sahu et al. (2022). Share of correct answers by background score.",
+)
+def accuracy_by_score(shown: Shown) -> Chart | None:
+    """Plot the accuracy in bins of the background score, one line per model."""
+    table = shown.defined("accuracy_by_score", "accuracy")
+    if table is None:
+        return None
+    column = ACCURACY_BY_SCORE.column("accuracy")
+    drawn = measured(
+        table.with_columns(label="model", series="model"), column, n=ACCURACY_BY_SCORE.column("n")
+    ).with_columns(at="background_score")
+    panel = Curves(
+        drawn,
+        Axis(column.heading, (0.0, 1.0), percent=True),
+        shown.look.colours,
+        "accuracy by background score",
+        "background score (mean in the bin)",
+        series(shown.labels.values(), shown.look.colours),
+        percent=True,
+    )
+    title = titled(
+        "Accuracy by background score",
+        "share of anchor questions answered correctly, in bins of the background score; bands: "
+        f"{shown.intervals('others')}",
+        f"{counted(table['n'], 'anchor question')} per bin",
+    )
+    return page(title, [panel.chart()])
+
+
+FIGURES = (prediction, accuracy_by_score)

@@ -1,0 +1,140 @@
+"""The fitted predictor of correct answers, stored with a run and applied to new questions."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from tacit.findings.spec import Column, TableSpec
+from tacit.probes.consistency.features import BOTH, MARGIN
+from tacit.statistics import logistic
+from tacit.statistics.logistic import Logistic
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    import polars as pl
+
+    from tacit.probes.consistency.prediction import Rows
+    from tacit.statistics import Estimate
+
+STORED = (MARGIN, BOTH)
+"""The predictors that are stored with a run."""
+
+INTERCEPT = "intercept"
+
+
+@dataclass(frozen=True)
+class Predictor:
+    """A fitted predictor.
+
+    Args:
+        name: The name in ``PREDICTORS``.
+        features: The names of the features.
+        ranges: The lowest and the highest value of each feature among the fitted questions.
+        fitted: The logistic regression over these features, in this order.
+    """
+
+    name: str
+    features: tuple[str, ...]
+    ranges: tuple[tuple[float, float], ...]
+    fitted: Logistic
+
+    def missing(self, values: Mapping[str, float | None]) -> list[str]:
+        """Return the features that have no value."""
+        return [name for name in self.features if values[name] is None]
+
+    def outside(self, values: Mapping[str, float | None]) -> list[str]:
+        """Return the features whose value is outside the range of the fitted questions."""
+        ends = zip(self.features, self.ranges, strict=True)
+        return [name for name, (low, high) in ends if not low <= (values[name] or 0.0) <= high]
+
+    def probability(self, values: Mapping[str, float | None]) -> Estimate:
+        """Return the probability of a correct answer with its interval.
+
+        Args:
+            values: The value of each feature, by name; none of the predictor's is missing.
+        """
+        return self.fitted.interval([float(values[name] or 0.0) for name in self.features])
+
+
+def tables(rows: Rows) -> dict[str, pl.DataFrame]:
+    """Fit the stored predictors on all rows, and return the tables that describe them.
+
+    Returns:
+        ``PREDICTOR`` and ``COVARIANCE``, by name; without rows if there is no prediction.
+    """
+    import polars as pl
+
+    names = STORED if rows.undefined is None else ()
+    fitted = {name: logistic.fit(rows.right, rows.matrix(name), rows.clusters) for name in names}
+    coefficients, covariances = [], []
+    for name, one in fitted.items():
+        features = (INTERCEPT, *rows.names(name))
+        matrix = rows.matrix(name)
+        about = [one.means, one.scales, matrix.min(axis=0), matrix.max(axis=0)]
+        scaling = [[None] * len(about), *np.stack(about, axis=1).tolist()]
+        for at, feature in enumerate(features):
+            error = float(np.sqrt(max(one.covariance[at, at], 0.0)))
+            coefficients.append((name, feature, *scaling[at], float(one.coefficients[at]), error))
+            covariances += [
+                (name, feature, other, value)
+                for other, value in zip(features, one.covariance[at].tolist(), strict=True)
+            ]
+    return {
+        PREDICTOR.name: pl.DataFrame(coefficients, PREDICTOR.schema, orient="row"),
+        COVARIANCE.name: pl.DataFrame(covariances, COVARIANCE.schema, orient="row"),
+    }
+
+
+def stored(found: Mapping[str, pl.DataFrame]) -> dict[str, Predictor]:
+    """Return the predictors that the tables of a run describe, by name; none without rows."""
+    covariances = found[COVARIANCE.name]
+    predictors = {}
+    for (name,), part in found[PREDICTOR.name].group_by("predictor", maintain_order=True):
+        features = part.slice(1)
+        covariance = covariances.filter(predictor=name)["covariance"].to_numpy()
+        fitted = Logistic(
+            features["mean"].to_numpy(),
+            features["scale"].to_numpy(),
+            part["coefficient"].to_numpy(),
+            covariance.reshape(part.height, part.height),
+        )
+        ranges = tuple(features.select("lowest", "highest").rows())
+        predictors[str(name)] = Predictor(str(name), tuple(features["feature"]), ranges, fitted)
+    return predictors
+
+
+PREDICTOR = TableSpec(
+    "predictor",
+    "Fitted predictors of correct answers",
+    "Logistic regressions over all questions with all features, which ``tacit predict`` applies to "
+    "new questions. Coefficients are per standard deviation of the feature.",
+    columns=(
+        Column("predictor", "predictor", meaning="margin or both; see ``prediction``."),
+        Column("feature", "feature", meaning="The intercept, then each feature."),
+        Column("mean", "mean", "number", "The feature's mean; null for the intercept."),
+        Column("scale", "scale", "number", "Its standard deviation; 1 if it is constant."),
+        Column("lowest", "lowest", "number", "Its lowest value.", shown=False),
+        Column("highest", "highest", "number", "Its highest value.", shown=False),
+        Column("coefficient", "coefficient", "number", "Log odds per standard deviation."),
+        Column("error", "standard error", "number", "Its cluster-robust standard error."),
+    ),
+    keys=2,
+)
+COVARIANCE = TableSpec(
+    "predictor_covariance",
+    "Covariance of the fitted predictors",
+    "The cluster-robust covariance of two coefficients of ``predictor``, for the intervals of "
+    "predictions.",
+    columns=(
+        Column("predictor", "predictor", meaning="margin or both."),
+        Column("feature", "feature", meaning="The intercept or a feature."),
+        Column("other", "other", meaning="The intercept or a feature."),
+        Column("covariance", "covariance", "number", "The covariance of their coefficients."),
+    ),
+    keys=3,
+    shown=False,
+)

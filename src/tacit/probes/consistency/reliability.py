@@ -1,0 +1,101 @@
+"""The reliability of the predictors of correct answers: risk by coverage, and calibration."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from tacit.findings.spec import Column, TableSpec
+from tacit.probes.consistency.features import PREDICTORS
+from tacit.probes.consistency.prediction import PREDICTOR_COLUMN, table_of
+from tacit.statistics.calibration import calibration_bins
+from tacit.statistics.selective import risks
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from tacit.probes.consistency.prediction import Rows
+    from tacit.statistics import Bootstrap
+
+COVERAGES = tuple(range(10, 101, 10))
+"""The coverages in per cent at which the risk is tabulated."""
+
+
+def tables(rows: Rows, bootstrap: Bootstrap) -> dict[str, pl.DataFrame]:
+    """Return both tables, by name; without rows if there is no prediction."""
+    return {
+        RISK_COVERAGE.name: risk_coverage(rows),
+        CALIBRATION.name: calibration(rows, bootstrap),
+    }
+
+
+def risk_coverage(rows: Rows) -> pl.DataFrame:
+    """Return the table ``RISK_COVERAGE``: the risk of each predictor at some coverages."""
+    found = []
+    for name in PREDICTORS if rows.undefined is None else ():
+        curve = risks(rows.right, rows.ranked(name))
+        for coverage in COVERAGES:
+            n = -(-coverage * len(curve) // 100)  # rounded up
+            found.append(
+                {"predictor": name, "coverage": coverage, "n": n, "risk": float(curve[n - 1])}
+            )
+    return table_of(RISK_COVERAGE, found)
+
+
+def calibration(rows: Rows, bootstrap: Bootstrap) -> pl.DataFrame:
+    """Return the table ``CALIBRATION``: probabilities and shares of correct answers by bin."""
+    found = []
+    for name in PREDICTORS if rows.undefined is None else ():
+        for each in calibration_bins(rows.predicted[name]):
+            right = rows.right[each.rows].astype(float)
+            share = bootstrap.ratio(rows.clusters[each.rows], right, np.ones_like(right))
+            found.append(
+                {
+                    "predictor": name,
+                    "bin": f"{100 * each.low:.0f} to {100 * each.high:.0f} %",
+                    "n": len(right),
+                    "predicted": each.predicted,
+                    "accuracy": share.value,
+                    "low": share.low,
+                    "high": share.high,
+                }
+            )
+    return table_of(CALIBRATION, found)
+
+
+RISK_COVERAGE = TableSpec(
+    "risk_coverage",
+    "Risk by coverage",
+    "The share of wrong answers among the questions that a predictor ranks highest. Among equal "
+    "probabilities it is the expected share.",
+    columns=(
+        PREDICTOR_COLUMN,
+        Column("coverage", "coverage (%)", "count", "The share of the questions, in per cent."),
+        Column("n", "n", "count", "The number of questions that are covered."),
+        Column("risk", "risk", "percent", "The share of them that are answered incorrectly."),
+    ),
+    keys=2,
+    shown=False,
+)
+CALIBRATION = TableSpec(
+    "calibration",
+    "Calibration of the prediction",
+    "Ten bins of equal width; bins without questions are left out.",
+    columns=(
+        PREDICTOR_COLUMN,
+        Column("bin", "bin", meaning="The ends of the bin; it includes the upper end."),
+        Column("n", "n", "count", "The number of questions with such a probability."),
+        Column("predicted", "predicted", "percent", "The mean probability."),
+        Column(
+            "accuracy",
+            "correct",
+            "percent",
+            "The share answered correctly; the 95 % CI resamples question concepts.",
+            ends=("low", "high"),
+        ),
+    ),
+    keys=2,
+    shown=False,
+)
+RELIABILITY_TABLES = (RISK_COVERAGE, CALIBRATION)

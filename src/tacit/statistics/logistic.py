@@ -1,0 +1,190 @@
+"""Ridge-penalised logistic regression, cross-validated with clusters kept together.
+
+Features are standardised. The penalty is half the sum of the squared coefficients, without the
+intercept, beside the summed log loss: scikit-learn's ``C=1``. It is fixed, not chosen from the
+data. Nothing depends on the order of the rows.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeAlias
+
+import numpy as np
+
+from tacit.statistics.intervals import Estimate
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+    Floats: TypeAlias = NDArray[np.float64]
+    Ints: TypeAlias = NDArray[np.intp]
+
+PENALTY = 1.0
+"""The penalty on half the squared coefficients of the standardised features."""
+
+FOLDS = 10
+
+# Reasons why no prediction is made.
+NO_ROWS = "no rows"
+ALL_RIGHT = "all right"
+ALL_WRONG = "all wrong"
+FEW_ROWS = "too few rows right or wrong"
+FEW_CLUSTERS = "too few clusters"
+FEWEST_ROWS = 10
+"""Minimum number of right rows, and of wrong rows."""
+FEWEST_CLUSTERS = FOLDS
+
+
+@dataclass(frozen=True)
+class Logistic:
+    """A fitted logistic regression.
+
+    Args:
+        means: The mean of each feature, shape (features,).
+        scales: The standard deviation of each feature; 1 for a constant feature.
+        coefficients: The intercept, and the coefficient of each standardised feature, shape
+            (1 + features,).
+        covariance: The cluster-robust covariance of the coefficients, shape (1 + features, 1 +
+            features).
+    """
+
+    means: Floats
+    scales: Floats
+    coefficients: Floats
+    covariance: Floats
+
+    def probabilities(self, features: ArrayLike) -> Floats:
+        """Return the probability that each row is right.
+
+        Args:
+            features: Shape (rows, features).
+        """
+        from scipy.special import expit
+
+        # Summed by row, so that equal rows have exactly equal probabilities.
+        found: Floats = expit((self.design(features) * self.coefficients).sum(axis=1))
+        return found
+
+    def interval(self, features: ArrayLike, level: float = 0.95) -> Estimate:
+        """Return the probability that one row is right, with Wald's interval of its log-odds.
+
+        Args:
+            features: Shape (features,).
+            level: Confidence level of the interval.
+        """
+        from scipy.special import expit, ndtri
+
+        (row,) = self.design(np.asarray(features, dtype=np.float64)[None])
+        value = float(row @ self.coefficients)
+        reach = float(ndtri((1 + level) / 2)) * float(np.sqrt(max(row @ self.covariance @ row, 0)))
+        middle, low, high = (float(expit(at)) for at in (value, value - reach, value + reach))
+        return Estimate(middle, low, high)
+
+    def design(self, features: ArrayLike) -> Floats:
+        """Return the intercept and the standardised features, shape (rows, 1 + features)."""
+        standard = (np.asarray(features, dtype=np.float64) - self.means) / self.scales
+        return np.column_stack([np.ones(len(standard)), standard])
+
+
+def why_not(right: ArrayLike, clusters: ArrayLike) -> str | None:
+    """Return why no prediction can be made, one of the constants of this module; None if it can.
+
+    Args:
+        right: Whether each row is right, shape (rows,).
+        clusters: The cluster of each row, shape (rows,).
+    """
+    labels = np.asarray(right, dtype=bool)
+    if not len(labels):
+        return NO_ROWS
+    if labels.all() or not labels.any():
+        return ALL_RIGHT if labels.all() else ALL_WRONG
+    if min(labels.sum(), (~labels).sum()) < FEWEST_ROWS:
+        return FEW_ROWS
+    if len(np.unique(np.asarray(clusters))) < FEWEST_CLUSTERS:
+        return FEW_CLUSTERS
+    fold = folds(labels, clusters)
+    kinds = [len(np.unique(labels[fold != each])) for each in range(FOLDS)]
+    return FEW_CLUSTERS if min(kinds) == 1 else None
+
+
+def folds(right: ArrayLike, clusters: ArrayLike) -> Ints:
+    """Divide rows into folds with similar shares of right rows and whole clusters.
+
+    Args:
+        right: Whether each row is right, shape (rows,).
+        clusters: The cluster of each row, shape (rows,); at least ``FOLDS`` clusters.
+
+    Returns:
+        The fold of each row, from 0, shape (rows,).
+    """
+    from sklearn.model_selection import StratifiedGroupKFold
+
+    labels, groups = np.asarray(right, dtype=bool), np.asarray(clusters)
+    found = np.empty(len(labels), dtype=np.intp)
+    # The library warns of rare classes; `why_not` has refused those that are too rare.
+    split = StratifiedGroupKFold(FOLDS).split(np.zeros((len(labels), 1)), labels, groups)
+    for fold, (_, rows) in enumerate(split):
+        found[rows] = fold
+    return found
+
+
+def fit(right: ArrayLike, features: ArrayLike, clusters: ArrayLike) -> Logistic:
+    """Fit the probability that a row is right.
+
+    Args:
+        right: Whether each row is right, shape (rows,); some are and some are not.
+        features: Shape (rows, features), without missing values; at least one feature.
+        clusters: The cluster of each row, shape (rows,).
+    """
+    from sklearn.linear_model import LogisticRegression
+
+    labels, columns = np.asarray(right, dtype=np.float64), np.asarray(features, dtype=np.float64)
+    groups = np.unique(np.asarray(clusters), return_inverse=True)[1]
+    order = np.lexsort([groups, labels, *columns.T])
+    labels, columns, groups = labels[order], columns[order], groups[order]
+    means, scales = columns.mean(axis=0), columns.std(axis=0)
+    varies = np.ptp(columns, axis=0) > 0
+    scales = np.where(varies, scales, 1.0)
+    standard = np.where(varies, (columns - means) / scales, 0.0)
+    model = LogisticRegression(C=1 / PENALTY, solver="newton-cholesky", tol=1e-10, max_iter=200)
+    model.fit(standard, labels)
+    coefficients = np.concatenate([model.intercept_, model.coef_[0]])
+    bare = Logistic(means, scales, coefficients, np.zeros((len(coefficients),) * 2))
+    return Logistic(means, scales, coefficients, _covariance(bare, labels, columns, groups))
+
+
+def _covariance(model: Logistic, labels: Floats, columns: Floats, groups: Ints) -> Floats:
+    """Return the cluster-robust covariance of the coefficients (the sandwich estimate)."""
+    design, found = model.design(columns), model.probabilities(columns)
+    ridge = np.full(len(model.coefficients), PENALTY)
+    ridge[0] = 0.0
+    curvature = (design * (found * (1 - found))[:, None]).T @ design + np.diag(ridge)
+    scores = design * (labels - found)[:, None]
+    clusters = int(groups.max()) + 1
+    sums = np.stack([np.bincount(groups, each, clusters) for each in scores.T], axis=1)
+    inverse = np.linalg.inv(curvature)
+    few = clusters / (clusters - 1) if clusters > 1 else np.nan
+    covariance: Floats = few * inverse @ (sums.T @ sums) @ inverse
+    return covariance
+
+
+def out_of_fold(right: ArrayLike, features: ArrayLike, clusters: ArrayLike, fold: Ints) -> Floats:
+    """Return the probability of each row, from the fit on the rows of all other folds.
+
+    Args:
+        right: Whether each row is right, shape (rows,).
+        features: Shape (rows, features), without missing values. Without a feature, the
+            probability is the share of right rows.
+        clusters: The cluster of each row, shape (rows,).
+        fold: The fold of each row, from ``folds``.
+    """
+    labels, columns = np.asarray(right, dtype=bool), np.asarray(features, dtype=np.float64)
+    groups, found = np.asarray(clusters), np.empty(len(labels))
+    for each in np.unique(fold):
+        rest, own = fold != each, fold == each
+        if not columns.shape[1]:
+            found[own] = labels[rest].mean()
+            continue
+        found[own] = fit(labels[rest], columns[rest], groups[rest]).probabilities(columns[own])
+    return found

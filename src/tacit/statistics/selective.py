@@ -1,0 +1,76 @@
+"""Selective prediction: the share of wrong rows among those with the highest scores.
+
+The risk at a coverage is the share of wrong rows among the rows with the highest scores that make
+up this share of all rows. Where a coverage ends within rows of equal scores, it is the expected
+risk over all orders of these rows, so that the order of the input has no effect.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, TypeAlias
+
+import numpy as np
+from scipy.special import digamma
+
+from tacit.statistics.ranking import at_thresholds, divided
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+    Floats: TypeAlias = NDArray[np.float64]
+
+
+def risks(right: ArrayLike, score: ArrayLike) -> Floats:
+    """Compute the risk at the coverages 1/rows, 2/rows, … 1.
+
+    Args:
+        right: Whether each row is right, shape (rows,).
+        score: The confidence in each row, shape (rows,).
+
+    Raises:
+        ValueError: The shapes differ, or a score is nan.
+    """
+    counts, rows = at_thresholds(right, score)
+    each = np.repeat(divided(rows - counts, rows), rows.astype(np.intp))
+    found: Floats = each.cumsum() / np.arange(1, len(each) + 1)
+    return found
+
+
+def risk_area(right: ArrayLike, score: ArrayLike) -> float | None:
+    """Compute the area under the risk-coverage curve (AURC): the mean of ``risks``.
+
+    Args:
+        right: Whether each row is right, shape (rows,).
+        score: The confidence in each row, shape (rows,).
+
+    Returns:
+        The area; None without rows. It is the share of wrong rows for a constant score.
+
+    Raises:
+        ValueError: The shapes differ, or a score is nan.
+    """
+    if not np.size(right):
+        return None
+    return float(risk_areas(*at_thresholds(right, score)))
+
+
+def risk_areas(right: Floats, rows: Floats) -> Floats:
+    """Compute the area under the risk-coverage curve from the counts at each threshold.
+
+    The sum of the risks over m rows of equal scores, of which e are wrong, below N rows, of which E
+    are wrong, is e + (E - N·e/m)·(1/(N + 1) + … + 1/(N + m)).
+
+    Args:
+        right: Number of right rows at each threshold, highest first, shape (..., thresholds).
+        rows: Number of rows at each threshold; may be 0, as in a resample.
+
+    Returns:
+        Shape (...); nan without rows.
+    """
+    wrong = rows - right
+    through, wrong_through = rows.cumsum(axis=-1), wrong.cumsum(axis=-1)
+    above, wrong_above = through - rows, wrong_through - wrong
+    share = np.divide(wrong, rows, out=np.zeros_like(wrong), where=rows > 0)
+    harmonic = digamma(through + 1) - digamma(above + 1)
+    sums = wrong + (wrong_above - above * share) * harmonic
+    return divided(sums.sum(axis=-1), rows.sum(axis=-1))

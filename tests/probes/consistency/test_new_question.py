@@ -1,0 +1,165 @@
+from __future__ import annotations
+
+import numpy as np
+import polars as pl
+import pytest
+from scipy.special import expit
+
+from tacit.errors import RequestError
+from tacit.knowledge.background import Background
+from tacit.models.fake import FakeModel
+from tacit.probes.base import Answered, Answers
+from tacit.probes.consistency.answers import Method
+from tacit.probes.consistency.features import BOTH, MARGIN, PREDICTORS
+from tacit.probes.consistency.new_question import NewQuestion
+from tacit.probes.consistency.predictor import Predictor
+from tacit.probes.consistency.probe import Reading
+from tacit.probes.consistency.template import load_templates
+from tacit.probes.consistency.wording import Paper
+from tacit.sources.anchors import Anchor
+from tacit.statistics.logistic import Logistic
+from tests.probes.consistency.asking_by_hand import POSITIVE
+
+FACTS = (("dog", "IsA", "animal", "carrot"), ("dog", "HasA", "tail", "wheel"))
+CHOICES = ("kennel", "tree")
+
+
+def says(text: str, answer: str) -> float:
+    """Yes to the first fact, to nothing else; the kennel."""
+    if answer in CHOICES:
+        return -len(answer) * (1.0 if answer == "kennel" else 1.5)
+    return -1.0 if (answer in POSITIVE) == ("animal" in text.lower()) else -3.0
+
+
+def question(
+    facts: tuple[tuple[str, ...], ...] = FACTS, reading: Reading | None = None
+) -> NewQuestion:
+    """A question with facts."""
+    schema = {"question": pl.Int32} | dict.fromkeys(
+        ("head", "relation", "tail", "negative"), pl.String
+    )
+    rows = pl.DataFrame([(0, *fact) for fact in facts], schema, orient="row")
+    concepts = pl.DataFrame(
+        {"question": [0], "concept": ["dog"]}, {"question": pl.Int32, "concept": pl.String}
+    )
+    background = Background(concepts, rows, pl.DataFrame({"found": [len(facts)]}))
+    anchor = Anchor("new", "Where does a dog sleep?", CHOICES, None)
+    how = reading or Reading()
+    return NewQuestion(anchor, background, load_templates(), Paper(), "review-lexicon", how)
+
+
+def answers(new: NewQuestion) -> Answers:
+    """What the model says."""
+    model = FakeModel(lambda prompt, answer: says(prompt.text, answer))
+    groups = {
+        name: Answered(group.keys, model.answer(list(group.requests)))
+        for name, group in new.requests().items()
+    }
+    return Answers(groups)
+
+
+def predictors(**weights: float) -> dict[str, Predictor]:
+    """Predictors whose log odds are the sum of weighted features."""
+    found = {}
+    for name in (MARGIN, BOTH):
+        features = PREDICTORS[name]
+        coefficients = np.array([0.0, *(weights.get(one, 0.0) for one in features)])
+        k = len(features)
+        fitted = Logistic(np.zeros(k), np.ones(k), coefficients, np.eye(k + 1) / 100)
+        found[name] = Predictor(name, features, ((-99.0, 99.0),) * k, fitted)
+    return found
+
+
+def test_effects_are_the_differences_to_the_opposite_answers() -> None:
+    """By hand: the first fact is right (the score is 3/4), the second one wrong."""
+    new = question()
+    found = new.predict(answers(new), predictors(background_score=2))
+    assert found.answer == "kennel"
+    assert found.p_correct == pytest.approx(expit(2 * 0.75))
+    assert [(one.fact, one.correct) for one in found.facts] == [
+        ("dog IsA animal", True),
+        ("dog HasA tail", False),
+    ]
+    effects = [one.effect for one in found.facts]
+    assert effects == pytest.approx([expit(1.5) - expit(1.0), expit(1.5) - expit(2.0)])
+    assert (found.predictor, found.note) == (BOTH, None)
+    low, high = found.interval
+    assert low < found.p_correct < high
+
+
+def test_a_flipped_fact_reverses_its_margin() -> None:
+    """The number of facts stays."""
+    new = question()
+    found = new.predict(answers(new), predictors(background_margin=1, log_facts=1))
+    margin = (np.mean([2.0, -2.0]) + np.mean([2.0, 2.0])) / 2
+    whole = expit(margin + np.log(2))
+    other = expit(margin - 1 + np.log(2))
+    effects = {one.fact: one.effect for one in found.facts}
+    assert found.p_correct == pytest.approx(whole)
+    assert effects["dog IsA animal"] == pytest.approx(whole - other)
+
+
+def test_without_a_fact_the_margin_predicts() -> None:
+    """It says so, and the facts are an empty list."""
+    new = question(())
+    found = new.predict(answers(new), predictors(answer_margin=3, background_score=9))
+    assert found.to_json() == {
+        "p_correct": pytest.approx(expit(3 * 0.5)),
+        "interval": [pytest.approx(each) for each in found.interval],
+        "answer": "kennel",
+        "facts": [],
+        "predictor": "margin",
+        "note": "The prediction uses the answer margin alone: there is no background fact.",
+    }
+
+
+def test_a_fact_without_a_negative_has_no_effect() -> None:
+    """The background score is undefined, so the margin predicts; the fact is shown as right."""
+    new = question((("dog", "IsA", "animal", None),))  # type: ignore[arg-type]
+    found = new.predict(answers(new), predictors(answer_margin=3))
+    assert [(one.correct, one.effect) for one in found.facts] == [(True, None)]
+    assert found.note == (
+        "The prediction uses the answer margin alone: unknown are background score, background "
+        "margin."
+    )
+
+
+def test_a_question_beyond_those_of_the_run_is_noted() -> None:
+    """The features that are outside."""
+    new = question()
+    some = predictors()
+    narrow = Predictor(BOTH, some[BOTH].features, ((50.0, 60.0),) * 7, some[BOTH].fitted)
+    found = new.predict(answers(new), {**some, BOTH: narrow})
+    assert found.note is not None
+    assert "Outside the range of the run's questions" in found.note
+    assert "answer margin" in found.note
+
+
+@pytest.mark.parametrize("anchoring", [("verify",), ("verify", "choice")])
+def test_verified_questions_are_predicted_too(anchoring: tuple[str, ...]) -> None:
+    """The margin is then that of the verification; a tie of choices takes the first."""
+    new = question(reading=Reading(Method(), anchoring))
+    found = new.predict(answers(new), predictors(answer_margin=1))
+    assert found.answer == "kennel"
+    assert found.predictor == (MARGIN if anchoring == ("verify",) else BOTH)
+
+
+@pytest.mark.parametrize(
+    ("asked", "choices", "expected"),
+    [
+        ("", ["a", "b"], "empty"),
+        ("What?", ["a", " "], "empty"),
+        ("What?", ["a"], "has 1 choice: give two or more"),
+        ("What?", [], "has 0 choices: give two or more"),
+        ("What?", ["a", "b", "a "], "'a' is given twice"),
+    ],
+)
+def test_what_cannot_be_asked_is_refused(asked: str, choices: list[str], expected: str) -> None:
+    """Before the knowledge base is read."""
+    from pathlib import Path
+
+    from tacit.probes.consistency.options import ConsistencyOptions
+
+    options = ConsistencyOptions(Path("none.jsonl"), Path("none.kb"))
+    with pytest.raises(RequestError, match=expected):
+        NewQuestion.of(options, asked, choices)
