@@ -181,7 +181,7 @@ def measures(rows: Rows, found: _Estimates) -> pl.DataFrame:
     about = {"n": len(rows.right), "undefined": rows.undefined}
     return table_of(
         PREDICTION,
-        [{"predictor": name, **about, **_cells(found[name, ""])} for name in PREDICTORS],
+        [{"predictor": name, **about, **_columns(found[name, ""])} for name in PREDICTORS],
     )
 
 
@@ -191,13 +191,13 @@ def gains(rows: Rows, found: _Estimates) -> pl.DataFrame:
     return table_of(
         GAINS,
         [
-            {"predictor": one, "over": two, "n": len(rows.right), **_cells(found[one, two])}
+            {"predictor": one, "over": two, "n": len(rows.right), **_columns(found[one, two])}
             for one, two in pairs
         ],
     )
 
 
-def _cells(found: Mapping[str, Estimate]) -> dict[str, float | None]:
+def _columns(found: Mapping[str, Estimate]) -> dict[str, float | None]:
     return {
         name: value
         for measure, each in found.items()
