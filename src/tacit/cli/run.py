@@ -159,9 +159,11 @@ def echo_estimate(found: Mapping[str, Any], *, as_json: bool = False) -> None:
         if found["skipped"]
         else ""
     )
+    # The estimate's `distinct` leaves out the skipped prompts.
     typer.echo(
-        f"{name}{several(found['prompts'], 'prompt')}, {found['distinct']:,} distinct, "
-        f"{found['stored']:,} of them cached\n{skipped}"
+        f"{name}{several(found['prompts'], 'prompt')}, "
+        f"{found['distinct'] + found['skipped']:,} distinct:\n{skipped}"
+        f"cached: {several(found['stored'], 'prompt')}\n"
         f"to query: {several(found['to_ask'], 'prompt')}, {several(found['tokens'], 'token')}, "
         f"about {progress.duration(found['seconds'])} (estimated from a short trial)\n"
         "Nothing was stored or written."

@@ -82,8 +82,11 @@ def answers_to(
 ) -> list[Any]:
     """Return the answers to planned requests.
 
-    Skipped prompts, missing scores and unreadable replies are reported.
+    The result of a server's preflight, skipped prompts, missing scores and unreadable replies are reported.
     """
+    passed = engine.model.description.get("preflight")
+    if passed:
+        reporter.note(passed)
     _warn_of_skipped(engine.model.name, plan, reporter)
     with reporter.asking(plan) as advance:
         found = engine.ask(requests, plan, advance)

@@ -44,6 +44,11 @@ class Planned(Protocol):
         """The number of tokens to process."""
         ...
 
+    @property
+    def stored(self) -> int:
+        """The number of other prompts whose answers are cached."""
+        ...
+
 
 class Reporter(Protocol):
     """Receives the progress of a run."""
@@ -54,6 +59,10 @@ class Reporter(Protocol):
 
     def warn(self, line: str) -> None:
         """Show a warning."""
+        ...
+
+    def note(self, line: str) -> None:
+        """Show a fact that is no warning."""
         ...
 
     def confirm(self, costs: Mapping[str, Cost], *, yes: bool) -> None:
@@ -76,6 +85,10 @@ class Quiet:
     def warn(self, line: str) -> None:
         """See ``Reporter.warn``."""
         log.warning("%s", line)
+
+    def note(self, line: str) -> None:
+        """See ``Reporter.note``."""
+        log.info("%s", line)
 
     def confirm(self, costs: Mapping[str, Cost], *, yes: bool) -> None:
         """See ``Reporter.confirm``.

@@ -259,6 +259,10 @@ class FirstTokensModel(ScoringServer):
             "fingerprint": self.fingerprint,
             "identity": self._identity,
             "elicitation": FIRST + IN_CHAT,
+            "preflight": (
+                f"{self._talk.passed}: log-probabilities of the most probable first tokens of a "
+                f"reply ({self._top:,})"
+            ),
             "refused": list(self._notes),
             "concurrency": self._concurrency,
             "canaries": self._canaries,

@@ -103,6 +103,16 @@ class Abilities:
     watched: tuple[Watched, ...] = ()
     telling: int = 0
 
+    @property
+    def passed(self) -> str:
+        """The result of the preflight in a sentence: the features that were found correct."""
+        most = several(self.top, "most probable next token")
+        found = [f"log-probabilities of the {most}"] if self.top else []
+        found += ["log-probabilities of a prompt's own tokens (echo)"] if self.echo else []
+        lacks = "" if self.echo else ", no usable echo"
+        where = f"{self.questions.model} at {self.questions.client.address}"
+        return f"{where} passed the preflight: {' and '.join(found)}{lacks}"
+
 
 def preflight(
     questions: Questions, tokenizer: TokenizerFile | None, concurrency: int = 1
