@@ -92,20 +92,22 @@ def test_who_interrupts_is_told_how_to_go_on(
     engine.ask(PROMPTS[:10])
     assert not capsys.readouterr().err
 
-    def interrupted() -> list[str]:
-        plan = engine.plan(PROMPTS)
-        left = 2
-
-        with pytest.raises(KeyboardInterrupt), progress.asking(plan) as advance:
+    def ask_two_blocks() -> None:
+        plan, blocks = engine.plan(PROMPTS), 0
+        with progress.asking(plan) as advance:
 
             def stop(part: Part) -> None:
-                nonlocal left
+                nonlocal blocks
                 advance(part)
-                left -= 1
-                if not left:
+                blocks += 1
+                if blocks == 2:
                     raise KeyboardInterrupt
 
             engine.ask(PROMPTS, plan, stop)
+
+    def interrupted() -> list[str]:
+        with pytest.raises(KeyboardInterrupt):
+            ask_two_blocks()
         return capsys.readouterr().err.splitlines()
 
     reused, end = interrupted()

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from tacit.charts.marks import DASH
 from tacit.english import number_of, several
-from tacit.findings.numbers import UNDEFINED, interval, level, score
+from tacit.findings.numbers import UNDEFINED, interval, level, percent, score
 from tacit.probes.assumptions import responses
 from tacit.probes.assumptions.headlines import NUMBERS, elicited, retrieved
 from tacit.probes.assumptions.retrieval_measures import MAIN, by_concept, reads_sentences
@@ -211,7 +211,7 @@ def sentences(findings: Findings) -> Iterator[str]:
     yield from _asked(summary)
     yield from _retrieval(findings)
     yield from _elicitation(findings)
-    yield from _properties(summary.get("properties", {}))
+    yield from _properties(summary.get("properties", {}), summary.get("namings", {}))
     yield from _counted(
         "Properties worded by the feature instead of its first alternative",
         summary.get("worded_by_feature", {}),
@@ -343,7 +343,7 @@ def _candidates(by_relation: pl.DataFrame) -> str:
     return "; ".join(told)
 
 
-def _properties(counts: Mapping[str, int]) -> Iterator[str]:
+def _properties(counts: Mapping[str, int], namings: Mapping[str, int]) -> Iterator[str]:
     """Yield sentences on how many properties are usable, and why the others are not."""
     if not counts:
         return
@@ -352,8 +352,10 @@ def _properties(counts: Mapping[str, int]) -> Iterator[str]:
         for reason, count in counts.items()
         if reason not in {"all", "usable", "corrected"} and count
     )
-    told = f"{counts['usable']:,} of {several(counts['all'], 'property', 'properties')} can be "
-    yield f"{told}stated in a prompt."
+    told = f"{counts['usable']:,} of {several(counts['all'], 'property', 'properties')}"
+    if namings.get("all"):
+        told += f", with {percent(1 - namings['left_out'] / namings['all'])} of all namings,"
+    yield f"{told} can be stated in a prompt."
     if reasons:
         yield f"Properties left out, by reason: {reasons}."
 
