@@ -16,6 +16,7 @@ from tacit.models.openai.preflight import (
     Seen,
     mixed,
     mixes_up,
+    most_probable,
     of_noise,
     plausibility,
     warn,
@@ -260,8 +261,8 @@ class FirstTokensModel(ScoringServer):
             "identity": self._identity,
             "elicitation": FIRST + IN_CHAT,
             "preflight": (
-                f"{self._talk.passed}: log-probabilities of the most probable first tokens of a "
-                f"reply ({self._top:,})"
+                f"{self._talk.passed}: log-probabilities of first tokens of replies "
+                f"({most_probable(self._top)})"
             ),
             "refused": list(self._notes),
             "concurrency": self._concurrency,
