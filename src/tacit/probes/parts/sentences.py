@@ -129,8 +129,8 @@ def _probable(summary: Mapping[str, Any]) -> Iterator[str]:
         return
     yield (
         "Warning: the model practically never gives one of the two answers (the median of "
-        f"P(true) + P(false), separator included, is {mass:.1e}), so the beliefs are ratios of small "
-        "probabilities and hardly describe what the model would say."
+        f"P(true) + P(false), separator included, is {mass:.1e}), so the beliefs are ratios of "
+        "small probabilities and hardly describe what the model would say."
     )
 
 
