@@ -38,6 +38,7 @@ bench: .venv/ready-peers
 docs: .venv/ready
 	$(BIN)/python scripts/data_page.py
 	$(BIN)/python scripts/glossary_page.py
+	$(BIN)/python scripts/ontologies_page.py
 	$(BIN)/python scripts/tables_page.py
 	$(BIN)/python scripts/cli_page.py
 	$(BIN)/python scripts/python_page.py

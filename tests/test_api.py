@@ -14,6 +14,7 @@ from tacit.models.registry import DEMO_MASKED
 from tacit.probes import base
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
 pd = pytest.importorskip("pandas")
@@ -197,11 +198,62 @@ def test_beliefs_may_be_a_file(tmp_path: Path) -> None:
     assert tacit.check(tmp_path / "beliefs.tsv").believed == 2
 
 
-@pytest.mark.parametrize("beliefs", [3, ["leaf"], [{"subject": "a"}]])
-def test_what_is_no_table_of_beliefs_is_refused(beliefs: object) -> None:
-    """With what is expected."""
-    with pytest.raises((RequestError, DataError), match=r"expected a polars|no column"):
+@pytest.mark.parametrize(
+    ("beliefs", "message"),
+    [
+        (3, r"the beliefs are int; expected a polars or pandas frame"),
+        (["leaf"], r"row 0 of the beliefs is of type str; expected a polars"),
+        ([ROWS[0], ("leaf", "part of", "tree", 0.9)], r"row 1 of the beliefs is of type tuple"),
+        ([{**ROWS[0], "p_true": object()}], r"p_true"),
+        ([ROWS[0], {**ROWS[1], "p_true": "much"}], r"row 1 of the beliefs has p_true 'much'"),
+        ([ROWS[0], {**ROWS[1], "object": ["leaf"]}], r"not a table: could not append value"),
+        ([{**ROWS[0], "p_true": 2**200}], r"not a table: int value too large"),
+        ([{"subject": "a"}], r"no column relation, object, p_true"),
+    ],
+)
+def test_what_is_no_table_of_beliefs_is_refused(beliefs: object, message: str) -> None:
+    """With what is expected, in one line without another library's advice."""
+    with pytest.raises((RequestError, DataError), match=message) as refused:
         tacit.check(beliefs)
+    assert "\n" not in str(refused.value)
+    assert "infer_schema_length" not in str(refused.value)
+
+
+FAMILIES = [{"family": name, **row} for name, row in zip("ab", ROWS, strict=True)]
+
+
+@pytest.mark.parametrize("verb", [tacit.check, tacit.repair])
+def test_a_column_that_is_only_copied_is_warned_of(verb: Callable[..., Any]) -> None:
+    """As on the command line, at the caller's line and with the argument of Python."""
+    message = r"column 'family' is copied .* pass groups=\['family'\]"
+    with pytest.warns(UserWarning, match=message) as warned:
+        verb(FAMILIES)
+    assert warned[0].filename == __file__
+
+
+def test_rows_that_are_alone_in_their_groups_are_warned_of() -> None:
+    """With the argument of Python."""
+    with pytest.warns(UserWarning, match=r"^grouped by 'family'.* a group in groups$"):
+        tacit.check(FAMILIES, groups=["family"])
+
+
+@pytest.mark.filterwarnings("ignore:grouped by")
+def test_one_group_column_may_be_a_string() -> None:
+    """It is a list of one column."""
+    for groups in ("family", ["family"]):
+        assert tacit.check(FAMILIES, groups=groups).groups["family"].to_list() == ["a", "b"]
+        assert tacit.repair(FAMILIES, groups=groups, processes=1).turned_false == 0
+    with pytest.raises(RequestError, match=r"cannot be grouped by 'fam'.*: family"):
+        tacit.check(FAMILIES, groups="fam")
+
+
+def test_errors_name_the_argument_of_python_too() -> None:
+    """The ontology, the treatment of repeated statements, and the groups."""
+    with pytest.raises(DataError, match=r"--ontology FILE, or in Python ontology=FILE"):
+        tacit.check([{**ROWS[0], "relation": "before"}])
+    twice = [{**row, "object": "tree", "subject": "leaf"} for row in FAMILIES]
+    with pytest.raises(DataError, match=r"on_duplicate\)\. If 'family'.*in Python, groups="):
+        tacit.check(twice)
 
 
 class Clash:

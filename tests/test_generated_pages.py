@@ -10,7 +10,10 @@ from typing import Any
 import pytest
 
 SCRIPTS = Path(__file__).parents[1] / "scripts"
-PAGES = ("cli_page", "data_page", "glossary_page", "python_page", "tables_page")
+PAGES = (
+    *("cli_page", "data_page", "glossary_page", "ontologies_page", "python_page"),
+    "tables_page",
+)
 
 
 def script(name: str) -> Any:  # noqa: ANN401 - a module

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import difflib
+import warnings
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, overload
 
@@ -11,7 +13,7 @@ from tacit.options import build as built
 from tacit.options import names_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Sequence
 
     import polars as pl
 
@@ -289,8 +291,12 @@ def check(
             Boolean column.
         on_duplicate: What to do with rows that give a statement different beliefs: ``error``,
             ``mean``, or ``first``.
-        options: As for ``tacit.coherence.check.check``: ``groups``, ``revision_cost``,
-            ``time_limit``.
+        options: As for ``tacit.coherence.check.check``: ``groups`` (columns that identify a
+            group), ``revision_cost``, ``time_limit``.
+
+    Warns:
+        UserWarning: A column is only copied to the results, or nearly every row is alone in its
+            group.
 
     Raises:
         DataError: The beliefs are malformed, or contain a statement twice.
@@ -310,6 +316,7 @@ def check(
 
     known = _ontology(ontology)
     table = _frame(beliefs, known, on_duplicate, options.get("groups"))
+    _warn_of_groups(table, options.get("groups"))
     return count(table, known, believed, **options)
 
 
@@ -326,10 +333,15 @@ def repair(
     Args:
         beliefs: As for ``check``.
         ontology: As for ``check``.
-        objective: The objective to maximise: ``paper``, ``log-odds`` or ``margin``.
+        objective: The objective to maximise: ``paper``, ``log-odds`` or ``margin``. ``paper``, the
+            objective of ParRoT, also turns doubted statements true if no constraint forbids them;
+            outside of ParRoT, prefer ``log-odds``.
         on_duplicate: As for ``check``.
         options: As for ``tacit.coherence.repair.repair``: ``time_limit``, ``processes``,
             ``groups``.
+
+    Warns:
+        UserWarning: As for ``check``.
 
     Raises:
         DataError: The beliefs are malformed, or contain a statement twice.
@@ -349,6 +361,7 @@ def repair(
     known = _ontology(ontology)
     chosen: Any = objective  # `find` checks the value
     table = _frame(beliefs, known, on_duplicate, options.get("groups"))
+    _warn_of_groups(table, options.get("groups"))
     return find(table, known, chosen, **options)
 
 
@@ -395,6 +408,20 @@ def _frame(
     return merge_duplicates(check_columns(_table(given)), on_duplicate, groups)
 
 
+def _warn_of_groups(beliefs: pl.DataFrame, groups: Sequence[str] | None) -> None:
+    """Warn the caller of the public function about how the beliefs are grouped."""
+    from tacit.coherence.beliefs import grouping_remarks
+
+    for remark in grouping_remarks(beliefs, groups, in_python=True):
+        warnings.warn(remark.removeprefix("warning: "), UserWarning, stacklevel=3)
+
+
+_TABLES = (
+    "expected a polars or pandas frame, a list of rows as mappings (such as "
+    "{'subject': 'leaf', 'relation': 'part of', 'object': 'tree', 'p_true': 0.9}), or a file"
+)
+
+
 def _table(given: Any) -> pl.DataFrame:  # noqa: ANN401 - any kind of table
     import polars as pl
 
@@ -403,9 +430,16 @@ def _table(given: Any) -> pl.DataFrame:  # noqa: ANN401 - any kind of table
     if type(given).__module__.partition(".")[0] == "pandas":
         return pl.from_pandas(given)
     try:
-        return pl.DataFrame(list(given), infer_schema_length=None)
-    except (TypeError, ValueError, pl.exceptions.PolarsError) as error:
+        rows = list(given)
+    except TypeError as error:
+        raise RequestError(f"the beliefs are {type(given).__name__}; {_TABLES}") from error
+    wrong = next((number for number, row in enumerate(rows) if not isinstance(row, Mapping)), None)
+    if wrong is not None:
         raise RequestError(
-            "the beliefs are not a table; expected a polars or pandas frame, a list of rows as "
-            f"mappings, or a file: {error}"
-        ) from error
+            f"row {wrong} of the beliefs is of type {type(rows[wrong]).__name__}; {_TABLES}"
+        )
+    try:
+        return pl.DataFrame(rows, infer_schema_length=None)
+    except (TypeError, ValueError, OverflowError, pl.exceptions.PolarsError) as error:
+        reason, _, _advice = str(error).partition("\n")[0].partition(";")
+        raise RequestError(f"the beliefs are not a table: {reason}; {_TABLES}") from error

@@ -40,11 +40,11 @@ def printed(shown: Printed) -> Printed:
 
 
 def test_every_heading_names_the_model_and_the_wording(printed: Printed) -> None:
-    """Retrieval its own, the others that of elicitation."""
+    """Retrieval its own, the others that of elicitation, and the paper that the table is of."""
     text = " ".join(printed(Made(wording="blank-last").findings()))
     assert "roberta-large: concept retrieval from k properties, wording blank-last" in text
     for table in ("Table 1", "Table 2", "Table 3"):
-        assert f"roberta-large: {table}, wording blank-last: " in text
+        assert f"({table} of Weir et al. 2020, wording blank-last)" in text
 
 
 @pytest.mark.parametrize("made", [Made(), Made(kind="causal"), Made(wording="blank-last")])

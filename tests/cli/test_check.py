@@ -58,9 +58,10 @@ def test_json_has_the_stable_shape_first(tacit: Tacit, beliefs: Path) -> None:
 def test_the_table_is_for_people(tacit: Tacit, beliefs: Path) -> None:
     """Without --json the rates stand in a table, and undefined ones as a dash."""
     lines = tacit("check", beliefs).out.splitlines()
-    assert lines[0].split() == ["constraint", "violated", "applicable", "undecided", "rate"]
-    assert lines[1].split() == ["symmetric", "0", "0", "0", "-"]
-    assert lines[3].split() == ["inverse", "1", "2", "1", "100.0", "%"]
+    headings = ["constraint", "violated", "decided", "undecided", "applicable", "rate"]
+    assert lines[0].split() == headings
+    assert lines[1].split() == ["symmetric", "0", "0", "0", "0", "-"]
+    assert lines[3].split() == ["inverse", "1", "1", "1", "2", "100.0", "%"]
 
 
 def test_violations_and_groups_are_written(tacit: Tacit, beliefs: Path, tmp_path: Path) -> None:

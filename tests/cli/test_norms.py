@@ -69,6 +69,40 @@ def test_counts_as_json(tacit: Tacit, norms: Path) -> None:
     assert pl.read_csv("p.csv").height == 10
 
 
+def test_properties_left_out_are_written(tacit: Tacit, workplace: Path) -> None:
+    """The most frequent first, with the reason; their share of all namings is printed."""
+    rows = ["owl,has wings,6", "owl,night bird,3", "owl,silent,11", "cat,is a cat,5"]
+    (workplace / "norms.csv").write_text("\n".join(["concept,feature,pf", *rows]) + "\n")
+    command = ("norms", "prompts", "--norms", "norms.csv", "--out", "p.csv", "--least", 1)
+    ran = tacit(*command, "--left-out", "left.csv", "--articles", "candidate")
+    assert (ran.code, ran.err) == (0, "")
+    assert pl.read_csv("left.csv").rows() == [
+        ("owl", "silent", 11, "no wording"),
+        ("cat", "is a cat", 5, "names its concept"),
+        ("owl", "night bird", 3, "no wording"),
+    ]
+    assert "the properties left out have 19 of 25 namings (76.0" in ran.out
+    counts = json.loads(tacit(*command, "--json", "--articles", "candidate").out)
+    assert counts["namings"] == {"all": 25, "left_out": 19}
+    refused = tacit(*command[:-2], "--left-out", "left.csv", "--elicitation")
+    assert refused.code == 2
+    assert "--left-out has no effect with --elicitation" in refused.err
+
+
+def test_published_numbers_are_printed_only_where_there_are_some(
+    tacit: Tacit, norms: Path, workplace: Path
+) -> None:
+    """The paper's, for its norms; otherwise the column would be blank."""
+    (workplace / "own.csv").write_text("concept,feature,pf\nowl,has wings,6\n")
+    heads = {}
+    for file in (norms, workplace / "own.csv"):
+        ran = tacit("norms", "prompts", "--norms", file, "--out", "e.csv", "--elicitation")
+        (head,) = (line for line in ran.out.splitlines() if line.startswith("relation "))
+        heads[file.name] = head.split()
+    assert heads["norms.dat"] == ["relation", "prompts", "published", "no", "response"]
+    assert heads["own.csv"] == ["relation", "prompts", "no", "response"]
+
+
 def test_options_of_retrieval(tacit: Tacit, norms: Path, workplace: Path) -> None:
     """A vocabulary, each candidate's article, the last blank, and limits on properties."""
     (workplace / "words.txt").write_text("ape\n\nseal\n", encoding="utf-8")

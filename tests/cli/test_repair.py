@@ -131,6 +131,41 @@ def test_two_p_for_one_statement_name_both_lines(
     assert len(out.read_text().splitlines()) == 361
 
 
+def test_a_missing_statement_that_turns_true_is_counted_once(tacit: Tacit, tmp_path: Path) -> None:
+    """Two premises and the missing conclusion: one statement turned true, and it was missing."""
+    given = tmp_path / "given.csv"
+    given.write_text("subject,relation,object,p_true\na,above,b,0.9\nb,above,c,0.9\na,above,c,\n")
+    ran = tacit("repair", given, "--out", tmp_path / "repaired.csv")
+    assert "1 statement turned true (1 of them missing before), 0 turned false" in ran.out
+    assert "before repair: 1 missing, " in ran.out
+
+
+def test_the_papers_objective_is_named_for_other_ontologies(tacit: Tacit, tmp_path: Path) -> None:
+    """Only when no objective was chosen, and not for the ontology of the paper."""
+    given, out = tmp_path / "given.csv", tmp_path / "repaired.csv"
+    given.write_text("subject,relation,object,p_true\nBach,before,Mozart,0.9\n")
+    ran = tacit("repair", given, "--ontology", "time", "--out", out, "--json")
+    assert "the objective is paper" in ran.err
+    assert "prefer --objective log-odds" in ran.err
+    assert json.loads(ran.out)["objective"] == "paper"
+    for objective in ("paper", "log-odds"):
+        chosen = ("--objective", objective)
+        assert not tacit("repair", given, "--ontology", "time", *chosen, "--out", out).err
+    given.write_text("subject,relation,object,p_true\nleaf,part of,tree,0.9\n")
+    assert not tacit("repair", given, "--out", out).err
+    assert "log-odds" in tacit("repair", "--help").out.partition("Arguments")[0]
+
+
+def test_an_unknown_objective_is_refused_in_plain_words(
+    tacit: Tacit, beliefs: Path, tmp_path: Path
+) -> None:
+    """Without the words of the library that validates the value."""
+    ran = tacit("repair", beliefs, "--out", tmp_path / "out.tsv", "--objective", "logodds")
+    assert ran.code == 2
+    assert "'logodds' is not one of 'paper', 'log-odds', 'margin'" in ran.err
+    assert "Value error" not in ran.err
+
+
 def test_an_output_of_no_known_kind_is_refused(tacit: Tacit, beliefs: Path, tmp_path: Path) -> None:
     """A suffix that names no table ends with code 2 before any work."""
     ran = tacit("repair", beliefs, "--out", tmp_path / "repaired.txt")

@@ -178,7 +178,11 @@ def test_a_dry_run_counts_what_would_be_skipped(tacit: Tacit, workplace: Path) -
     asked = ("score", prompts, "--model", "demo", "--out", "scores.jsonl", "--dry-run")
     told = json.loads(tacit(*asked, "--json").out)
     assert (told["skipped"], told["to_ask"], told["distinct"]) == (1, 1, 1)
-    assert "to skip: 1 prompt longer than the model's context window" in tacit(*asked).out
+    lines = tacit(*asked).out.splitlines()
+    assert lines[0] == "2 prompts, 2 distinct:"
+    assert lines[1] == "to skip: 1 prompt longer than the model's context window"
+    assert lines[2] == "cached: 0 prompts"
+    assert lines[3].startswith("to query: 1 prompt, ")
 
 
 @pytest.mark.parametrize("options", [(), ("--dry-run",)])

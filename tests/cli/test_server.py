@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import TYPE_CHECKING
 
 import pytest
@@ -69,6 +71,8 @@ def test_answers_without_a_score_are_told_with_the_reason(
             *("--out", "scores.jsonl", "--json"),
         )
         assert ran.code == 0, ran.err
+        passed = "passed the preflight: log-probabilities of next tokens (the most probable)"
+        assert f"{passed}, no usable echo" in ran.err
         told = json.loads(ran.out)
         assert (told["asked"], told["missing"]) == (asked, sum(told["missing_by_reason"].values()))
         assert told["missing_by_reason"][OUTSIDE] >= 3
@@ -144,6 +148,10 @@ def test_a_run_of_parts_asks_a_server(tacit: Tacit, server: Serving, workplace: 
     manifest = json.loads((workplace / "run" / "manifest.json").read_text())
     assert manifest["model"]["kind"] == "server"
     assert manifest["model"]["identity"]["served_model"] == "toy"
+    (told,) = (line for line in ran.err.splitlines() if "preflight" in line)
+    assert told == f"tacit: {manifest['model']['preflight']}"
+    assert f"toy at {server.address} passed the preflight: log-probabilities of next t" in told
+    assert told.endswith(" most probable) and log-probabilities of a prompt's own tokens (echo)")
     assert "served_model: toy" in (workplace / "run" / "run.yaml").read_text()
 
 
@@ -181,3 +189,34 @@ def test_a_whole_vocabulary_is_not_asked_of_a_server(tacit: Tacit, workplace: Pa
     )
     assert ran.code == 2
     assert "a server returns only the most probable tokens" in ran.err
+
+
+class Elsewhere(BaseHTTPRequestHandler):
+    """A server that has nothing at the requested path."""
+
+    def do_GET(self) -> None:
+        """Not found."""
+        self.send_error(404)
+
+    do_POST = do_GET  # noqa: N815 - the name that http.server calls
+
+    def log_message(self, *_: object) -> None:
+        """Nothing is logged."""
+
+
+@pytest.mark.parametrize("named", [(), ("--served-model", "toy")])
+def test_an_address_without_the_path_of_the_api_is_corrected(
+    tacit: Tacit, prompts: Path, named: tuple[str, ...]
+) -> None:
+    """The message asks for the address with /v1; one that has it gets no such hint."""
+    with ThreadingHTTPServer(("127.0.0.1", 0), Elsewhere) as listening:
+        threading.Thread(target=listening.serve_forever, daemon=True).start()
+        bare = f"http://127.0.0.1:{listening.server_port}"
+        ran = {
+            address: tacit("score", prompts, "--model", address, *named, "--out", "scores.jsonl")
+            for address in (bare, f"{bare}/v1")
+        }
+        listening.shutdown()
+    assert [one.code for one in ran.values()] == [ran[bare].code] * 2 != [0, 0]
+    assert f"is the address {bare}/v1?" in ran[bare].err
+    assert "is the address" not in ran[f"{bare}/v1"].err

@@ -79,3 +79,13 @@ def test_a_prompt_beyond_the_window_is_shown_as_skipped(tacit: Tacit, workplace:
     assert len(skipped) == 2 * 28
     assert all("window of demo is 128 tokens" in answer["skipped"] for answer in skipped)
     assert "skipped: the prompt" in tacit(*asked, "--things", "peach", "--all").out
+
+
+@pytest.mark.usefixtures("workplace")
+def test_a_server_is_refused_before_anything_is_read(tacit: Tacit) -> None:
+    """No request is sent, no prompt is made, and nothing is printed."""
+    address = "http://127.0.0.1:9/v1"
+    ran = tacit("show", "prompts", "parts", "--model", address, "--drawings", "none")
+    assert (ran.code, ran.out) == (2, "")
+    assert f"{address} is a server, which does not show" in ran.err
+    assert ran.err.count("\n") == 1

@@ -110,11 +110,12 @@ def test_groups_are_the_known_columns_or_those_named() -> None:
     assert carried_columns(table) == ["id"]
     assert group_columns(table, ["annotator", "id"]) == ["id", "annotator"]
     assert carried_columns(table, ["id"]) == ["thing", "annotator"]
+    assert group_columns(table, "id") == ["id"]
 
 
-@pytest.mark.parametrize("groups", ["id", ["ids"], ["p_true"], ["repaired"]])
+@pytest.mark.parametrize("groups", ["ids", ["ids"], ["p_true"], ["repaired"], [3]])
 def test_what_cannot_name_a_group_is_refused(groups: list[str]) -> None:
-    """A text in place of a list, a column that is not there, and what a statement is made of."""
+    """A column that is not there, what a statement is made of, and a number."""
     with pytest.raises(RequestError):
         group_columns(pl.DataFrame(schema=COLUMNS), groups)
 

@@ -1,14 +1,24 @@
 from __future__ import annotations
 
+import ast
+import math
 import re
 import shlex
 import subprocess
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
-PAGE = Path(__file__).parents[2] / "docs" / "how-to" / "own-relations.md"
+import tacit
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+DOCS = Path(__file__).parents[2] / "docs"
+PAGE = DOCS / "how-to" / "own-relations.md"
+FORMATS = DOCS / "reference" / "file-formats.md"
 
 
 def blocks(language: str) -> list[str]:
@@ -55,7 +65,46 @@ def test_the_commands_print_and_write_what_the_page_says(folder: Path) -> None:
 
 
 def test_the_python_of_the_page_runs(folder: Path) -> None:
-    """The last block prints the rate of the table and how many statements were turned false."""
+    """The first block prints the rate of the table and how many statements were turned false."""
     rate, turned = run(folder, blocks("python")[0]).split()
     assert f"{100 * float(rate):.2f}" == "66.67"
     assert turned == "3"
+
+
+def test_the_frames_of_the_page_give_the_result_that_it_states(folder: Path) -> None:
+    """Rows, a pandas and a polars frame: one of the two applicable constraints is decided."""
+    pytest.importorskip("pandas")
+    printed = [ast.literal_eval(line) for line in run(folder, blocks("python")[1]).splitlines()]
+    assert printed == [{"violated": 1, "applicable": 2, "undecided": 1, "rate": 1.0}] * 3
+
+
+@pytest.mark.parametrize("verb", ["check", "repair"])
+def test_every_key_of_the_json_is_documented(verb: str) -> None:
+    """In the order of the output."""
+    section = FORMATS.read_text(encoding="utf-8").split(f"### `tacit {verb} --json`\n")[1]
+    documented = re.findall(r"^\| `(\w+)` \|", section.partition("\n#")[0], re.MULTILINE)
+    row = {"subject": "leaf", "relation": "part of", "object": "tree", "p_true": 0.9}
+    result = tacit.check([row]) if verb == "check" else tacit.repair([row], processes=1)
+    assert documented == list(result.to_json())
+
+
+@pytest.mark.parametrize("objective", ["paper", "log-odds", "margin"])
+def test_the_value_is_what_its_documentation_says(objective: str) -> None:
+    """The sum of the absolute weights that the assignment agrees with, computed by hand."""
+    beliefs = {("a", "b"): 0.9, ("b", "a"): 0.7, ("b", "c"): 0.2, ("c", "a"): None}
+    rows = [
+        {"subject": x, "relation": "above", "object": y, "p_true": p}
+        for (x, y), p in beliefs.items()
+    ]
+    repaired = tacit.repair(rows, objective=objective, processes=1)
+    weight: dict[str, Callable[[float], float]] = {
+        "paper": lambda p: round(100 * p),
+        "log-odds": lambda p: math.log(p / (1 - p)),
+        "margin": lambda p: p - 0.5,
+    }
+    agreed = 0.0
+    for p, true in repaired.beliefs.select("p_true", "repaired").iter_rows():
+        own = 0.0 if p is None else weight[objective](p)
+        agreed += abs(own) if (own > 0) == true else 0.0
+    assert repaired.value == pytest.approx(agreed)
+    assert repaired.value == pytest.approx(repaired.bound)

@@ -2,9 +2,12 @@ from __future__ import annotations
 
 import math
 import os
+import statistics
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import polars as pl
 import pytest
 
 from tacit.coherence.ontology import Ontology
@@ -162,6 +165,53 @@ def test_a_belief_without_a_score_is_missing(tmp_path: Path) -> None:
     assert findings.summary["true_share"] is None
     assert judged(findings, "before") == (0, probe.gold.height, None)
     assert judged(findings, "paper") == (0, probe.gold.height, None)
+
+
+@pytest.mark.parametrize(("shift", "improbable"), [(-1.0, False), (-20.0, True)])
+def test_the_probability_of_both_answers_is_reported(
+    tmp_path: Path, shift: float, *, improbable: bool
+) -> None:
+    """Its median over the questions, computed by hand; a warning if the model says neither."""
+    probe = PartsProbe.read(demo_drawings(), ["peach"], limit=1)
+    sides: dict[str, list[float]] = {"True": [], "False": []}
+
+    def score(prompt: Prompt, answer: str) -> float:
+        sides[answer].append(shift - len(prompt.text) / 100 - (answer == "True"))
+        return sides[answer][-1]
+
+    findings = probe.measure_scores(Engine(FakeModel(score), Store(tmp_path)).ask(probe.prompts))
+    masses = [math.exp(t) + math.exp(f) for t, f in zip(*sides.values(), strict=True)]
+    assert findings.summary["answer_probability"] == pytest.approx(statistics.median(masses))
+    told = " ".join(PartsProbe.sentences(findings))
+    assert ("The median probability of its two answers" in told) != improbable
+    assert ("Warning: the model practically never gives one of the two" in told) == improbable
+
+
+def test_without_log_probabilities_there_is_no_probability_of_the_answers(tmp_path: Path) -> None:
+    """Missing scores make it null, which is told by no sentence; a file of beliefs has none."""
+    probe = PartsProbe.read(demo_drawings(), ["peach"], limit=1)
+    model = FakeModel(lambda _, answer: None if answer == "True" else -1.0)
+    findings = probe.measure_scores(Engine(model, Store(tmp_path)).ask(probe.prompts))
+    assert findings.summary["answer_probability"] is None
+    assert "probabilit" not in " ".join(PartsProbe.sentences(findings))
+    known = probe.measure_beliefs(probe.questions.with_columns(p_true=pl.lit(0.5)))
+    assert "answer_probability" not in known.summary
+    assert "probabilit" not in " ".join(PartsProbe.sentences(known))
+
+
+def test_skipped_questions_are_counted_apart(tmp_path: Path) -> None:
+    """Those asked, those skipped, and the share of true among those with a belief."""
+    probe = PartsProbe.read(demo_drawings(), ["peach"], limit=1)
+    findings = found(probe, tmp_path, set(probe.questions.iter_rows()))
+    everything = findings.summary["questions"]
+    summary = {**findings.summary, "skipped": 65, "missing": 65}
+    asked, judged_true, *_ = PartsProbe.sentences(replace(findings, summary=summary))
+    assert asked.startswith(f"Of {everything:,} distinct true-or-false questions about")
+    assert f"{everything - 65:,} were asked and 65 skipped, because" in asked
+    assert f" of the {everything - 65:,} questions with a belief true" in judged_true
+    asked, judged_true, *_ = PartsProbe.sentences(findings)
+    assert asked.startswith("It was asked")
+    assert " of them true" in judged_true
 
 
 @needs_parrot

@@ -6,9 +6,10 @@ import os
 import sys
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from typer.core import TyperGroup
 
 from tacit.addresses import check_holds_no_password
 from tacit.cli import (
@@ -35,8 +36,22 @@ from tacit.version import __version__
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+
+class Commands(TyperGroup):
+    """The root group, which removes a library's words from messages about invalid values."""
+
+    def invoke(self, ctx: Any) -> Any:  # noqa: ANN401 - Typer's signature
+        """Run the command that the arguments name."""
+        try:
+            return super().invoke(ctx)
+        except typer.BadParameter as error:
+            error.message = error.message.removeprefix("Value error, ")
+            raise
+
+
 app = typer.Typer(
     name="tacit",
+    cls=Commands,
     help="Measure whether a language model's conceptual knowledge is coherent.",
     no_args_is_help=True,
     # Plain help avoids Rich, which takes longer to import than everything else.

@@ -144,16 +144,16 @@ def _violation_lines(result: dict[str, Any]) -> str:
     kinds = ("symmetric", "asymmetric", "inverse", "transitive", "implies", "excludes")
     # The paper does not have the last two kinds, and most ontologies use neither.
     shown = [kind for kind in kinds if kind in kinds[:4] or result[kind]["applicable"]]
-    counts = ("violated", "applicable", "undecided")
-    lines = [f"{'constraint':<12}{''.join(f'{name:>12}' for name in counts)}{'rate':>9}"]
+    names = ("violated", "decided", "undecided", "applicable")
+    lines = [f"{'constraint':<12}{''.join(f'{name:>12}' for name in names)}{'rate':>9}"]
+    for kind in shown:
+        counts = dict(result[kind])
+        counts["decided"] = counts["applicable"] - counts["undecided"]
+        cells = "".join(f"{counts[name]:>12,}" for name in names)
+        lines.append(f"{kind:<12}{cells}{percent(counts['rate']):>9}")
     lines += [
-        f"{kind:<12}{''.join(f'{result[kind][name]:>12,}' for name in counts)}"
-        f"{percent(result[kind]['rate']):>9}"
-        for kind in shown
-    ]
-    lines += [
-        f"{'macro':<48}{percent(result['macro']):>9}",
-        f"{'micro':<48}{percent(result['micro']):>9}",
+        f"{'macro':<60}{percent(result['macro']):>9}",
+        f"{'micro':<60}{percent(result['micro']):>9}",
         "",
         (
             f"{result['believed']:,} of {several(result['statements'], 'statement')} believed; "
@@ -173,7 +173,7 @@ def _violation_lines(result: dict[str, Any]) -> str:
     if any(result[kind]["undecided"] for kind in kinds):
         lines.append(
             "undecided: a statement of the constraint was not asked or has no belief; "
-            "rates exclude these constraints"
+            "rates are violated / decided"
         )
     if result["revision_cost_at_most"] is not None:
         lines.append(_revision_cost(result))
@@ -199,7 +199,14 @@ class Goal(StrEnum):
     margin = "margin"
 
 
+_PAPER = (
+    "the objective is paper, which also turns doubted statements true if no constraint forbids "
+    "them; outside of ParRoT, prefer --objective log-odds"
+)
+
+
 def repair(
+    context: typer.Context,
     beliefs: Beliefs,
     out: Annotated[
         Path, typer.Option(help="The beliefs with two more columns, believed and repaired.")
@@ -228,7 +235,10 @@ def repair(
     Repair solves a weighted MaxSAT problem: it satisfies every constraint and keeps as much of the
     model's confidence as possible. The result is proven optimal unless the time limit is reached.
 
-    Example: tacit repair beliefs.tsv --out repaired.tsv
+    The default objective, paper, is that of ParRoT: it also turns doubted statements true if no
+    constraint forbids them. For other beliefs, prefer --objective log-odds.
+
+    Example: tacit repair beliefs.tsv --objective log-odds --out repaired.tsv
     """
     from tacit.outputs import check_outputs, table_with
     from tacit.tables import write_tables
@@ -243,6 +253,9 @@ def repair(
     from tacit.coherence.repair import repair as find
 
     known, held, columns = read(beliefs, ontology, on_duplicate, groups)
+    source = context.get_parameter_source("objective")
+    if known.name != "parts" and source is not None and source.name == "DEFAULT":
+        typer.echo(f"tacit: {_PAPER}", err=True)
     found = find(held, known, objective.value, time_limit, processes, columns)
     tables = [(found.beliefs, out)]
     tables += [] if by_group is None else [(found.table, by_group)]
@@ -250,6 +263,12 @@ def repair(
     write_tables(tables)
     result = found.to_json()
     typer.echo(json.dumps(result) if as_json else f"{_repair_lines(result)}\nWritten: {out}")
+
+
+def _inferred(result: dict[str, Any]) -> str:
+    """Return how many of the statements turned true had no belief; empty if none."""
+    count = result["inferred"]
+    return f" ({count:,} of them missing before)" if count else ""
 
 
 def _repair_lines(result: dict[str, Any]) -> str:
@@ -267,14 +286,11 @@ def _repair_lines(result: dict[str, Any]) -> str:
         f"{several(result['groups'], 'group')} repaired in {result['seconds']:.2f} s, {proven}",
         f"objective {result['objective']}: value {value}, upper bound {bound}",
         (
-            f"{several(result['turned_true'], 'statement')} turned true, "
+            f"{several(result['turned_true'], 'statement')} turned true{_inferred(result)}, "
             f"{result['turned_false']:,} turned false, "
             f"{result['free']:,} decided only by the tie rule"
         ),
-        (
-            f"{result['missing']:,} missing, of which {result['inferred']:,} inferred as true; "
-            f"{result['unasked']:,} not asked"
-        ),
+        f"before repair: {result['missing']:,} missing, {result['unasked']:,} not asked",
     ]
     if not result["settled"]:
         lines.append(

@@ -13,6 +13,7 @@ from tacit.cli import options as given
 from tacit.cli.options import declared, group
 from tacit.english import several
 from tacit.errors import RequestError
+from tacit.findings.numbers import formatted
 from tacit.probes.assumptions.options import NormsOptions
 
 app = group("Build prompts from feature norms.")
@@ -45,6 +46,10 @@ def prompts_command(
     no_preface: Annotated[
         bool, typer.Option("--no-preface", help='Elicitation: without "Everyone knows that".')
     ] = False,
+    left_out: Annotated[
+        Path | None,
+        typer.Option(help="Retrieval: write the properties left out to this table, with reasons."),
+    ] = None,
     force: given.Force = False,
     as_json: given.AsJson = False,
 ) -> None:
@@ -57,21 +62,28 @@ def prompts_command(
     from tacit.outputs import check_outputs, table_with
 
     files = [path for path in (options.norms, options.corrections, vocabulary) if path is not None]
-    check_outputs(files, [(out, table_with("a table of prompts", "concept", "text"))], force=force)
+    outputs = (
+        (out, table_with("a table of prompts", "concept", "text")),
+        (left_out, table_with("a table of properties left out", "feature", "reason")),
+    )
+    check_outputs(files, outputs, force=force)
+    if elicitation and left_out is not None:
+        raise RequestError("--left-out has no effect with --elicitation: remove it")
     _check(options, vocabulary, elicitation=elicitation, no_preface=no_preface)
 
     from tacit.knowledge.words import spare_torch
     from tacit.probes.assumptions.elicitation import Phrasing
     from tacit.probes.assumptions.prompt_tables import elicitation_prompts, retrieval_prompts_of
-    from tacit.tables import write_table
+    from tacit.tables import write_tables
 
     spare_torch(None)
-    table, summary = (
-        elicitation_prompts(options, Phrasing(not no_preface, wording))
-        if elicitation
-        else retrieval_prompts_of(options, wording, vocabulary)
-    )
-    write_table(table, out)
+    if elicitation:
+        table, summary = elicitation_prompts(options, Phrasing(not no_preface, wording))
+        tables = [(table, out)]
+    else:
+        table, dropped, summary = retrieval_prompts_of(options, wording, vocabulary)
+        tables = [(table, out), *([] if left_out is None else [(dropped, left_out)])]
+    write_tables(tables)
     typer.echo(json.dumps(summary) if as_json else f"{_readable(summary)}\n\nWritten: {out}")
 
 
@@ -102,12 +114,16 @@ def _readable(summary: dict[str, Any]) -> str:
     lines = [read, *(_rows_at(problem, at, norms["rows"]) for problem, at in uncounted), ""]
     if "properties" in summary:
         lines += [f"{name:<46}{count:>7,}" for name, count in summary["properties"].items()]
+        lines += _lost(summary["namings"])
     else:
-        lines += [f"{'relation':<12}{'prompts':>9}{'published':>11}{'no response':>13}"]
-        lines += [
-            f"{name:<12}{one['prompts']:>9,}{one['published'] or '-':>11}{one['without']:>13,}"
-            for name, one in summary["relations"].items()
-        ]
+        relations = summary["relations"]
+        # Only the norms of the paper have published numbers.
+        known = any(one["published"] is not None for one in relations.values())
+        heading = f"{'published':>11}" if known else ""
+        lines += [f"{'relation':<12}{'prompts':>9}{heading}{'no response':>13}"]
+        for name, one in relations.items():
+            published = f"{one['published'] or '-':>11}" if known else ""
+            lines.append(f"{name:<12}{one['prompts']:>9,}{published}{one['without']:>13,}")
         lines += ["", f"{'responses':<46}{'number':>7}"]
         lines += [f"{name:<46}{count:>7,}" for name, count in summary["responses"].items()]
     lines += ["", f"{'concepts: filter':<32}{'removed':>9}{'left':>9}"]
@@ -123,6 +139,20 @@ def _readable(summary: dict[str, Any]) -> str:
         f"{several(summary['prompts'], 'prompt')} for {several(summary['concepts'], 'concept')}",
     ]
     return "\n".join(lines)
+
+
+def _lost(namings: dict[str, int]) -> list[str]:
+    """Return a line on the share of namings that the properties left out have; none if unknown."""
+    if not namings["all"]:
+        return []
+    return [
+        (
+            f"the properties left out have {namings['left_out']:,} of "
+            f"{several(namings['all'], 'naming')} "
+            f"({formatted(namings['left_out'] / namings['all'], 'percent')}); --left-out FILE "
+            "lists them"
+        )
+    ]
 
 
 def _rows_at(problem: str, lines: list[int], rows: int) -> str:

@@ -165,9 +165,13 @@ def echo_estimate(found: Mapping[str, Any], *, as_json: bool = False) -> None:
         if found["skipped"]
         else ""
     )
+    # The estimate's `distinct` leaves out the skipped prompts.
     typer.echo(
-        f"{name}{several(found['prompts'], 'prompt')}, {found['distinct']:,} distinct, "
-        f"{found['stored']:,} of them cached\n{_by_group(found)}{skipped}"
+        f"{name}{several(found['prompts'], 'prompt')}, "
+        f"{found['distinct'] + found['skipped']:,} distinct:
+{_by_group(found)}{skipped}"
+        f"cached: {several(found['stored'], 'prompt')}
+"
         f"to query: {several(found['to_ask'], 'prompt')}, {several(found['tokens'], 'token')}, "
         f"about {progress.duration(found['seconds'])} (estimated from a short trial)\n"
         "Nothing was stored or written."

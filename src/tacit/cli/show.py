@@ -90,6 +90,7 @@ def _prompts(kind: type[AnyProbe]) -> Callable[..., None]:
         chat: Chat = False,
         as_json: given.AsJson = False,
     ) -> None:
+        _refuse_server(model)
         loading = LoadOptions(revision=revision, chat=chat)
         prompts = _first_prompts(kind.of(options), model, loading, None)
         shown = prompts if everything else _first_prompts(kind.of(options), model, loading, first)
@@ -110,6 +111,21 @@ app.add_typer(
     ),
     name="prompts",
 )
+
+
+def _refuse_server(model: str) -> None:
+    """Raise if a model is a server's address.
+
+    Raises:
+        RequestError: The model is behind a server.
+    """
+    from tacit.models.openai.options import is_address
+
+    if is_address(model):
+        raise RequestError(
+            f"{model} is a server, which does not show how a model receives its prompts: use a "
+            "local model (for the text of the prompts, any local model will do)"
+        )
 
 
 def _first_prompts(

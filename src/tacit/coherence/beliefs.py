@@ -47,14 +47,15 @@ def group_columns(beliefs: pl.DataFrame, groups: Sequence[str] | None = None) ->
 
     Args:
         beliefs: A table of beliefs.
-        groups: The columns to group by; None for all columns of the table that are in ``GROUPS``.
+        groups: The columns to group by, or a single column's name; None for all columns of the
+            table that are in ``GROUPS``.
 
     Raises:
         RequestError: A column of ``groups`` does not exist or cannot identify a group.
     """
     if groups is None:
         return [name for name in beliefs.columns if name in GROUPS]
-    groups = strings(groups, "groups")
+    groups = (groups,) if isinstance(groups, str) else strings(groups, "groups")
     possible = [name for name in beliefs.columns if name not in REQUIRED and name not in TRUTHS]
     unknown = [name for name in groups if name not in possible]
     if unknown:
@@ -79,11 +80,18 @@ def carried_columns(beliefs: pl.DataFrame, groups: Sequence[str] | None = None) 
     return [name for name in beliefs.columns if name not in known]
 
 
-def grouping_remarks(beliefs: pl.DataFrame, groups: Sequence[str] | None = None) -> list[str]:
+def grouping_remarks(
+    beliefs: pl.DataFrame, groups: Sequence[str] | None = None, *, in_python: bool = False
+) -> list[str]:
     """Return remarks for the user on how beliefs were grouped, in full sentences.
 
     One remark names the columns that are only copied. Another warns about group columns that
     leave nearly every row alone in its group, where no constraint can connect it to another row.
+
+    Args:
+        beliefs: The beliefs.
+        groups: As for :func:`group_columns`.
+        in_python: Whether the remarks name the argument ``groups`` instead of ``--groups``.
 
     Raises:
         RequestError: See :func:`group_columns`.
@@ -94,18 +102,20 @@ def grouping_remarks(beliefs: pl.DataFrame, groups: Sequence[str] | None = None)
         noun, are, it = (
             number_of(len(carried), *forms) for forms in (("column",), ("is", "are"), ("it", "one"))
         )
+        remedy = f"pass groups={carried[:1]}" if in_python else "list the column in --groups"
         remarks.append(
             f"{noun} {', '.join(map(repr, carried))} {are} copied to the results; to check each "
-            f"value of {it} separately, list the column in --groups"
+            f"value of {it} separately, {remedy}"
         )
     columns = group_columns(beliefs, groups)
     if len(beliefs) > 1 and columns:
         alone = [name for name in columns if _share_alone(beliefs, [name]) >= _MOSTLY_ALONE]
         if _share_alone(beliefs, columns) >= _MOSTLY_ALONE:
             named = ", ".join(map(repr, alone or columns))
+            option = "groups" if in_python else "--groups"
             remarks.append(
                 f"warning: grouped by {named}, nearly every row is alone in its group, so few "
-                "constraints can apply; list the columns that identify a group in --groups"
+                f"constraints can apply; list the columns that identify a group in {option}"
             )
     return remarks
 
@@ -232,17 +242,20 @@ def check_beliefs(
         raise complain(
             f"repeats a statement of its group: {_statement_text(frame, row)}; keep one, or use "
             "on_duplicate='mean' or 'first'"
-            f"{_grouping_hint(carried_columns(frame, groups), 'groups')}",
+            f"{_grouping_hint(carried_columns(frame, groups))}",
             row,
         )
     return frame
 
 
-def _grouping_hint(carried: list[str], option: str) -> str:
+def _grouping_hint(carried: list[str]) -> str:
     """Return a hint for statements that repeat because a group column was not named."""
     if not carried:
         return ""
-    return f". If {' or '.join(map(repr, carried))} identifies a group, list it in {option}"
+    return (
+        f". If {' or '.join(map(repr, carried))} identifies a group, list it in --groups (in "
+        "Python, groups=)"
+    )
 
 
 def _stripped(frame: pl.DataFrame, columns: list[str]) -> pl.DataFrame:
@@ -318,7 +331,7 @@ def _refuse_bad_rows(frame: pl.DataFrame, ontology: Ontology, complain: Complain
         raise complain(
             f"has the relation {frame['relation'][row]!r}, which is not in the ontology "
             f"{ontology.name}; expected one of {', '.join(ontology.relations)}. For your own "
-            "relations, name an ontology file (--ontology)",
+            "relations, name an ontology file: --ontology FILE, or in Python ontology=FILE",
             row,
         )
     irreflexive = [name for name, each in ontology.relations.items() if each.irreflexive]
@@ -344,7 +357,7 @@ def _once_each(
     import polars as pl
 
     if on_duplicate not in ("error", "mean", "first"):
-        raise RequestError(f"on-duplicate is {on_duplicate!r}; expected error, mean or first")
+        raise RequestError(f"on_duplicate is {on_duplicate!r}; expected error, mean or first")
     keys = [*columns, *STATEMENT]
     if not frame.select(keys).is_duplicated().any():
         return frame
@@ -359,7 +372,7 @@ def _once_each(
                 f"has p_true {frame['p_true'][row]} for {_statement_text(frame, row)}, but "
                 f"{line(other)} has {frame['p_true'][other]} for the same statement; keep one, or "
                 "use --on-duplicate mean or first (in Python, on_duplicate)"
-                f"{_grouping_hint(carried_columns(frame, columns), '--groups')}",
+                f"{_grouping_hint(carried_columns(frame, columns))}",
                 row,
             )
     if on_duplicate == "mean":

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
+from tacit.english import several
 from tacit.errors import RequestError
 from tacit.present.terminal import beneath
 from tacit.runs.reporter import Quiet
@@ -73,12 +74,24 @@ def asking(plan: Planned) -> Iterator[Callable[[Work], None]]:
     if not plan.prompts:
         yield lambda _: None
         return
+    stored, total = plan.stored, plan.stored + plan.prompts
+    if stored:
+        sys.stderr.write(f"tacit: {stored:,} of {several(total, 'answer')} cached and reused\n")
     console = _terminal()
     try:
         with _asking_lines(plan) if console is None else _asking_bar(plan, console) as advance:
-            yield advance
+
+            def counted(work: Work) -> None:
+                nonlocal stored
+                stored += work.ended
+                advance(work)
+
+            yield counted
     except KeyboardInterrupt:
-        sys.stderr.write("tacit: interrupted; run the same command again to resume\n")
+        sys.stderr.write(
+            f"tacit: interrupted; {stored:,} of {several(total, 'answer')} stored; run the same "
+            "command again to resume\n"
+        )
         raise
 
 
@@ -189,6 +202,10 @@ class Progress(Quiet):
 
     def warn(self, line: str) -> None:
         """See ``Reporter.warn``."""
+        sys.stderr.write(f"tacit: {line}\n")
+
+    def note(self, line: str) -> None:
+        """See ``Reporter.note``."""
         sys.stderr.write(f"tacit: {line}\n")
 
 

@@ -92,8 +92,12 @@ def answers_to(
 ) -> list[Any]:
     """Return the answers to planned requests.
 
-    Skipped prompts, missing scores and unreadable replies are reported.
+    The result of a server's preflight, skipped prompts, missing scores and unreadable replies are
+    reported.
     """
+    passed = engine.model.description.get("preflight")
+    if passed:
+        reporter.note(passed)
     _warn_of_skipped(engine.model.name, plan, reporter)
     with reporter.asking(plan) as advance:
         found = engine.ask(requests, plan, advance)
@@ -131,10 +135,12 @@ def _warn_of_skipped(model: str, plan: Plan, reporter: Reporter) -> None:
         f"{model}: skipped {several(len(plan.skipped), 'prompt')} longer than the model's context "
         "window; the answers are missing (with --strict, this is an error)"
     )
-    for reason in list(plan.skipped.values())[:_LISTED]:
+    # Prompts with the same beginning and length have the same message.
+    shown = list(dict.fromkeys(plan.skipped.values()))[:_LISTED]
+    for reason in shown:
         reporter.warn(f"  {reason}")
-    if len(plan.skipped) > _LISTED:
-        reporter.warn(f"  and {len(plan.skipped) - _LISTED:,} more")
+    if len(plan.skipped) > len(shown):
+        reporter.warn(f"  and {len(plan.skipped) - len(shown):,} more")
 
 
 def _warn_of_missing(model: str, found: Sequence[Any], reporter: Reporter) -> None:

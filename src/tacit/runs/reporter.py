@@ -44,6 +44,11 @@ class Planned(Protocol):
         """The number of tokens to process."""
         ...
 
+    @property
+    def stored(self) -> int:
+        """The number of other prompts whose answers are cached."""
+        ...
+
 
 class Reporter(Protocol):
     """Receives the progress of a run."""
@@ -58,6 +63,10 @@ class Reporter(Protocol):
 
     def warn(self, line: str) -> None:
         """Show a warning."""
+        ...
+
+    def note(self, line: str) -> None:
+        """Show a fact that is no warning."""
         ...
 
     def confirm(self, costs: Mapping[str, Cost], *, yes: bool) -> None:
@@ -84,6 +93,10 @@ class Quiet:
     def warn(self, line: str) -> None:
         """See ``Reporter.warn``."""
         log.warning("%s", line)
+
+    def note(self, line: str) -> None:
+        """See ``Reporter.note``."""
+        log.info("%s", line)
 
     def confirm(self, costs: Mapping[str, Cost], *, yes: bool) -> None:
         """See ``Reporter.confirm``.

@@ -77,6 +77,10 @@ def test_answers_of_one_token_have_the_server_s_log_probabilities(
         assert scores["False"].logprob == pytest.approx(math.log(shares["False"]), abs=1e-5)
     assert model.description["elicitation"] == "log-probabilities of first tokens, in chat"
     assert model.description["identity"]["first_tokens"] == 20
+    assert model.description["preflight"] == (
+        f"{model.name} passed the preflight: log-probabilities of first tokens of replies (the 20 "
+        "most probable)"
+    )
 
 
 def test_an_answer_outside_the_first_tokens_is_missing_and_counted(serve: Serve) -> None:
@@ -152,6 +156,8 @@ def test_replies_are_independent_draws_however_many_come_at_once(
     server = speaking(serve, several=several)
     model = sampled(server, samples=40)
     assert model.description["several_at_once"] == (several == "right")
+    passed = f"{model.name} passed the preflight: its replies are random samples"
+    assert model.description["preflight"] == passed
     assert bool(model.description["refused"]) == (several != "right")
     votes = Engine(model, Store(tmp_path)).ask(PROMPTS[:3])
     for prompt, of in zip(PROMPTS, votes, strict=False):

@@ -28,6 +28,27 @@ def table(folder: Path, *rows: str) -> Norms:
     return read_norms(path)
 
 
+def test_properties_left_out_are_listed_with_their_reasons(tmp_path: Path) -> None:
+    """Each once, so that they and the usable ones are all; the counts are those of the list."""
+    norms = table(
+        tmp_path,
+        *("owl\thas wings\t9", "owl\tsilent\t7", "owl\tis an owl\t2", "owl\tHas wings\t12"),
+        *("owl\tis very wise and old\t5", "owl\tis rare\t1", "cat\tdoes purr\t3"),
+    )
+    worded = word_properties(norms, (), Limits(2, 4))
+    left_out = {one.feature: reason for one, reason in worded.left_out}
+    assert left_out == {
+        "has wings": "worded as another",
+        "silent": "no wording",
+        "is an owl": "names its concept",
+        "is very wise and old": "too long",
+        "is rare": "named by too few people",
+    }
+    assert all(count == 1 for count in worded.dropped.values())
+    assert worded.usable + len(worded.left_out) == len(norms.properties)
+    assert worded.namings == {"all": 39, "left_out": 9 + 7 + 2 + 5 + 1}
+
+
 def test_properties_are_worded_in_the_order_of_the_file(norms: Norms) -> None:
     """Alternatives before the feature; what names the concept is dropped and counted."""
     worded = word_properties(norms)

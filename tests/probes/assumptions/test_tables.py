@@ -10,8 +10,10 @@ import pytest
 
 from tacit.errors import FindingsError
 from tacit.findings.compare import COMPARISON
+from tacit.probes.assumptions import sentences as of_run
 from tacit.probes.assumptions.compare import compare
 from tacit.probes.assumptions.probe import Assumptions
+from tacit.probes.assumptions.retrieval_measures import by_number
 from tacit.probes.assumptions.sentences import notes, sentences
 from tacit.probes.assumptions.tables import TABLES
 from tacit.runs.folder import RunFolder
@@ -22,6 +24,7 @@ from tests.probes.assumptions.findings_by_hand import Made
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from tacit.findings.findings import Findings
     from tacit.findings.spec import TableSpec, View
 
 FINDINGS = Made().findings()
@@ -115,6 +118,50 @@ def test_sentences_tell_the_main_figures() -> None:
     assert "2 candidates have several tokens; the score is the sum" in text
     assert "3 candidates could not be scored and are left out." in text
     assert all(each.endswith(".") for each in (*told, *notes(FINDINGS)))
+
+
+def thinned() -> Findings:
+    """Findings in which only the bear has prompts with 10 properties."""
+    few = (pl.col("n") < 10) | (pl.col("concept") == "bear")
+    retrieval = FINDINGS.tables["retrieval"].filter(few)
+    tables = {"retrieval": retrieval, "retrieval_by_number": by_number(retrieval, Bootstrap())}
+    return replace(FINDINGS, tables={**FINDINGS.tables, **tables})
+
+
+def test_a_headline_over_different_concepts_gives_each_n_and_the_paired_figure() -> None:
+    """Of the concepts with 10 properties, also the figure given one, computed by hand here."""
+    findings = thinned()
+    ranks = findings.tables["retrieval"].filter(
+        pl.col("category").is_null(), n=1, order="top-decreasing"
+    )
+    concepts = ranks.drop_nulls("rank")["concept"].n_unique()
+    (rank,) = ranks.filter(concept="bear")["rank"]
+    text = (of_run.headline(findings) or "").replace("\N{NO-BREAK SPACE}", " ")
+    assert f", n = {concepts} concepts) given 1 property and " in text
+    assert f"n = 1 concept) given 10 (for the same 1 concept, {1 / rank:.3f} given 1 prop" in text
+    assert "; the chance level is " in text
+    told = " ".join(sentences(findings))
+    assert told.count("n = 1 concept)") == 1
+    assert "n = " not in (of_run.headline(FINDINGS) or "")
+
+
+@pytest.mark.parametrize(("split", "verb"), [(0, None), (1, "is"), (7, "are")])
+def test_concepts_of_several_tokens_are_told(split: int, verb: str | None) -> None:
+    """With why they rank low; nothing if every concept is a token."""
+    vocabulary = {"name": "concepts", "words": 9, "not_own": split, "own_left_out": 3}
+    summary = {**FINDINGS.summary, "vocabulary": vocabulary}
+    told = " ".join(sentences(replace(FINDINGS, summary=summary)))
+    assert (f"{split} of them {verb} not a single token of the model." in told) == bool(split)
+    assert ("rank low for that reason alone" in told) == bool(split)
+
+
+def test_the_share_of_namings_is_told() -> None:
+    """Beside the share of properties."""
+    properties = {"all": 10, "usable": 8, "no wording": 2}
+    summary = {**FINDINGS.summary, "properties": properties}
+    summary["namings"] = {"all": 200, "left_out": 50}
+    told = " ".join(sentences(replace(FINDINGS, summary=summary)))
+    assert "8 of 10 properties, with 75.0\N{NO-BREAK SPACE}% of all namings, can be st" in told
 
 
 def test_what_was_dropped_and_counted_is_told() -> None:

@@ -129,6 +129,11 @@ class Talk:
     uncut: Mapping[str, float] = field(default_factory=dict)
     habits: Habits = field(default_factory=Habits)
 
+    @property
+    def passed(self) -> str:
+        """The beginning of a sentence on a passed preflight."""
+        return f"{self.model} at {self.client.address} passed the preflight"
+
     def first_token(self, text: str, attempts: int | None = None) -> Reply:
         """Return the first token of a reply; no token if the server returns none.
 

@@ -27,6 +27,7 @@ Result = TypeVar("Result")
 _AGAIN = frozenset({408, 425, 429})
 _CUT = 200
 _REFUSES_KEY = frozenset({401, 403})
+_NOT_FOUND = 404
 _SERVER_FAILS = 500
 
 
@@ -160,6 +161,13 @@ class Client:
 
         stream = Stream(in_stream, items, self._hang_up, check)
         return stream.parts(several, seconds)
+
+    @property
+    def path_hint(self) -> str:
+        """A hint for an address without the usual path of the API; otherwise empty."""
+        if self.address.rstrip("/").endswith("/v1"):
+            return ""
+        return f"; is the address {self.address.rstrip('/')}/v1?"
 
     def models(self) -> list[dict[str, Any]]:
         """Return the server's entries for its models; empty if the server does not list them.
@@ -317,7 +325,10 @@ class Client:
             )
         if not response.is_success:
             reason = self._excerpt(content, packed)
-            raise RefusalError(f"{self.address}: the server returned status {status}: {reason}")
+            hint = self.path_hint if status == _NOT_FOUND else ""
+            raise RefusalError(
+                f"{self.address}: the server returned status {status}: {reason}{hint}"
+            )
         if packed:
             raise ScoringError(
                 f"{self.address}: the server compresses its responses ({self._shown(packed)}) "

@@ -293,6 +293,7 @@ class ServerModel(ScoringServer):
             "identity": self._identity,
             "elicitation": WHOLE,
             "window": self._served.window,
+            "preflight": abilities.passed,
             "refused": list(abilities.refused),
             "concurrency": self._concurrency,
             "canaries": self._canaries,

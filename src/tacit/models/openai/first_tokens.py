@@ -16,6 +16,7 @@ from tacit.models.openai.preflight import (
     Seen,
     mixed,
     mixes_up,
+    most_probable,
     of_noise,
     plausibility,
     warn,
@@ -259,6 +260,10 @@ class FirstTokensModel(ScoringServer):
             "fingerprint": self.fingerprint,
             "identity": self._identity,
             "elicitation": FIRST + IN_CHAT,
+            "preflight": (
+                f"{self._talk.passed}: log-probabilities of first tokens of replies "
+                f"({most_probable(self._top)})"
+            ),
             "refused": list(self._notes),
             "concurrency": self._concurrency,
             "canaries": self._canaries,

@@ -33,7 +33,8 @@ def chosen(client: Client, name: str | None) -> dict[str, Any]:
         if len(known) == 1 and SHOWN not in shown[0]:
             return next(iter(known.values()))
         listed = f"serves {', '.join(shown)}" if known else "does not list its models"
-        raise ModelError(f"{client.address} {listed}: choose the model with --served-model")
+        hint = "" if known else client.path_hint
+        raise ModelError(f"{client.address} {listed}: choose the model with --served-model{hint}")
     # Some servers accept any model name, and list their model by its file name.
     return known.get(name, {"id": name})
 

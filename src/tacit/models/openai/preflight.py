@@ -103,6 +103,20 @@ class Abilities:
     watched: tuple[Watched, ...] = ()
     telling: int = 0
 
+    @property
+    def passed(self) -> str:
+        """The result of the preflight in a sentence: the features that were found correct."""
+        found = [f"log-probabilities of next tokens ({most_probable(self.top)})"] * bool(self.top)
+        found += ["log-probabilities of a prompt's own tokens (echo)"] if self.echo else []
+        lacks = "" if self.echo else ", no usable echo"
+        where = f"{self.questions.model} at {self.questions.client.address}"
+        return f"{where} passed the preflight: {' and '.join(found)}{lacks}"
+
+
+def most_probable(top: int) -> str:
+    """Return a description of the tokens that a server reports at each position."""
+    return f"the {top:,} most probable" if top > 1 else "the most probable"
+
 
 def preflight(
     questions: Questions, tokenizer: TokenizerFile | None, concurrency: int = 1

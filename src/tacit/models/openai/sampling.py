@@ -81,6 +81,7 @@ class SampledModel:
             "elicitation": elicitation_method(self.samples, self._talk.thinking),
             "samples": self.samples,
             "several_at_once": self._sampler.several,
+            "preflight": f"{self._talk.passed}: its replies are random samples",
             "refused": list(self._sampler.refused),
             "temperature_seen": temperature and temperature.to_json(),
             "concurrency": self._concurrency,

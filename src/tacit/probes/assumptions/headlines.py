@@ -120,6 +120,7 @@ def elicited(findings: Findings) -> pl.DataFrame:
 _NUMBERS = (1, 2, 4, 6, 8, 10)
 _EXAMPLES = (("bear", "has"), ("ladder", "made of"))  # Table 1 of the paper
 _BEST = 5
+_PAPER = "Weir et al. 2020"
 
 _PROBABILITY = Column(
     "probability",
@@ -208,7 +209,9 @@ def _responses(findings: Findings, of: str) -> Iterator[View]:
             said.select("word", "frequency").head(_BEST),
             found.select("word", "logprob").head(_BEST),
         )
-        yield _view(f"responses-{at}", f"Table 1{of}: {row['text']}", _RESPONSES, table)
+        yield _view(
+            f"responses-{at}", f"{row['text']} (Table 1 of {_PAPER}{of})", _RESPONSES, table
+        )
 
 
 def _beside(people: pl.DataFrame, model: pl.DataFrame) -> pl.DataFrame:
@@ -250,7 +253,7 @@ def _relations(findings: Findings, of: str) -> Iterator[View]:
         table = part.select(pl.col("relation").unique(maintain_order=True))
         for each in (part.filter(over="vocabulary"), sensible, rho):
             table = table.join(each, on="relation", how="left", maintain_order="left")
-        title = f'Table 2{of}: {how} "Everyone knows that"'
+        title = f'Properties elicited {how} "Everyone knows that" (Table 2 of {_PAPER}{of})'
         yield _view(f"relations-{how}", title, _RELATIONS, table)
 
 
@@ -267,9 +270,8 @@ def _prince(prince: pl.DataFrame, of: str) -> View:
         ]
         rows.append((text, ", ".join(words)))
     table = pl.DataFrame(rows, {"text": pl.String, "best": pl.String}, orient="row")
-    return _view(
-        "prince", f"Table 3{of}: Prince's examples (*: a word that Prince lists)", _PRINCE, table
-    )
+    title = f"Prince's examples (Table 3 of {_PAPER}{of}); *: a word that Prince lists"
+    return _view("prince", title, _PRINCE, table)
 
 
 def _probability(logprob: float | None) -> str:

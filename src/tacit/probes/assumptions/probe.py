@@ -490,6 +490,7 @@ class AssumptionsProbe:
                 **self.worded.dropped,
                 "corrected": self.worded.corrected,
             },
+            "namings": self.worded.namings,
             "worded_by_feature": dict(self.worded.from_feature),
             "uncounted": {problem: list(at) for problem, at in self.norms.uncounted.items()},
             "relations": asked.counts(),

@@ -22,13 +22,28 @@ if TYPE_CHECKING:
     from tacit.probes.assumptions.corrections import Correction
     from tacit.probes.assumptions.elicitation import Phrasing
     from tacit.probes.assumptions.options import NormsOptions
-    from tacit.probes.assumptions.properties import Step
+    from tacit.probes.assumptions.properties import Step, WordedNorms
     from tacit.sources.norms import Norms
+
+
+def left_out_of(worded: WordedNorms) -> pl.DataFrame:
+    """List the properties that no prompt can state, the most frequently named first.
+
+    Returns:
+        concept, feature, ``pf`` (production frequency) and ``reason``; ties in the order of the
+        file.
+    """
+    import polars as pl
+
+    rows = [(one.concept, one.feature, one.frequency, why) for one, why in worded.left_out]
+    names = {"concept": pl.String, "feature": pl.String, "pf": pl.Int64, "reason": pl.String}
+    table = pl.DataFrame(rows, names, orient="row")
+    return table.sort("pf", descending=True, maintain_order=True)
 
 
 def retrieval_prompts_of(
     options: NormsOptions, wording: str, vocabulary: Path | None = None
-) -> tuple[pl.DataFrame, dict[str, Any]]:
+) -> tuple[pl.DataFrame, pl.DataFrame, dict[str, Any]]:
     """Build the table of prompts that ask for a concept.
 
     Args:
@@ -37,7 +52,8 @@ def retrieval_prompts_of(
         vocabulary: A file with one word per line; only concepts with these words are used.
 
     Returns:
-        The prompts, and a summary with the counts of properties, filters and concepts.
+        The prompts, the properties left out (as ``left_out_of``), and a summary with the counts of
+        properties, filters and concepts.
 
     Raises:
         DataError: A file is missing or malformed.
@@ -66,10 +82,11 @@ def retrieval_prompts_of(
     }
     found = {
         "properties": properties,
+        "namings": worded.namings,
         "filters": _steps(chosen.steps),
         "concepts": len(concepts),
     }
-    return table, _summary(norms, own, found, table)
+    return table, left_out_of(worded), _summary(norms, own, found, table)
 
 
 def elicitation_prompts(

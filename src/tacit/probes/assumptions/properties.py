@@ -82,6 +82,7 @@ class WordedNorms:
         properties: The usable properties by concept, in the order of the file; empty for a concept
             without any.
         dropped: The number of properties left out, by reason, in the order of the tests.
+        left_out: Each property that is left out, with the reason, in the order of the file.
         corrected: The number of usable properties with a corrected wording.
         from_feature: The number of usable properties that state the feature instead of the first
             alternative, by reason.
@@ -94,11 +95,20 @@ class WordedNorms:
     corrected: int
     from_feature: Mapping[str, int]
     unmatched: tuple[Correction, ...]
+    left_out: tuple[tuple[Property, str], ...] = ()
 
     @property
     def usable(self) -> int:
         """The number of usable properties."""
         return sum(map(len, self.properties.values()))
+
+    @property
+    def namings(self) -> dict[str, int]:
+        """The summed production frequency of all properties, and of those that are left out."""
+        return {
+            "all": sum(one.frequency for one in self.norms.properties),
+            "left_out": sum(one.frequency for one, _ in self.left_out),
+        }
 
 
 def word_properties(
@@ -114,17 +124,23 @@ def word_properties(
     known = Corrections(norms, corrections)
     dropped = Counter(dict.fromkeys((RARE, UNWORDED, LONG, NAMING, SAME), 0))
     left: dict[str, tuple[Worded, ...]] = {}
+    left_out: list[tuple[Property, str]] = []
     for concept, properties in norms.by_concept().items():
-        made = [_worded(one, known, limits) for one in properties]
-        worded = [one for one in made if isinstance(one, Worded)]
-        dropped.update(one for one in made if isinstance(one, str))
-        left[concept] = _distinct(worded)
-        dropped[SAME] += len(worded) - len(left[concept])
+        made = [(one, _worded(one, known, limits)) for one in properties]
+        left[concept] = _distinct(found for _, found in made if isinstance(found, Worded))
+        kept = {id(worded) for worded in left[concept]}
+        reasons = (
+            (one, found if isinstance(found, str) else SAME, id(found)) for one, found in made
+        )
+        left_out += [(one, reason) for one, reason, key in reasons if key not in kept]
+    dropped.update(reason for _, reason in left_out)
     usable = [one for some in left.values() for one in some]
     corrected = sum(one.corrected for one in usable)
     counts = Counter(one.from_feature for one in usable)
     from_feature = {reason: counts[reason] for reason in FROM_FEATURE}
-    return WordedNorms(norms, left, dict(dropped), corrected, from_feature, known.unmatched)
+    return WordedNorms(
+        norms, left, dict(dropped), corrected, from_feature, known.unmatched, tuple(left_out)
+    )
 
 
 def _worded(one: Property, corrections: Corrections, limits: Limits) -> Worded | str:

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 from tacit.charts.marks import DASH
 from tacit.english import number_of, several
-from tacit.findings.numbers import UNDEFINED, interval, level, score
+from tacit.findings.numbers import UNDEFINED, interval, level, percent, score
 from tacit.probes.assumptions import responses
 from tacit.probes.assumptions.headlines import NUMBERS, elicited, retrieved
-from tacit.probes.assumptions.retrieval_measures import reads_sentences
+from tacit.probes.assumptions.retrieval_measures import MAIN, by_concept, reads_sentences
 from tacit.probes.assumptions.template import load_templates
 
 if TYPE_CHECKING:
@@ -170,12 +170,39 @@ def headline(findings: Findings) -> str | None:
     first, last = mine[0], mine[-1]
     given = several(first["n"], "property", "properties")
     candidates = several(first["candidates"], "candidate")
+    chance = f"; the chance level is {score(first['chance_mrr'])} among {candidates}."
+    if first["concepts"] != last["concepts"]:
+        return (
+            f"The mean reciprocal rank is {_estimate(first, 'mrr', 'concepts')} given {given} and "
+            f"{_estimate(last, 'mrr', 'concepts')} given {last['n']:,}"
+            f"{_paired(findings, first, last)}{chance}"
+        )
     most = f" and {_estimate(last, 'mrr')} given {last['n']:,}" if last is not first else ""
     return (
         f"The mean reciprocal rank of {several(first['concepts'], 'concept')} is "
-        f"{_estimate(first, 'mrr')} given {given}{most}; the chance level is "
-        f"{score(first['chance_mrr'])} among {candidates}."
+        f"{_estimate(first, 'mrr')} given {given}{most}{chance}"
     )
+
+
+def _paired(findings: Findings, first: Mapping[str, Any], last: Mapping[str, Any]) -> str:
+    """Return the figure of ``first`` over the concepts of ``last``, as a clause.
+
+    Fewer concepts have many properties, so the two means are over different concepts.
+    """
+    import polars as pl
+
+    asked = findings.tables["retrieval"].filter(
+        pl.col("category").is_null(), order=MAIN, wording=first["wording"]
+    )
+    ranks = by_concept(asked).drop_nulls("mrr")
+    many, few = (ranks.filter(n=row["n"]) for row in (last, first))
+    both = few.join(many, on="concept", how="semi")
+    if both.is_empty():
+        return ""
+    given = several(first["n"], "property", "properties")
+    concepts = several(both.height, "concept")
+    mean = score(float(both["mrr"].to_numpy().mean()))
+    return f" (for the same {concepts}, {mean} given {given})"
 
 
 def sentences(findings: Findings) -> Iterator[str]:
@@ -184,7 +211,7 @@ def sentences(findings: Findings) -> Iterator[str]:
     yield from _asked(summary)
     yield from _retrieval(findings)
     yield from _elicitation(findings)
-    yield from _properties(summary.get("properties", {}))
+    yield from _properties(summary.get("properties", {}), summary.get("namings", {}))
     yield from _counted(
         "Properties worded by the feature instead of its first alternative",
         summary.get("worded_by_feature", {}),
@@ -247,8 +274,15 @@ def _asked(summary: Mapping[str, Any]) -> Iterator[str]:
         of = f", wording {wordings[0]}" if len(wordings) > 1 else ""
         words = several(vocabulary["words"], "candidate word")
         yield f"Retrieval ranks {words} (vocabulary: {vocabulary['name']}{of})."
+        split = vocabulary.get("not_own", 0)
+        if vocabulary["name"] == "concepts" and split:
+            yield (
+                f"{split:,} of them {number_of(split, 'is', 'are')} not a single token of the "
+                "model. A word of several tokens gets the sum of their log-probabilities, so it "
+                "tends to rank low for that reason alone."
+            )
         if vocabulary["name"] == "file":
-            split, unlisted = vocabulary["not_own"], vocabulary["own_left_out"]
+            unlisted = vocabulary["own_left_out"]
             yield (
                 f"{split:,} of them {number_of(split, 'is', 'are')} not a single token of the "
                 f"model; {unlisted:,} of the model's own words "
@@ -257,12 +291,13 @@ def _asked(summary: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _retrieval(findings: Findings) -> Iterator[str]:
-    """Yield a sentence on the mean reciprocal rank in each wording."""
+    """Yield a sentence on the mean reciprocal rank in each wording, with n where it differs."""
     rows = retrieved(findings, NUMBERS).drop_nulls("mrr").to_dicts()
     for wording in dict.fromkeys(row["wording"] for row in rows):
         mine = [row for row in rows if row["wording"] == wording]
+        counts = "concepts" if len({row["concepts"] for row in mine}) > 1 else None
         told = [
-            f"{_estimate(row, 'mrr')} given {several(row['n'], 'property', 'properties')}"
+            f"{_estimate(row, 'mrr', counts)} given {several(row['n'], 'property', 'properties')}"
             for row in mine
         ]
         words = several(mine[0]["candidates"], "candidate word")
@@ -308,7 +343,7 @@ def _candidates(by_relation: pl.DataFrame) -> str:
     return "; ".join(told)
 
 
-def _properties(counts: Mapping[str, int]) -> Iterator[str]:
+def _properties(counts: Mapping[str, int], namings: Mapping[str, int]) -> Iterator[str]:
     """Yield sentences on how many properties are usable, and why the others are not."""
     if not counts:
         return
@@ -317,8 +352,10 @@ def _properties(counts: Mapping[str, int]) -> Iterator[str]:
         for reason, count in counts.items()
         if reason not in {"all", "usable", "corrected"} and count
     )
-    told = f"{counts['usable']:,} of {several(counts['all'], 'property', 'properties')} can be "
-    yield f"{told}stated in a prompt."
+    told = f"{counts['usable']:,} of {several(counts['all'], 'property', 'properties')}"
+    if namings.get("all"):
+        told += f", with {percent(1 - namings['left_out'] / namings['all'])} of all namings,"
+    yield f"{told} can be stated in a prompt."
     if reasons:
         yield f"Properties left out, by reason: {reasons}."
 
@@ -342,11 +379,12 @@ def _steps(steps: Iterable[Mapping[str, Any]], what: str) -> Iterator[str]:
         yield f"{what}, by filter: {', '.join(removed)}."
 
 
-def _estimate(row: Mapping[str, Any], name: str) -> str:
+def _estimate(row: Mapping[str, Any], name: str, count: str | None = None) -> str:
+    """Return a figure with its interval and, if ``count`` names a column of concepts, its n."""
     low, high = row[f"{name}_low"], row[f"{name}_high"]
-    if low is None or high is None:
-        return score(row[name])
-    return f"{score(row[name])} ({interval(low, high, score)})"
+    about = [] if low is None or high is None else [interval(low, high, score)]
+    about += [] if count is None else [f"n = {several(row[count], 'concept')}"]
+    return f"{score(row[name])} ({', '.join(about)})" if about else score(row[name])
 
 
 def _listed(told: Sequence[str]) -> str:

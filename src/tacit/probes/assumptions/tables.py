@@ -120,7 +120,7 @@ ELICITATION_TOP = TableSpec(
 )
 PRINCE = TableSpec(
     "prince",
-    "Prince's examples (Table 3)",
+    "Prince's examples (Table 3 of Weir et al. 2020)",
     "The best candidates. Prince's: the word is in her paper.",
     keys=4,
     columns=(
@@ -154,7 +154,7 @@ CANDIDATES = TableSpec(
 )
 RETRIEVAL_BY_NUMBER = TableSpec(
     "retrieval_by_number",
-    "Concept retrieval (Figures 2 and 3)",
+    "Concept retrieval (Figures 2 and 3 of Weir et al. 2020)",
     "By the number, order and category (none: all) of the stated properties. Missing: concepts "
     "that the model cannot write. Chance: the MRR of random ranks among the candidates; ranks "
     "among different candidates are not comparable.",
@@ -178,7 +178,7 @@ RETRIEVAL_BY_NUMBER = TableSpec(
 )
 ELICITATION_BY_RELATION = TableSpec(
     "elicitation_by_relation",
-    "Properties elicited (Table 2)",
+    "Properties elicited (Table 2 of Weir et al. 2020)",
     "Mean average precision over prompts. Absent: people's responses that are not candidates. "
     "Without: prompts left out because none of their responses is ranked. Chance: the mAP of "
     "random rankings of the candidates.",
@@ -198,7 +198,7 @@ ELICITATION_BY_RELATION = TableSpec(
 )
 AGREEMENT = TableSpec(
     "agreement",
-    "Agreement with people (Table 2)",
+    "Agreement with people (Table 2 of Weir et al. 2020)",
     "Spearman's rho between the production frequency of a response and its log-probability.",
     keys=2,
     columns=(

@@ -110,6 +110,22 @@ def answered_summary(answers: pl.DataFrame, bootstrap: Bootstrap) -> dict[str, A
     }
 
 
+def answer_probability(answers: pl.DataFrame) -> float | None:
+    """Return the median over questions of P(true) + P(false), the mass of both answers.
+
+    Args:
+        answers: ``logprob_true`` and ``logprob_false`` of each question, in nats.
+
+    Returns:
+        The median over the questions with both; None if there is none.
+    """
+    import polars as pl
+
+    both = answers.select("logprob_true", "logprob_false").drop_nulls()
+    mass = both.select(pl.sum_horizontal(pl.all().exp())).to_series().median()
+    return float(mass) if isinstance(mass, int | float) else None
+
+
 def voted(
     questions: pl.DataFrame,
     prompts: Sequence[Prompt],

@@ -233,11 +233,17 @@ class PartsProbe:
         return replace(findings, summary={**findings.summary, "votes": votes_summary(votes)})
 
     def measure_scores(self, scores: Sequence[Scores]) -> Findings:
-        """Compute findings from each prompt's scores; the summary counts ``spanned`` answers."""
+        """Compute findings from each prompt's scores.
+
+        The summary also has ``answer_probability`` (the median of P(true) + P(false)) and
+        ``spanned`` (how many answers share a token with the text).
+        """
         answers = beliefs.answered(self.questions, self.prompts, scores, self.template)
         findings = self.measure_beliefs(answers)
         spanned = sum(answer.spanned for score in scores for answer in score.answers)
-        return replace(findings, summary={**findings.summary, "spanned": spanned})
+        mass = beliefs.answer_probability(answers)
+        more = {"answer_probability": mass, "spanned": spanned}
+        return replace(findings, summary={**findings.summary, **more})
 
     def measure_beliefs(self, answers: pl.DataFrame) -> Findings:
         """Compute constraint violations, repaired beliefs and accuracy from beliefs.

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from tacit.findings.findings import Findings
 
 
+_IMPROBABLE = 1e-3  # a median P(true) + P(false) below this needs a warning
 _FEW = 10  # things; a bootstrap over fewer gives intervals that are too narrow
 
 KINDS = {
@@ -71,6 +72,7 @@ def sentences(findings: Findings) -> Iterator[str]:
     summary = findings.summary
     yield _asked(summary)
     yield judged(summary)
+    yield from _probable(summary)
     before, after = _accuracy(summary, "before"), _accuracy(summary, "paper")
     if before and before["accuracy"] is None:
         yield "No statement with a gold label has a belief, so accuracy is undefined."
@@ -88,16 +90,23 @@ def sentences(findings: Findings) -> Iterator[str]:
 
 
 def _asked(summary: Mapping[str, Any]) -> str:
-    own = summary["by_drawing"]
+    own, skipped = summary["by_drawing"], summary.get("skipped", 0)
     questions = several(
         summary["questions"], "true-or-false question" if own else "distinct true-or-false question"
     )
-    return (
-        f"It was asked {questions} about the relations between the parts of "
+    about = (
+        f"{questions} about the relations between the parts of "
         f"{several(summary['things'], 'everyday thing')} "
         f"({several(summary['drawings'], 'drawing')}, "
         f"{several(summary['statements'], 'statement')}"
-        f"{'; each drawing has separate answers' if own else ''})."
+        f"{'; each drawing has separate answers' if own else ''})"
+    )
+    if not skipped:
+        return f"It was asked {about}."
+    asked = summary["questions"] - skipped
+    return (
+        f"Of {about}, {asked:,} {number_of(asked, 'was', 'were')} asked and {skipped:,} skipped, "
+        "because the prompt is longer than the model's context window."
     )
 
 
@@ -105,7 +114,24 @@ def judged(summary: Mapping[str, Any]) -> str:
     """Return a sentence on how many of the questions are believed."""
     if summary["true_share"] is None:
         return "It has no beliefs."
-    return f"It judged {percent(summary['true_share'])} of them true{_ties(summary)}."
+    known = summary["questions"] - summary["missing"]
+    of = f"the {several(known, 'question')} with a belief" if summary["missing"] else "them"
+    return f"It judged {percent(summary['true_share'])} of {of} true{_ties(summary)}."
+
+
+def _probable(summary: Mapping[str, Any]) -> Iterator[str]:
+    """Yield a sentence on the probability of both answers together; a warning if it is small."""
+    mass = summary.get("answer_probability")
+    if mass is None:
+        return
+    if mass >= _IMPROBABLE:
+        yield f"The median probability of its two answers, P(true) + P(false), is {percent(mass)}."
+        return
+    yield (
+        "Warning: the model practically never gives one of the two answers (the median of "
+        f"P(true) + P(false), separator included, is {mass:.1e}), so the beliefs are ratios of "
+        "small probabilities and hardly describe what the model would say."
+    )
 
 
 def _ties(summary: Mapping[str, Any]) -> str:

@@ -132,7 +132,7 @@ TABLES = (
     QUESTIONS,
     TableSpec(
         "accuracy",
-        "Accuracy (Tables 4 and 6)",
+        "Accuracy (Tables 4 and 6 of Gu et al. 2023)",
         "Agreement with the gold labels that the annotators' drawings imply. ParRoT: all labelled "
         "statements. ParRoT++: those that all annotators of a thing agree on. Asymmetric: ParRoT "
         "without the symmetric relations (connects, next to). Balanced: the mean of the "
@@ -182,7 +182,7 @@ TABLES = (
     ),
     TableSpec(
         "accuracy_at",
-        "Drawings with an accuracy of at least s (Figure 3)",
+        "Drawings with an accuracy of at least s (Figure 3 of Gu et al. 2023)",
         "The share of drawings whose accuracy is at least s.",
         columns=(
             Column("s", "s, %", "count", "The minimum accuracy in per cent."),
@@ -237,7 +237,7 @@ TABLES = (
     ),
     TableSpec(
         "violation",
-        "Constraint violations (Table 3)",
+        "Constraint violations (Table 3 of Gu et al. 2023)",
         "The share of violated constraints among those that apply to the beliefs. A constraint "
         "that depends on a missing belief is undecided and excluded. Macro: the mean over "
         "constraint types. Micro: the share over all constraints.",
@@ -280,7 +280,7 @@ TABLES = (
     ),
     TableSpec(
         "repair",
-        "Repair (section 6)",
+        "Repair (section 6 of Gu et al. 2023)",
         "For each objective: the statements whose truth value repair changes, the drawings whose "
         "accuracy improves, stays the same or worsens, and the drawings whose assignment is proven "
         "optimal.",
@@ -316,7 +316,7 @@ TABLES = (
     ),
     TableSpec(
         "agreement",
-        "Agreement among annotators (Table 5, appendix C)",
+        "Agreement among annotators (Table 5, appendix C of Gu et al. 2023)",
         "For each thing: the gold labels that its drawings imply, the distinct statements that all "
         "annotators label alike, and the labels that contradict another annotator's label.",
         columns=(
