@@ -160,6 +160,8 @@ class Rows:
         labelled: Whether to show the labels to the left.
         words: Header and column of each column of text to the right.
         width: The panel's width in pixels.
+        ticks: Several kinds of reference marks, explained in a legend; each is a column of the
+            table with the name of its series. For rows with one mark.
     """
 
     table: pl.DataFrame
@@ -173,6 +175,7 @@ class Rows:
     labelled: bool = True
     words: Sequence[tuple[str, str]] = ()
     width: int = 220
+    ticks: Sequence[Series] = ()
 
     def chart(self) -> alt.LayerChart:
         """Return the panel."""
@@ -190,6 +193,7 @@ class Rows:
             layers.append(self._rule(ends, color=self.colours.muted))
         layers += [self._rule(spans.filter(one), **of) for one, of in self._hues()]
         layers += self._references(drawn.drop_nulls("reference"))
+        layers += self._ticks(table)
         layers += self._points(drawn, hollow="low" if spans.height else None)
         layers += self._words(table)
         lanes = 1 if self.joined else max(1, len(self.series))
@@ -226,6 +230,22 @@ class Rows:
                 aria=False,
             )
             yield self._placed(mark).encode(x=alt.X("reference:Q", **self.axis.shared))
+
+    def _ticks(self, table: pl.DataFrame) -> Iterator[alt.Chart]:
+        import altair as alt
+
+        if not self.ticks:
+            return
+        names = [one.name for one in self.ticks]
+        values = table.select("label", *names).unpivot(
+            names, index="label", variable_name="series", value_name="reference"
+        )
+        style: dict[str, Any] = {"filled": False, "strokeWidth": 2, "size": 90, "opacity": 1}
+        mark = alt.Chart(values.drop_nulls("reference")).mark_point(**style, aria=False)
+        yield self._placed(mark).encode(
+            x=alt.X("reference:Q", **self.axis.shared),
+            **series_styles(self.ticks, legend=self.legend),
+        )
 
     def _points(self, table: pl.DataFrame, hollow: str | None) -> Iterator[alt.Chart]:
         import altair as alt

@@ -163,7 +163,8 @@ def echo_estimate(found: Mapping[str, Any], *, as_json: bool = False) -> None:
         f"{name}{several(found['prompts'], 'prompt')}, {found['distinct']:,} distinct, "
         f"{found['stored']:,} of them cached\n{skipped}"
         f"to query: {several(found['to_ask'], 'prompt')}, {several(found['tokens'], 'token')}, "
-        f"about {progress.duration(found['seconds'])} (estimated from a short trial)\n"
+        f"about {progress.duration(found['seconds'])} (estimated from a short trial, "
+        "so it depends on the load of the machine)\n"
         "Nothing was stored or written."
     )
 

@@ -192,7 +192,7 @@ def _echo(title: str, cells: pl.DataFrame) -> None:
     rows = [
         [
             ", ".join(filter(None, (row["row"], row.get("column")))),
-            _figure(row["ours"]),
+            _ours(row),
             *([_chance(row)] if ranked else []),
             _published(row),
             "" if row["difference"] is None else _figure(row["difference"], "+"),
@@ -208,6 +208,14 @@ def _echo(title: str, cells: pl.DataFrame) -> None:
         )
     for line in _noted(cells):
         typer.echo(line)
+
+
+def _ours(row: Mapping[str, Any]) -> str:
+    """Return our value as text, with the ends of its interval on a second line."""
+    text = _figure(row["ours"])
+    if row.get("ours_low") is None:
+        return text
+    return f"{text}\n{_figure(row['ours_low'])} to {_figure(row['ours_high'])}"
 
 
 def _published(row: Mapping[str, Any]) -> str:

@@ -50,7 +50,9 @@ _ANCHORS = (
     "anchor question with a background score and an answer",
     "anchor questions with a background score and an answer",
 )
-_HOLLOW = "hollow: no interval (too few anchor questions, or a perfect ranking)"
+_HOLLOW = (
+    "hollow: no interval (too few anchor questions or question concepts, or a perfect ranking)"
+)
 _FORMULA = "(consistency \N{MINUS SIGN} chance)/(1 \N{MINUS SIGN} chance)"
 _SMALLEST = "tick: smallest detectable lift (significant at 5 % in 80 of 100 samples)"
 _P = "p: one-sided permutation test"

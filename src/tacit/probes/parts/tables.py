@@ -240,9 +240,9 @@ TABLES = (
         "Constraint violations (Table 3)",
         "The share of violated constraints among those that apply to the beliefs. A constraint "
         "that depends on a missing belief is undecided and excluded. Macro: the mean over "
-        "constraint types. Micro: the share over all constraints, most of which are transitive. "
-        "Shuffled and always true: the rates of beliefs that know nothing, before repair. After "
-        "repair no constraint is violated.",
+        "constraint types. Micro: the share over all constraints, so that types with "
+        "many constraints weigh more. Shuffled and always true: the rates of beliefs that know "
+        "nothing, before repair. After repair no constraint is violated.",
         columns=(
             Column("constraint", "constraint", meaning="The constraint type, macro, or micro."),
             *(_STAGE, *_COUNTS),

@@ -1,10 +1,10 @@
 """Baselines of the violation rate: always answering true, and the same beliefs shuffled.
 
-The micro rate weights each type of constraint by its number of applicable constraints. Most of
-these are transitive, so a model that answers at random can have a lower micro rate than one that
-knows more. A rate is therefore compared with the rates of beliefs that know nothing: those of a
-model that believes every statement, and the model's own beliefs, permuted among the statements of
-each drawing.
+The micro rate weights each type of constraint by its number of applicable constraints. The number
+of transitive ones grows with the square of the share of believed statements, so a model that
+believes many statements at random can have a lower micro rate than one that knows more. A rate is
+therefore compared with the rates of beliefs that know nothing: those of a model that believes every
+statement, and the model's own beliefs, permuted among the statements of each drawing.
 """
 
 from __future__ import annotations
