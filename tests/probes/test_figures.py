@@ -166,6 +166,19 @@ def test_a_missing_interval_has_no_band() -> None:
         assert 100 not in {row["s"] for row in chart["datasets"][band["data"]["name"]]}
 
 
+def test_a_point_of_a_curve_without_an_interval_is_hollow() -> None:
+    """At s = 100 both series have none; the improvement never has one, so its marks are filled."""
+    chart = drawn(figures.accuracy_at(of_one({"accuracy_at": AT}))).to_dict()
+    marks: dict[bool, set[tuple[str, int]]] = {True: set(), False: set()}
+    for layer in within(chart):
+        mark = layer.get("mark")
+        if isinstance(mark, dict) and mark["type"] == "point":
+            for row in chart["datasets"][layer["data"]["name"]]:
+                marks[mark["filled"]].add((row["series"], row["s"]))
+    assert marks[False] == {("before repair", 100), ("after repair (paper)", 100)}
+    assert ("improvement", 100) in marks[True]
+
+
 def test_relations_fall_by_accuracy_before_repair() -> None:
     """One without an accuracy stands last; each has its n beside it, and its gain."""
     chart = drawn(figures.accuracy_by_relation(of_one({"accuracy_by_relation": RELATIONS})))

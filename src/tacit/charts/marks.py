@@ -2,7 +2,8 @@
 
 Each kind is a dataclass of data and settings whose ``chart`` method returns an Altair chart of one
 panel. ``page`` arranges panels in rows. An undefined (null) value has no mark and appears in text
-as a dash. A mark without an interval is hollow if other marks have intervals.
+as a dash. A mark without an interval is hollow if other marks (in curves: of its series) have
+intervals.
 """
 
 from __future__ import annotations
@@ -352,18 +353,27 @@ class Curves:
             )
             y = alt.Y("reference:Q", **self.axis.shared)
             layers.append(ticks.encode(x=self._x(), y=y))
-        points = alt.Chart(drawn.with_columns(pl.col("series").cast(pl.String)))
-        layers.append(
-            points.mark_point(filled=True, size=_POINT, opacity=1, aria=True).encode(
-                x=self._x(),
-                y=alt.Y("value:Q", **self.axis.shared),
-                description="tip:N",
-                **series_styles(self.series, legend=self.legend),
-            )
-        )
+        layers += self._points(drawn.with_columns(pl.col("series").cast(pl.String)))
         return alt.LayerChart(layer=layers).properties(
             width=self.width, height=240, title=heading(self.heading)
         )
+
+    def _points(self, table: pl.DataFrame) -> Iterator[alt.Chart]:
+        """Yield the marks; hollow without an interval, if others of the series have intervals."""
+        import altair as alt
+        import polars as pl
+
+        bare = pl.col("low").is_null() & pl.col("low").is_not_null().any().over("series")
+        hollow = {"filled": False, "fill": PAPER, "strokeWidth": 1.6}
+        for part, style in ((table.filter(~bare), {"filled": True}), (table.filter(bare), hollow)):
+            if part.height or style["filled"]:
+                mark = alt.Chart(part).mark_point(size=_POINT, opacity=1, aria=True, **style)
+                yield mark.encode(
+                    x=self._x(),
+                    y=alt.Y("value:Q", **self.axis.shared),
+                    description="tip:N",
+                    **series_styles(self.series, legend=self.legend),
+                )
 
     def _x(self) -> alt.X:
         import altair as alt

@@ -6,6 +6,6 @@ one predictor, and adjusts p-values for multiple tests. `conditional` computes
 P(right | marked) - P(right).
 """
 
-from tacit.statistics.intervals import Bootstrap, Estimate, no_interval_because
+from tacit.statistics.intervals import FEWEST_CLUSTERS, Bootstrap, Estimate, no_interval_because
 
-__all__ = ["Bootstrap", "Estimate", "no_interval_because"]
+__all__ = ["FEWEST_CLUSTERS", "Bootstrap", "Estimate", "no_interval_because"]

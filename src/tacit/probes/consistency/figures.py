@@ -81,7 +81,7 @@ def consistency(shown: Shown) -> Chart | None:
         f"a) average precision of the background score as a predictor of correct answers; "
         f"{_CHANCE}",
         f"b) {_FORMULA}; lines: {shown.intervals('consistency')}; {_SMALLEST}{_cut(table)}; {_P}",
-        f"{counted(table['n'], *_ANCHORS)}; {_HOLLOW}",
+        f"{counted(table['n'], *_ANCHORS)}; in b), {_HOLLOW}",
         *_size_caption(shown),
     )
     return page(title, panels)

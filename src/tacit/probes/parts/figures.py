@@ -155,8 +155,12 @@ def violations(shown: Shown) -> Chart | None:
         panels.append([Rows(drawn, axis, colours, label, labels, ticks=ticks, width=320).chart()])
     title = titled(
         "Constraint violations by type, before repair",
-        f"in brackets: applicable constraints that are decided; lines: {_INTERVAL}; a hollow mark "
-        "has no interval",
+        "in brackets: applicable constraints that are decided; "
+        + (
+            "no mark has an interval"
+            if table["low"].is_null().all()
+            else f"lines: {_INTERVAL}; hollow: no interval"
+        ),
         "macro: the mean over types; micro: over all constraints; "
         "shuffled beliefs: the same beliefs permuted within each drawing",
     )

@@ -8,7 +8,7 @@ from tacit.english import number_of, several
 from tacit.findings.numbers import estimate, level, percent, points
 from tacit.probes.parts.accuracy import WITHOUT_SYMMETRIC
 from tacit.probes.parts.tables import decided
-from tacit.statistics import no_interval_because
+from tacit.statistics import FEWEST_CLUSTERS, no_interval_because
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -261,7 +261,7 @@ def notes(findings: Findings) -> Iterator[str]:
         f"{no_interval_because('things')}"
     )
     things = findings.summary["things"]
-    if 1 < things < _FEW:
+    if FEWEST_CLUSTERS <= things < _FEW:
         yield (
             f"There are only {several(things, 'thing')}. Intervals that resample so few are too "
             "narrow; read them as a lower bound on the uncertainty."
