@@ -1,13 +1,18 @@
 from __future__ import annotations
 
+import json
+import os
 import re
 import shlex
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 import typer
 
 from tacit.cli import app
+from tacit.cli.show import _anchor_id
+from tacit.errors import RequestError
 from tacit.version import __version__
 
 if TYPE_CHECKING:
@@ -26,6 +31,9 @@ def verbs(command: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str,
         yield from verbs(command.get_command(context, name), (*path, name))
 
 
+DATA = Path(os.environ.get("TACIT_TEST_DATA", Path(__file__).parents[2] / "../shared/data"))
+QUESTIONS = DATA / "csqa" / "dev.jsonl"
+needs_questions = pytest.mark.skipif(not QUESTIONS.is_file(), reason="the questions are not here")
 VERBS = dict(verbs(typer.main.get_command(app)))
 
 
@@ -38,6 +46,57 @@ def test_the_help_of_every_command_has_an_example_that_it_takes(path: tuple[str,
     words = shlex.split(found[1])
     assert tuple(words[: len(path) + 1]) == ("tacit", *path)
     command.make_context(" ".join(path), words[len(path) + 1 :])
+
+
+def test_the_example_of_a_source_is_a_source(tacit: Tacit) -> None:
+    """It runs as printed."""
+    found = re.search(r"Example: tacit (.+)", VERBS["show", "sources"].help)
+    assert found
+    ran = tacit(*shlex.split(found[1]))
+    assert (ran.code, ran.err) == (0, "")
+    assert "conceptnet" in ran.out
+
+
+@needs_questions
+def test_the_example_of_a_question_is_a_question_of_commonsenseqa() -> None:
+    """Its id is the unambiguous start of one in the development split."""
+    found = re.search(r"Example: tacit show anchor \S+ (\S+)", VERBS["show", "anchor"].help)
+    assert found
+    lines = QUESTIONS.read_text(encoding="utf-8").splitlines()
+    ids = [json.loads(line)["id"] for line in lines]
+    assert sum(each.startswith(found[1]) for each in ids) == 1
+
+
+def test_the_start_of_an_id_is_enough() -> None:
+    """An id itself comes first; an ambiguous start is an error, and an unknown one is unchanged."""
+    ids = ["1afa", "1afa02", "20ab", "20ac"]
+    assert [_anchor_id(ids, start) for start in ("1afa", "1afa0", "20ab", "9")] == [
+        *("1afa", "1afa02", "20ab", "9")
+    ]
+    with pytest.raises(RequestError, match="2 anchor questions have an id that starts with '20'"):
+        _anchor_id(ids, "20")
+
+
+@pytest.mark.parametrize("option", ["--answering", "--meta", "--pair", "--anchors"])
+def test_an_option_without_an_effect_is_not_taken(tacit: Tacit, option: str) -> None:
+    """The set-up of the paper does not depend on how answers are computed."""
+    ran = tacit("reproduce", "consistency", "--questions", "q", "--kb", "k", option, "1")
+    assert ran.code == 2
+    assert "No such option" in ran.err
+
+
+@pytest.mark.parametrize("probe", ["parts", "consistency", "assumptions"])
+def test_no_option_is_listed_twice(probe: str) -> None:
+    """The probe's --limit is not the number of prompts to show."""
+    names = [name for one in VERBS["show", "prompts", probe].params for name in one.opts]
+    assert sorted(set(names)) == sorted(names)
+
+
+def test_a_folder_of_dumps_is_rejected_with_what_to_do(tacit: Tacit, workplace: Path) -> None:
+    """Its files are to be named."""
+    ran = tacit("kb", "import", workplace, "--out", "new.kb")
+    assert ran.code == 2
+    assert "this is a folder: name its files" in ran.err
 
 
 def test_the_version_is_tacits(tacit: Tacit) -> None:

@@ -29,7 +29,7 @@ def test_json_shows_the_first_prompts_and_counts_the_others(tacit: Tacit, workpl
     whole = tacit(*PEACH, "--json", "--all", "--things", "peach")
     count = len(json.loads(whole.out))
     assert "not shown" not in whole.err
-    some = tacit(*PEACH, "--json", "--limit", 5, "--things", "peach")
+    some = tacit(*PEACH, "--json", "--first", 5, "--things", "peach")
     assert len(json.loads(some.out)) == 5
     assert f"tacit: {count - 5:,} more prompts are not shown; use --first N for more" in some.err
     assert json.loads(some.out) == json.loads(whole.out)[:5]

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree as ET
 
@@ -165,6 +166,19 @@ def test_a_missing_interval_has_no_band() -> None:
         assert 100 not in {row["s"] for row in chart["datasets"][band["data"]["name"]]}
 
 
+def test_a_point_of_a_curve_without_an_interval_is_hollow() -> None:
+    """At s = 100 both series have none; the improvement never has one, so its marks are filled."""
+    chart = drawn(figures.accuracy_at(of_one({"accuracy_at": AT}))).to_dict()
+    marks: dict[bool, set[tuple[str, int]]] = {True: set(), False: set()}
+    for layer in within(chart):
+        mark = layer.get("mark")
+        if isinstance(mark, dict) and mark["type"] == "point":
+            for row in chart["datasets"][layer["data"]["name"]]:
+                marks[mark["filled"]].add((row["series"], row["s"]))
+    assert marks[False] == {("before repair", 100), ("after repair (paper)", 100)}
+    assert ("improvement", 100) in marks[True]
+
+
 def test_relations_fall_by_accuracy_before_repair() -> None:
     """One without an accuracy stands last; each has its n beside it, and its gain."""
     chart = drawn(figures.accuracy_by_relation(of_one({"accuracy_by_relation": RELATIONS})))
@@ -226,6 +240,68 @@ def test_each_model_has_a_chart() -> None:
     both = pl.concat([AT.with_columns(model=pl.lit(name)) for name in ("one", "two")])
     chart = drawn(figures.accuracy_at(of_one({"accuracy_at": both}))).to_dict()
     assert [each["title"]["text"] for each in chart["vconcat"]] == ["one", "two"]
+
+
+def rates(rate: float | None = 0.25) -> pl.DataFrame:
+    """A table of violations; micro has no interval."""
+    return pl.DataFrame(
+        [
+            (name, stage, n, 0, value, low, high, *baselines)
+            for name, n, low, high, shuffled in (
+                ("symmetric", 12, 0.2, 0.3, 0.5),
+                ("transitive", 1200, 0.2, 0.3, 0.4),
+                ("macro", None, 0.2, 0.3, 0.45),
+                ("micro", 1212, None, None, 0.41),
+            )
+            for stage, value, baselines in (
+                ("before", rate, (shuffled, 0.0)),
+                ("paper", 0.0, (None, None)),
+            )
+        ],
+        [
+            *("constraint", "stage", "applicable", "undecided", "rate", "low", "high"),
+            *("shuffled", "always_true"),
+        ],
+        orient="row",
+    )
+
+
+def test_violations_have_both_baselines_as_ticks() -> None:
+    """Of the raw beliefs alone, with the number of decided constraints."""
+    chart = drawn(figures.violations(of_one({"violation": rates()})))
+    ticks = {
+        (row["label"], row["series"]): row["reference"]
+        for row in rows(chart)
+        if row.get("reference") is not None
+    }
+    assert ticks["transitive (1,200)", "shuffled beliefs"] == 0.4
+    assert ticks["macro", "always true"] == 0.0
+    assert len(ticks) == 8
+    assert {row["stage"] for row in rows(chart) if "stage" in row} == {"before"}
+    assert {"symmetric (12)", "micro (1,212)", "shuffled beliefs"} <= set(texts(chart))
+    assert rules(chart) == 3  # micro has no interval
+
+
+def test_violations_have_published_rates_only_for_all_drawings() -> None:
+    """Table 3 is of 300 drawings and 216,580 statements."""
+    one = of_one({"violation": rates()})
+    (found,) = one.found.values()
+    whole = replace(
+        one,
+        found={
+            name: replace(found, summary={"drawings": 300, "statements": 216_580})
+            for name in one.found
+        },
+    )
+    published = [row for row in rows(drawn(figures.violations(whole))) if "(published)" in str(row)]
+    assert any(row.get("reference") == 0.3218 for row in published)
+    assert "published" not in str(drawn(figures.violations(one)).to_dict())
+
+
+def test_without_a_rate_there_is_no_figure_of_violations() -> None:
+    """Nothing is believed, so no constraint applies."""
+    none = rates().with_columns(rate=pl.lit(None, pl.Float64))
+    assert figures.violations(of_one({"violation": none})) is None
 
 
 def test_empty_tables_give_no_figure(tmp_path: Path) -> None:

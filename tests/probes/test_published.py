@@ -54,6 +54,22 @@ def test_a_models_findings_stand_beside_figure_3_table_7_and_changed_drawings() 
     assert table.filter(table="7").height == 4
 
 
+@needs_parrot
+def test_our_share_has_its_interval_beside_it() -> None:
+    """In per cent with two decimals, as in the table of findings; counts have none."""
+    probe = PartsProbe.read(PARROT, ["tree", "egg", "bed", "boat", "car"])
+    p = pl.Series([(7 * k % 10) / 10 for k in range(probe.questions.height)])
+    findings = probe.measure_beliefs(probe.questions.with_columns(p_true=p))
+    table = model_tables(findings).filter(model="Macaw-11B", table="3", row="inverse")
+    (row,) = findings.tables["violation"].filter(constraint="inverse", stage="before").to_dicts()
+    found = {cell["column"]: cell for cell in table.to_dicts()}
+    ends = (round(100 * row["low"], 2), round(100 * row["high"], 2))
+    assert (found["rate"]["ours_low"], found["rate"]["ours_high"]) == ends
+    assert ends[0] < found["rate"]["ours"] < ends[1]
+    assert found["violated"]["ours"] == row["violated"]
+    assert found["violated"]["ours_low"] is None
+
+
 def printed(table: str, model: str | None = None) -> dict[tuple[str, str], float]:
     """What a table of the paper holds, by row and column."""
     things = pl.DataFrame({"thing": list(TABLE_5)})

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from tacit.statistics import Bootstrap, Estimate, intervals
+from tacit.statistics import Bootstrap, Estimate, intervals, no_interval_because
 
 if TYPE_CHECKING:
     from random import Random
@@ -81,24 +81,50 @@ def test_a_ratio_is_of_sums_and_not_a_mean_of_ratios() -> None:
     assert Bootstrap().ratio(["a", "b"], [1, 0], [1, 3]).value == 0.25
 
 
-def test_two_clusters_that_differ_tell_nothing() -> None:
-    """Each is drawn twice in a quarter of the resamples, so that the interval reaches both."""
-    assert Bootstrap().ratio(["a", "b"], [0, 5], [5, 5]) == Estimate(0.5, 0.0, 1.0)
+@pytest.mark.parametrize("clusters", [1, 2, 4, 5, 6])
+def test_fewer_than_five_clusters_have_no_interval(clusters: int) -> None:
+    """The value is given all the same; five clusters are enough."""
+    over = [0, *[3] * (clusters - 1)]
+    made = Bootstrap().ratio(range(clusters), over, [5] * clusters)
+    assert made.value == pytest.approx(3 * (clusters - 1) / (5 * clusters))
+    assert (made.interval is None) == (clusters < 5)
 
 
-def test_a_paired_difference_of_equals_is_nothing() -> None:
+@pytest.mark.parametrize("right", [0, 3, 5])
+def test_a_share_that_all_clusters_have_has_no_interval(right: int) -> None:
+    """All of 20 things at 100 % do not show that another thing is never wrong."""
+    made = Bootstrap().ratio(range(20), [right] * 20, [5] * 20)
+    assert made == Estimate(right / 5, None, None)
+
+
+def test_one_cluster_that_differs_is_enough_for_an_interval() -> None:
+    """19 of 20 clusters at 100 %, the last at 80 %."""
+    made = Bootstrap().ratio(range(20), [5] * 19 + [4], [5] * 20)
+    assert made.value == 99 / 100
+    assert made.interval is not None
+    low, high = made.interval
+    assert low < 99 / 100 <= high == 1.0
+
+
+def test_a_paired_difference_of_equals_has_no_interval() -> None:
     """However much the clusters differ from one another."""
     over, under = observed(12, 1)
     both = [over[0], over[0]], [under[0], under[0]]
     made = Bootstrap().difference(range(12), *both)
-    assert (made.estimate, made.p_value) == (Estimate(0.0, 0.0, 0.0), 1.0)
+    assert (made.estimate, made.p_value) == (Estimate(0.0, None, None), 1.0)
 
 
-def test_a_constant_gain_has_no_width() -> None:
-    """Two more right of ten in each cluster is a gain of 0.2 in every resample."""
-    over = [[1, 5, 8], [3, 7, 10]]
-    made = Bootstrap().difference(["a", "b", "c"], over, [[10] * 3] * 2)
-    assert (made.value, made.low, made.high) == pytest.approx((0.2, 0.2, 0.2))
+def test_a_constant_gain_has_no_interval() -> None:
+    """Two more right of ten in each cluster is a gain of 0.2 in every resample, up to rounding."""
+    over = [[1, 5, 8, 2, 0, 7], [3, 7, 10, 4, 2, 9]]
+    made = Bootstrap().difference(list("abcdef"), over, [[10] * 6] * 2)
+    assert made.value == pytest.approx(0.2)
+    assert made.interval is None
+
+
+def test_the_reason_for_no_interval_names_the_minimum() -> None:
+    """For people, with what is resampled."""
+    assert "fewer than 5 things" in no_interval_because("things")
 
 
 def test_nothing_asked_is_undefined() -> None:
@@ -182,6 +208,9 @@ def test_the_interval_holds_the_share_where_clusters_weigh_the_same(right: list[
     """Resampled means of equal clusters lie around their mean."""
     made = Bootstrap().ratio(range(len(right)), right, [10] * len(right))
     assert made.value is not None
+    if len(right) < intervals.FEWEST_CLUSTERS or len(set(right)) == 1:
+        assert made.interval is None
+        return
     assert made.low is not None
     assert made.high is not None
     assert made.low - 1e-12 <= made.value <= made.high + 1e-12

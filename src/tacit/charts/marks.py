@@ -2,7 +2,8 @@
 
 Each kind is a dataclass of data and settings whose ``chart`` method returns an Altair chart of one
 panel. ``page`` arranges panels in rows. An undefined (null) value has no mark and appears in text
-as a dash. A mark without an interval is hollow if other marks have intervals.
+as a dash. A mark without an interval is hollow if other marks (in curves: of its series) have
+intervals.
 """
 
 from __future__ import annotations
@@ -160,6 +161,8 @@ class Rows:
         labelled: Whether to show the labels to the left.
         words: Header and column of each column of text to the right.
         width: The panel's width in pixels.
+        ticks: Several kinds of reference marks, explained in a legend; each is a column of the
+            table with the name of its series. For rows with one mark.
     """
 
     table: pl.DataFrame
@@ -173,6 +176,7 @@ class Rows:
     labelled: bool = True
     words: Sequence[tuple[str, str]] = ()
     width: int = 220
+    ticks: Sequence[Series] = ()
 
     def chart(self) -> alt.LayerChart:
         """Return the panel."""
@@ -190,6 +194,7 @@ class Rows:
             layers.append(self._rule(ends, color=self.colours.muted))
         layers += [self._rule(spans.filter(one), **of) for one, of in self._hues()]
         layers += self._references(drawn.drop_nulls("reference"))
+        layers += self._ticks(table)
         layers += self._points(drawn, hollow="low" if spans.height else None)
         layers += self._words(table)
         lanes = 1 if self.joined else max(1, len(self.series))
@@ -226,6 +231,22 @@ class Rows:
                 aria=False,
             )
             yield self._placed(mark).encode(x=alt.X("reference:Q", **self.axis.shared))
+
+    def _ticks(self, table: pl.DataFrame) -> Iterator[alt.Chart]:
+        import altair as alt
+
+        if not self.ticks:
+            return
+        names = [one.name for one in self.ticks]
+        values = table.select("label", *names).unpivot(
+            names, index="label", variable_name="series", value_name="reference"
+        )
+        style: dict[str, Any] = {"filled": False, "strokeWidth": 2, "size": 90, "opacity": 1}
+        mark = alt.Chart(values.drop_nulls("reference")).mark_point(**style, aria=False)
+        yield self._placed(mark).encode(
+            x=alt.X("reference:Q", **self.axis.shared),
+            **series_styles(self.ticks, legend=self.legend),
+        )
 
     def _points(self, table: pl.DataFrame, hollow: str | None) -> Iterator[alt.Chart]:
         import altair as alt
@@ -334,18 +355,27 @@ class Curves:
             )
             y = alt.Y("reference:Q", **self.axis.shared)
             layers.append(ticks.encode(x=self._x(), y=y))
-        points = alt.Chart(drawn.with_columns(pl.col("series").cast(pl.String)))
-        layers.append(
-            points.mark_point(filled=True, size=_POINT, opacity=1, aria=True).encode(
-                x=self._x(),
-                y=alt.Y("value:Q", **self.axis.shared),
-                description="tip:N",
-                **series_styles(self.series, legend=self.legend),
-            )
-        )
+        layers += self._points(drawn.with_columns(pl.col("series").cast(pl.String)))
         return alt.LayerChart(layer=layers).properties(
             width=self.width, height=240, title=heading(self.heading)
         )
+
+    def _points(self, table: pl.DataFrame) -> Iterator[alt.Chart]:
+        """Yield the marks; hollow without an interval, if others of the series have intervals."""
+        import altair as alt
+        import polars as pl
+
+        bare = pl.col("low").is_null() & pl.col("low").is_not_null().any().over("series")
+        hollow = {"filled": False, "fill": PAPER, "strokeWidth": 1.6}
+        for part, style in ((table.filter(~bare), {"filled": True}), (table.filter(bare), hollow)):
+            if part.height or style["filled"]:
+                mark = alt.Chart(part).mark_point(size=_POINT, opacity=1, aria=True, **style)
+                yield mark.encode(
+                    x=self._x(),
+                    y=alt.Y("value:Q", **self.axis.shared),
+                    description="tip:N",
+                    **series_styles(self.series, legend=self.legend),
+                )
 
     def _x(self) -> alt.X:
         import altair as alt

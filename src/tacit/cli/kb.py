@@ -62,6 +62,9 @@ def import_command(
     from tacit.outputs import Kind, check_outputs
     from tacit.sources.dumps import Dump
 
+    for path in dumps:
+        if path.is_dir():
+            raise DataError("this is a folder: name its files, for example with *.tsv", path)
     order = tuple(name.strip() for name in columns.split(","))
     files = [Dump(path, language, order) for path in dumps]
     check_outputs(dumps, [(out, Kind("a knowledge base", _is_base))], force=force)

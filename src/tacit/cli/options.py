@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import MISSING, fields, is_dataclass
 from functools import cache, wraps
 from inspect import Parameter
@@ -95,10 +95,13 @@ class GroupedCommand(TyperCommand):
                 formatter.write_dl(records)
 
 
-def declared(**kinds: type) -> Callable[[Callable[..., None]], Callable[..., None]]:
+def declared(
+    *, without: Collection[str] = (), **kinds: type
+) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """Decorate a command that takes dataclasses of options, so that each option is a parameter.
 
     Args:
+        without: The options that the command does not use; they have their defaults.
         kinds: The dataclass of each parameter that has no annotation with one.
     """
 
@@ -112,7 +115,7 @@ def declared(**kinds: type) -> Callable[[Callable[..., None]], Callable[..., Non
         options: list[Parameter] = []
         for name, parameter in inspect.signature(verb).parameters.items():
             if name in groups:
-                options += _parameters(groups[name])
+                options += [one for one in _parameters(groups[name]) if one.name not in without]
             else:
                 only = Parameter.KEYWORD_ONLY
                 options.append(parameter.replace(kind=only, annotation=hints[name]))
@@ -120,7 +123,8 @@ def declared(**kinds: type) -> Callable[[Callable[..., None]], Callable[..., Non
         @wraps(verb)
         def spread_out(**given: Any) -> None:  # noqa: ANN401 - any options
             for name, kind in groups.items():
-                mine = {one: given.pop(one) for one in names_of(kind)}
+                names = [one for one in names_of(kind) if one not in without]
+                mine = {one: given.pop(one) for one in names}
                 given[name] = build(kind, mine)
             verb(**given)
 

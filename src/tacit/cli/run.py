@@ -168,12 +168,11 @@ def echo_estimate(found: Mapping[str, Any], *, as_json: bool = False) -> None:
     # The estimate's `distinct` leaves out the skipped prompts.
     typer.echo(
         f"{name}{several(found['prompts'], 'prompt')}, "
-        f"{found['distinct'] + found['skipped']:,} distinct:
-{_by_group(found)}{skipped}"
-        f"cached: {several(found['stored'], 'prompt')}
-"
+        f"{found['distinct'] + found['skipped']:,} distinct:\n{_by_group(found)}{skipped}"
+        f"cached: {several(found['stored'], 'prompt')}\n"
         f"to query: {several(found['to_ask'], 'prompt')}, {several(found['tokens'], 'token')}, "
-        f"about {progress.duration(found['seconds'])} (estimated from a short trial)\n"
+        f"about {progress.duration(found['seconds'])} (estimated from a short trial, "
+        "so it depends on the load of the machine)\n"
         "Nothing was stored or written."
     )
 

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from tacit.sources.registry import Registry, Source, SourceFile
 
 
+_FEW = 3  # ids in a message
 _INDENT = 11  # the length of the longest heading, plus two spaces
 
 
@@ -67,9 +68,7 @@ def _file(file: SourceFile) -> Iterator[str]:
 
 
 app = group("Show prompts, one question of a run, or data sources.")
-First = Annotated[
-    int, typer.Option("--first", "--limit", min=1, help="Number of prompts of each kind.")
-]
+First = Annotated[int, typer.Option("--first", min=1, help="Number of prompts of each kind.")]
 Everything = Annotated[bool, typer.Option("--all", help="Print all prompts.")]
 Chat = Annotated[
     bool, typer.Option("--chat", help="Show prompts with the tokenizer's chat template.")
@@ -158,7 +157,12 @@ def _first_prompts(
 @app.command("anchor")
 def anchor(
     run: Annotated[Path, typer.Argument(help="The folder of a consistency run.")],
-    question: Annotated[str, typer.Argument(metavar="ID", help="The question's id in its file.")],
+    question: Annotated[
+        str,
+        typer.Argument(
+            metavar="ID", help="The question's id in its file, or its unambiguous start."
+        ),
+    ],
     as_json: given.AsJson = False,
 ) -> None:
     """Show one question with its facts and scores.
@@ -170,8 +174,25 @@ def anchor(
     from tacit.probes.consistency.trace import TABLES, trace, traced
     from tacit.runs.folder import read_findings
 
-    found = trace(read_findings(run, TABLES), question)
+    tables = read_findings(run, TABLES)
+    found = trace(tables, _anchor_id(tables["anchors"]["anchor"].to_list(), question))
     typer.echo(json.dumps(found, ensure_ascii=False) if as_json else traced(found))
+
+
+def _anchor_id(ids: Sequence[str], start: str) -> str:
+    """Return the id that is or starts with ``start``; ``start`` itself if there is none.
+
+    Raises:
+        RequestError: Several ids start with it, and none is equal to it.
+    """
+    found = [start] if start in ids else [each for each in ids if each.startswith(start)]
+    if len(found) > 1:
+        shown = ", ".join(found[:_FEW])
+        raise RequestError(
+            f"{len(found):,} anchor questions have an id that starts with {start!r}: {shown}"
+            f"{', …' if len(found) > _FEW else ''}; give more of the id"
+        )
+    return found[0] if found else start
 
 
 @app.command("sources")
@@ -183,7 +204,7 @@ def sources(
 ) -> None:
     """Show where to get published data, and what Tacit uses it for.
 
-    Example: tacit show sources conceptnet-5.7
+    Example: tacit show sources conceptnet
     """
     from tacit.cli.show import detail, listing
     from tacit.sources.registry import registry

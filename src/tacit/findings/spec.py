@@ -110,8 +110,8 @@ class Layout:
     Args:
         where: The values to include, by column; rows with other values are omitted.
         columns: The columns to print, in order; if empty, all shown columns.
-        across: The key whose values become columns. Each contains the one non-key column of
-            ``columns``, with its interval on a second line.
+        across: The key whose values become columns. Each contains the last of ``columns``, with
+            its interval on a second line. The others start each row, such as n.
 
     Examples:
         >>> from tacit import Layout

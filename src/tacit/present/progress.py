@@ -196,10 +196,6 @@ class Progress(Quiet):
         """See ``Reporter.asking``."""
         return asking(plan)
 
-    def note(self, line: str) -> None:
-        """See ``Reporter.note``."""
-        self.warn(line)
-
     def warn(self, line: str) -> None:
         """See ``Reporter.warn``."""
         sys.stderr.write(f"tacit: {line}\n")

@@ -87,24 +87,16 @@ def _plain(spec: TableSpec, layout: Layout, table: pl.DataFrame) -> Grid:
 def _across(spec: TableSpec, layout: Layout, table: pl.DataFrame) -> Grid:
     """Return a table in which each value of one key is a column."""
     across = str(layout.across)
-    keys = [name for name in layout.columns if name in spec.key_names and name != across]
-    (shown,) = (
-        column
-        for column in spec.columns
-        if column.name in layout.columns and column.name not in spec.key_names
-    )
     by_name = {column.name: column for column in spec.columns}
+    *beside, shown = (by_name[name] for name in layout.columns if name != across)
     sides = table[across].unique(maintain_order=True).to_list()
-    headings = [(by_name[name].heading, True) for name in keys]
+    headings = [(_heading(column), column.kind in _WORDS) for column in beside]
     headings += [(str(side), False) for side in sides]
-    found: dict[tuple[object, ...], dict[object, str]] = {}
+    found: dict[tuple[str, ...], dict[object, str]] = {}
     for row in table.iter_rows(named=True):
-        key = tuple(row[name] for name in keys)
-        found.setdefault(key, {})[row[across]] = _text(shown, row)
-    rows = [
-        [*(formatted(value, "text") for value in key), *(of.get(side, "") for side in sides)]
-        for key, of in found.items()
-    ]
+        start = tuple(_text(column, row) for column in beside)
+        found.setdefault(start, {})[row[across]] = _text(shown, row)
+    rows = [[*start, *(of.get(side, "") for side in sides)] for start, of in found.items()]
     return headings, rows[:MOST_ROWS]
 
 
@@ -200,7 +192,7 @@ def _echo(title: str, cells: pl.DataFrame) -> None:
     rows = [
         [
             ", ".join(filter(None, (row["row"], row.get("column")))),
-            _figure(row["ours"]),
+            _ours(row),
             *([_chance(row)] if ranked else []),
             _published(row),
             "" if row["difference"] is None else _figure(row["difference"], "+"),
@@ -216,6 +208,14 @@ def _echo(title: str, cells: pl.DataFrame) -> None:
         )
     for line in _noted(cells):
         typer.echo(line)
+
+
+def _ours(row: Mapping[str, Any]) -> str:
+    """Return our value as text, with the ends of its interval on a second line."""
+    text = _figure(row["ours"])
+    if row.get("ours_low") is None:
+        return text
+    return f"{text}\n{_figure(row['ours_low'])} to {_figure(row['ours_high'])}"
 
 
 def _published(row: Mapping[str, Any]) -> str:

@@ -57,10 +57,6 @@ class Reporter(Protocol):
         """Show a plan's progress; the context yields a function to call with stored work."""
         ...
 
-    def note(self, line: str) -> None:
-        """Show a line about the progress of a suite."""
-        ...
-
     def warn(self, line: str) -> None:
         """Show a warning."""
         ...
@@ -85,10 +81,6 @@ class Quiet:
         """See ``Reporter.asking``."""
         del plan
         return nullcontext(lambda _: None)
-
-    def note(self, line: str) -> None:
-        """See ``Reporter.note``."""
-        log.info("%s", line)
 
     def warn(self, line: str) -> None:
         """See ``Reporter.warn``."""

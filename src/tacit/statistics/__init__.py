@@ -7,6 +7,12 @@ P(right | marked) - P(right). `agreement` computes the agreement of two raters, 
 slopes over the size of models.
 """
 
-from tacit.statistics.intervals import Bootstrap, Change, Estimate
+from tacit.statistics.intervals import (
+    FEWEST_CLUSTERS,
+    Bootstrap,
+    Change,
+    Estimate,
+    no_interval_because,
+)
 
-__all__ = ["Bootstrap", "Change", "Estimate"]
+__all__ = ["FEWEST_CLUSTERS", "Bootstrap", "Change", "Estimate", "no_interval_because"]

@@ -9,6 +9,10 @@ a cluster stay together. An interval is computed in three steps.
 3. The ends are percentiles of the resampled statistics, with linear interpolation. Resamples in
    which the statistic is undefined are ignored.
 
+There is no interval with fewer than ``FEWEST_CLUSTERS`` clusters, or if the statistic is the same
+in all resamples, for example because it is 1 in every cluster: neither shows how much clusters
+vary.
+
 The draws depend only on the seed and the number of clusters. Statistics over the same clusters
 therefore use the same resamples, and a difference is paired.
 """
@@ -30,6 +34,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 
+# Minimum number of clusters for an interval.
+FEWEST_CLUSTERS = 5
+_EQUAL = 1e-12  # the range of resampled statistics that differ by rounding only
 # Maximum number of clusters drawn in a batch of resamples; bounds the memory.
 _CELLS = 4_000_000
 _RESAMPLES_PER_PAIR = 80
@@ -41,8 +48,7 @@ class Estimate:
 
     Args:
         value: The statistic; None if it is undefined.
-        low: The lower end; None if the statistic, or a ratio in it, is based on fewer than two
-            clusters, since one cluster does not show how much clusters vary.
+        low: The lower end; None if there is no interval (see ``no_interval_because``).
         high: The upper end; None if ``low`` is None.
     """
 
@@ -217,6 +223,8 @@ class Bootstrap:
         defined = np.sort(resampled[~np.isnan(resampled)])
         if not len(defined):
             return Change(float(value), None, None)
+        if defined[-1] - defined[0] < _EQUAL:
+            return Change(float(value), None, None, 1.0 if abs(value) < _EQUAL else None)
         tail = (1 - self.level) / 2
         low, high = np.quantile(defined, [tail, 1 - tail])
         least = min(_share_below(defined), _share_below(-defined[::-1]))
@@ -241,7 +249,7 @@ class Bootstrap:
         over, under = over[present], under[present]
         value = float(figure(_ratios(over.sum(axis=0), under.sum(axis=0))[None])[0])
         behind = np.count_nonzero(under, axis=0)
-        if np.isnan(value) or (behind == 1).any():
+        if np.isnan(value) or ((behind > 0) & (behind < FEWEST_CLUSTERS)).any():
             return self.change(value, np.empty(0))
         drawn = [figure(_ratios(times @ over, times @ under)) for times in self.draws(len(over))]
         return self.change(value, np.concatenate(drawn))
@@ -257,6 +265,18 @@ class Bootstrap:
         step = max(1, _CELLS // clusters)
         for begin in range(0, self.resamples, step):
             yield _drawn(generator, min(step, self.resamples - begin), clusters)
+
+
+def no_interval_because(clusters: str) -> str:
+    """Return a sentence on when a bootstrap has no interval, for the notes of a report.
+
+    Args:
+        clusters: The plural noun for what is resampled, such as ``things``.
+    """
+    return (
+        f"There is no interval with fewer than {FEWEST_CLUSTERS} {clusters}, or if every resample "
+        f"gives the same value, for example 100 %: neither shows how much {clusters} vary."
+    )
 
 
 @lru_cache(maxsize=2)

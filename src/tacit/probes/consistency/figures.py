@@ -61,7 +61,9 @@ _ANCHORS = (
     "anchor question with a background score and an answer",
     "anchor questions with a background score and an answer",
 )
-_HOLLOW = "hollow: no interval (too few anchor questions, or a perfect ranking)"
+_HOLLOW = (
+    "hollow: no interval (too few anchor questions or question concepts, or a perfect ranking)"
+)
 _FORMULA = "(consistency \N{MINUS SIGN} chance)/(1 \N{MINUS SIGN} chance)"
 _SMALLEST = "tick: smallest detectable lift (significant at 5 % in 80 of 100 samples)"
 _P = "p: one-sided permutation test"
@@ -90,7 +92,7 @@ def consistency(shown: Shown) -> Chart | None:
         f"a) average precision of the background score as a predictor of correct answers; "
         f"{_CHANCE}",
         f"b) {_FORMULA}; lines: {shown.intervals('consistency')}; {_SMALLEST}{_cut(table)}; {_P}",
-        f"{counted(table['n'], *_ANCHORS)}; {_HOLLOW}",
+        f"{counted(table['n'], *_ANCHORS)}; in b), {_HOLLOW}",
         *_size_caption(shown),
     )
     return page(title, panels)

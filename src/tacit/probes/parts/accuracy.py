@@ -63,11 +63,11 @@ def of_relation_majority() -> pl.Expr:
 
 
 PAPER_SETS = ("ParRoT", "ParRoT++")
-ASYMMETRIC = "asymmetric"
+WITHOUT_SYMMETRIC = "without symmetric relations"
 """ParRoT without the symmetric relations: positive weights make those right by construction."""
-SETS = (*PAPER_SETS, ASYMMETRIC)
+SETS = (*PAPER_SETS, WITHOUT_SYMMETRIC)
 BASELINES = ("always true", "always false", "majority by relation")
-GAIN_PARTS = ("whole", "shift towards true", "consistency")
+GAIN_PARTS = ("whole", "shift of the threshold", "consistency")
 PERCENTS = (50, 60, 70, 80, 90, 100)
 _BAND = 20
 _ALWAYS_TRUE = "always_true"
@@ -83,7 +83,7 @@ def tables(
     Args:
         beliefs: thing, annotator, subject, relation, object, p_true, label (null when no label is
             implied), and one Boolean column per stage.
-        symmetric: The symmetric relations, which the set ``ASYMMETRIC`` excludes.
+        symmetric: The symmetric relations, which the set ``WITHOUT_SYMMETRIC`` excludes.
         bootstrap: The bootstrap for the intervals, over things.
     """
     verdicts = judge(beliefs)
@@ -190,9 +190,9 @@ def baselines(sets: Mapping[str, pl.DataFrame], bootstrap: Bootstrap) -> pl.Data
 def gain(sets: Mapping[str, pl.DataFrame], bootstrap: Bootstrap) -> pl.DataFrame:
     """Compute the accuracy gain of repair, paired by statement and resample.
 
-    The whole gain is the sum of two parts: the gain of a shift towards true that preserves the
+    The whole gain is the sum of two parts: the gain of a shift of the threshold that preserves the
     order of beliefs and makes as many statements true as repair does, and the additional gain of
-    consistency.
+    consistency. The first part may be negative, and the threshold may move in either direction.
 
     Returns:
         Columns set, objective, part (one of ``GAIN_PARTS``), n, gain, low, high.
@@ -319,13 +319,13 @@ def at_least(by_drawing: pl.DataFrame, bootstrap: Bootstrap) -> pl.DataFrame:
 def _sets(
     verdicts: pl.DataFrame, beliefs: pl.DataFrame, symmetric: Collection[str]
 ) -> dict[str, pl.DataFrame]:
-    """Return the verdicts of each set; the shift of the asymmetric set uses its statements only."""
+    """Return the verdicts of each set; a set's shift of the threshold uses its relations only."""
     import polars as pl
 
     if verdicts.is_empty():
         return {}
-    asymmetric = judge(beliefs.filter(~pl.col("relation").is_in(list(symmetric))))
-    return dict(zip(SETS, (verdicts, verdicts.filter("agreed"), asymmetric), strict=True))
+    without = judge(beliefs.filter(~pl.col("relation").is_in(list(symmetric))))
+    return dict(zip(SETS, (verdicts, verdicts.filter("agreed"), without), strict=True))
 
 
 def _summed(verdicts: pl.DataFrame, by: Sequence[str]) -> pl.DataFrame:

@@ -1,7 +1,7 @@
-"""The figures of the parts probe (Gu et al. 2023, Figures 3 to 6 and 11).
+"""The figures of the parts probe (Gu et al. 2023, Figures 3 to 6 and 11, and Table 3).
 
-Every figure compares the raw beliefs with the beliefs repaired under one objective, with one row of
-panels per model. A figure without data is None.
+Every figure but that of violations compares the raw beliefs with the beliefs repaired under one
+objective, with one row of panels per model. A figure without data is None.
 """
 
 from __future__ import annotations
@@ -20,12 +20,13 @@ from tacit.probes.parts.tables import BY_NAME
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from typing import Any
 
     import altair as alt
     import polars as pl
 
     from tacit.charts.shown import Shown
-    from tacit.charts.theme import Chart, Theme
+    from tacit.charts.theme import Chart, Palette, Theme
     from tacit.findings.spec import FigureSpec
 
 _INTERVAL = "95 % bootstrap intervals, clustered by thing"
@@ -34,6 +35,8 @@ _COLUMN = 20  # things per column
 _BEFORE = "before repair"
 _ALWAYS_TRUE = "always_true"
 _TICK = "tick: always answering true"
+_BAR = "M0,-1.2L0,1.2"  # the shape of a tick
+_ALL_STATEMENTS = 216_580  # of the 300 published drawings
 
 
 @figure(
@@ -122,9 +125,89 @@ def size_of_models(shown: Shown) -> Chart | None:
     return scale_chart(shown, scaling)
 
 
+@figure(
+    "Constraint violations by type",
+    "Table 3 of Gu et al. (2023) as a figure, with baselines. Before repair; compare each rate "
+    "with that of the same beliefs shuffled.",
+)
+def violations(shown: Shown) -> Chart | None:
+    """Plot Table 3: the violation rate of each constraint type, with baselines.
+
+    The published values are included if all 300 published drawings were asked about.
+    """
+    import polars as pl
+
+    table = shown.defined("violation", "rate")
+    table = None if table is None else table.filter(stage="before")
+    if table is None or table["rate"].is_null().all():
+        return None
+    spec, panels, colours = BY_NAME["violation"], [], shown.look.colours
+    for model, label in shown.labels.items():
+        part = table.filter(model=label).with_columns(
+            decided=pl.col("applicable") - pl.col("undecided")
+        )
+        if part["rate"].is_null().all():
+            continue
+        published = _published_rates() if _is_all(shown.found[model].summary) else {}
+        ticks = _violation_ticks(published, colours)
+        part = part.with_columns(
+            pl.col("constraint")
+            .replace_strict(published.get(one.name, {}), default=None)
+            .cast(pl.Float64)
+            .alias(one.name)
+            for one in ticks[2:]
+        ).rename({"shuffled": ticks[0].name, "always_true": ticks[1].name})
+        labels = [
+            name if n is None else f"{name} ({n:,})"
+            for name, n in part.select("constraint", "decided").iter_rows()
+        ]
+        drawn = measured(part.with_columns(label=pl.Series(labels)), spec.column("rate"))
+        axis = Axis("violation rate", (0.0, 1.0), percent=True)
+        panels.append([Rows(drawn, axis, colours, label, labels, ticks=ticks, width=320).chart()])
+    title = titled(
+        "Constraint violations by type, before repair",
+        "in brackets: applicable constraints that are decided; "
+        + (
+            "no mark has an interval"
+            if table["low"].is_null().all()
+            else f"lines: {_INTERVAL}; hollow: no interval"
+        ),
+        "macro: the mean over types; micro: over all constraints; "
+        "shuffled beliefs: the same beliefs permuted within each drawing",
+    )
+    return page(title, *panels)
+
+
+def _violation_ticks(published: Mapping[str, Any], colours: Palette) -> tuple[Series, ...]:
+    """Return the ticks: both baselines, and the models of the paper."""
+    hues = (colours.faults[0], colours.gold, colours.after["margin"], colours.after["log-odds"])
+    names = ("shuffled beliefs", "always true", *published)
+    return tuple(Series(name, hue, _BAR) for name, hue in zip(names, hues, strict=False))
+
+
+def _published_rates() -> dict[str, dict[str, float]]:
+    """Return the violation rates of Table 3 by model and constraint."""
+    import polars as pl
+
+    from tacit.findings.published import printed_values
+
+    rates: dict[str, dict[str, float]] = {}
+    no_things = pl.DataFrame({"thing": []}, {"thing": pl.String})
+    for cell in printed_values("parrot", {"agreed": no_things}):
+        if cell.block["from"] == "violation" and cell.column == "rate" and cell.value is not None:
+            rates.setdefault(f"{cell.model} (published)", {})[cell.row] = cell.value / 100
+    return rates
+
+
+def _is_all(summary: Mapping[str, Any]) -> bool:
+    """Return whether a run asked about all published drawings, so that Table 3 is comparable."""
+    return (summary.get("drawings"), summary.get("statements")) == (300, _ALL_STATEMENTS)
+
+
 FIGURES: Mapping[str, FigureSpec] = {
     one.name: one
     for one in (
+        violations,
         accuracy_at,
         accuracy_by_relation,
         best_and_worst_things,

@@ -11,7 +11,7 @@ from tacit.coherence.ontology import Ontology
 from tacit.errors import DataError, RequestError
 from tacit.findings.findings import Findings, votes_summary
 from tacit.probes.base import Answers, Requests
-from tacit.probes.parts import accuracy, beliefs, questions, repaired
+from tacit.probes.parts import accuracy, beliefs, questions, repaired, violation_baselines
 from tacit.probes.parts.beliefs import answers_in, voted
 from tacit.probes.parts.options import PartsOptions, names
 from tacit.probes.parts.questions import AS_IN_THE_PAPER, Template, Wording
@@ -261,13 +261,15 @@ class PartsProbe:
             DataError: A belief is malformed.
         """
         bootstrap = Bootstrap()
-        made = repaired.check_and_repair(beliefs.beliefs(self.statements, answers), self.ontology)
+        raw = beliefs.beliefs(self.statements, answers)
+        made = repaired.check_and_repair(raw, self.ontology)
+        knowing_nothing = violation_baselines.baselines(raw, self.ontology)
         judged = made.beliefs.join(
             self.gold, on=beliefs.STATEMENT, how="left", maintain_order="left"
         )
         accuracies = accuracy.tables(judged, self.ontology.symmetric, bootstrap)
         tables = accuracies | {
-            "violation": repaired.violation(made.groups, bootstrap),
+            "violation": repaired.violation(made.groups, knowing_nothing, bootstrap),
             "violation_by_drawing": made.before.groups,
             "repair": repaired.repair(made.repairs, accuracies["accuracy_by_drawing"]),
             "repair_by_drawing": repaired.repair_by_drawing(made.repairs),
@@ -295,6 +297,10 @@ class PartsProbe:
             "accuracy_baselines": tables["accuracy_baselines"].to_dicts(),
             "accuracy_gain": tables["accuracy_gain"].to_dicts(),
             "violation": tables["violation"].to_dicts(),
+            "shuffles": {
+                "repetitions": violation_baselines.SHUFFLES,
+                "seed": violation_baselines.SEED,
+            },
             "macro": made.before.macro,
             "micro": made.before.micro,
             **repaired.set_level(made.before.groups, bootstrap),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tacit.findings.published import beside, printed_values
+from tacit.probes.parts.tables import BY_NAME
 from tacit.sources.statements import agreed, agreement, drawing_statements
 
 if TYPE_CHECKING:
@@ -13,10 +14,15 @@ if TYPE_CHECKING:
     import polars as pl
 
     from tacit.findings.findings import Findings
+    from tacit.findings.published import PrintedValue
     from tacit.probes.parts.probe import PartsProbe
 
 PAPER = "parrot"
-SCHEMA = ("table", "row", "column", "model", "ours", "published", "difference", "elicitation")
+_ENDS = ("ours_low", "ours_high")
+SCHEMA = (
+    *("table", "row", "column", "model", "ours", *_ENDS),
+    *("published", "difference", "elicitation"),
+)
 
 
 def data_tables(probe: PartsProbe, seed: Mapping[str, tuple[str, ...]] | None) -> pl.DataFrame:
@@ -27,7 +33,8 @@ def data_tables(probe: PartsProbe, seed: Mapping[str, tuple[str, ...]] | None) -
         seed: The seed parts that the annotators were given; None if not available.
 
     Returns:
-        Columns table, row, column, model (null), ours, published, difference, elicitation (null).
+        Columns table, row, column, model (null), ours, ours_low and ours_high (null), published,
+        difference, elicitation (null).
         Averages are rounded to two decimals, as in the paper. ``ours`` is null when it cannot be
         computed.
     """
@@ -41,7 +48,8 @@ def model_tables(findings: Findings) -> pl.DataFrame:
 
     Returns:
         The columns of :func:`data_tables`. ``model`` is the paper's model, and ``elicitation`` the
-        elicitation method of the findings, if known. Shares are in per cent with two decimals.
+        elicitation method of the findings, if known. Shares are in per cent with two decimals, and
+        have the ends of their 95 % CI if the findings have one.
     """
     import polars as pl
 
@@ -53,13 +61,29 @@ def model_tables(findings: Findings) -> pl.DataFrame:
     printed = [
         cell for cell in printed_values(PAPER, {"agreed": agreed_on}) if cell.model is not None
     ]
-    return _with_method(beside(printed, tables), findings.summary.get("elicitation"))
+    ends = [_interval(cell, findings) for cell in printed]
+    intervals = pl.DataFrame(ends, dict.fromkeys(_ENDS, pl.Float64), orient="row")
+    table = beside(printed, tables).hstack(intervals)
+    return _with_method(table, findings.summary.get("elicitation"))
+
+
+def _interval(cell: PrintedValue, findings: Findings) -> tuple[float | None, float | None]:
+    """Return the ends of the interval of our value of a share, in per cent with two decimals."""
+    spec, rows = BY_NAME.get(cell.block["from"]), cell.rows(findings.tables)
+    if spec is None or rows is None or cell.block.get("as") != "percent":
+        return None, None
+    ends = spec.column(cell.block["take"]).ends
+    if ends is None:
+        return None, None
+    low, high = (rows[end][0] for end in ends)
+    return (None, None) if low is None else (round(100 * low, 2), round(100 * high, 2))
 
 
 def _with_method(table: pl.DataFrame, how: str | None) -> pl.DataFrame:
     import polars as pl
 
-    return table.with_columns(elicitation=pl.lit(how, pl.String)).select(SCHEMA)
+    absent = {name: pl.lit(None, pl.Float64) for name in _ENDS if name not in table.columns}
+    return table.with_columns(elicitation=pl.lit(how, pl.String), **absent).select(SCHEMA)
 
 
 def _figures(figures: Mapping[str, float | None]) -> pl.DataFrame:

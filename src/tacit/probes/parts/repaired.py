@@ -73,18 +73,21 @@ def check_and_repair(beliefs: pl.DataFrame, ontology: Ontology) -> RepairedBelie
     return RepairedBeliefs(table, before, groups, repairs)
 
 
-def violation(groups: Mapping[str, pl.DataFrame], bootstrap: Bootstrap) -> pl.DataFrame:
+def violation(
+    groups: Mapping[str, pl.DataFrame], baselines: pl.DataFrame, bootstrap: Bootstrap
+) -> pl.DataFrame:
     """Compute the conditional violation by constraint type in each stage (Table 3).
 
     Args:
         groups: For each stage, the counts by drawing, as in ``Check.groups``.
+        baselines: ``tacit.probes.parts.violation_baselines.baselines`` of the raw beliefs.
         bootstrap: The bootstrap for the intervals, over things.
 
     Returns:
-        Columns constraint, stage, violated, applicable, undecided, rate, low, high. A rate is
-        violated / (applicable - undecided), and null when no constraint is decided. ``macro`` is
-        the mean of the types' defined rates and has no counts; ``micro`` is computed over all
-        types.
+        Columns constraint, stage, violated, applicable, undecided, rate, low, high, shuffled,
+        always_true. A rate is violated / (applicable - undecided), and null when no constraint is
+        decided. ``macro`` is the mean of the types' defined rates and has no counts; ``micro`` is
+        computed over all types. The baselines are null after repair.
     """
     import polars as pl
 
@@ -98,7 +101,9 @@ def violation(groups: Mapping[str, pl.DataFrame], bootstrap: Bootstrap) -> pl.Da
         "undecided": pl.Int64,
         **dict.fromkeys(("rate", "low", "high"), pl.Float64),
     }
-    return pl.DataFrame(sorted(rows, key=lambda row: rank[row[0]]), schema=schema, orient="row")
+    table = pl.DataFrame(sorted(rows, key=lambda row: rank[row[0]]), schema=schema, orient="row")
+    before = baselines.select("constraint", "shuffled", "always_true", stage=pl.lit("before"))
+    return table.join(before, on=["constraint", "stage"], how="left", maintain_order="left")
 
 
 def _violation(stage: str, counts: pl.DataFrame, bootstrap: Bootstrap) -> list[tuple[Any, ...]]:

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 from tacit.english import number_of, several
 from tacit.findings.numbers import estimate, level, percent, points
-from tacit.probes.parts.accuracy import ASYMMETRIC
+from tacit.probes.parts.accuracy import WITHOUT_SYMMETRIC
 from tacit.probes.parts.tables import decided
+from tacit.statistics import FEWEST_CLUSTERS, no_interval_because
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -16,7 +17,10 @@ if TYPE_CHECKING:
 
 
 _IMPROBABLE = 1e-3  # a median P(true) + P(false) below this needs a warning
+_MAIN = "paper"  # the objective of the headline
 _FEW = 10  # things; a bootstrap over fewer gives intervals that are too narrow
+
+_BESIDE = ("asymmetric", "macro")  # the rates to report beside the micro rate
 
 KINDS = {
     "symmetric": "a symmetric relation is believed in one direction only, "
@@ -39,24 +43,49 @@ def headline(findings: Findings) -> str:
     if micro is None or micro["rate"] is None:
         return "No constraint applies to its beliefs."
     violated = f"It violates {estimate(micro, 'rate')} of {decided(micro)}"
+    if micro["shuffled"] is not None:
+        violated += f"; the same beliefs shuffled violate {percent(micro['shuffled'])}"
     before, after = _accuracy(summary, "before"), _accuracy(summary, "paper")
-    gain = _row(summary["accuracy_gain"], set="ParRoT", objective="paper", part="whole")
+    gain = _row(summary["accuracy_gain"], set="ParRoT", objective=_MAIN, part="whole")
     if before is None or after is None or gain is None or gain["gain"] is None:
         return f"{violated}; repair removes every violation."
-    without = _row(summary["accuracy_gain"], set=ASYMMETRIC, objective="paper", part="whole")
     always = _row(summary["accuracy_baselines"], set="ParRoT", baseline="always true")
     lines = [
         (
-            f"{violated}. Repair removes every violation and changes accuracy from "
-            f"{percent(before['accuracy'])} to {percent(after['accuracy'])}, by "
+            f"{violated}. Repair under the objective {_MAIN} removes every violation and changes "
+            f"accuracy from {percent(before['accuracy'])} to {percent(after['accuracy'])}, by "
             f"{estimate(gain, 'gain', points)}{_unclear(gain)}"
-        )
+        ),
+        *_opposite(summary, gain["gain"]),
     ]
+    without = _row(summary["accuracy_gain"], set=WITHOUT_SYMMETRIC, objective=_MAIN, part="whole")
     if without is not None and without["gain"] is not None:
-        lines.append(f"without connects and next to: {points(without['gain'])}")
+        lines.append(f"without connects and next to: {estimate(without, 'gain', points)}")
     if always is not None and always["accuracy"] is not None:
         lines.append(f"always answering true is correct for {percent(always['accuracy'])}")
     return f"{'; '.join(lines)}."
+
+
+def _opposite(summary: Mapping[str, Any], gain: float) -> Iterator[str]:
+    """Yield a phrase on the other objectives under which the gain has the opposite sign."""
+    rows = [
+        row
+        for row in summary["accuracy_gain"]
+        if (row["set"], row["part"]) == ("ParRoT", "whole") and row["objective"] != _MAIN
+    ]
+    other = [
+        f"{row['objective']} by {estimate(row, 'gain', points)}"
+        for row in rows
+        if row["gain"] is not None and row["gain"] * gain < 0
+    ]
+    if other:
+        yield f"in the opposite direction under {' and '.join(other)}"
+
+
+def _shuffled(row: Mapping[str, Any]) -> str:
+    """Return a phrase with the violation rate of the same beliefs shuffled."""
+    value = row["shuffled"]
+    return "" if value is None else f" (the same beliefs shuffled: {percent(value)})"
 
 
 def _unclear(row: Mapping[str, Any]) -> str:
@@ -145,7 +174,7 @@ def _ties(summary: Mapping[str, Any]) -> str:
 def _baselines(summary: Mapping[str, Any]) -> Iterator[str]:
     """Yield the baselines of accuracy and of the gain of repair."""
     always = _row(summary["accuracy_baselines"], set="ParRoT", baseline="always true")
-    without = _row(summary["accuracy_gain"], set=ASYMMETRIC, objective="paper", part="whole")
+    without = _row(summary["accuracy_gain"], set=WITHOUT_SYMMETRIC, objective="paper", part="whole")
     if always:
         right = percent(always["accuracy"])
         yield f"Always answering true would be correct for {right} of these statements."
@@ -169,8 +198,10 @@ def _violations(summary: Mapping[str, Any]) -> Iterator[str]:
         return
     if micro["applicable"] - micro["undecided"]:
         yield (
-            f"It violates {estimate(micro, 'rate')} of the {_that_apply(micro)}. {_worst(summary)}"
+            f"It violates {estimate(micro, 'rate')} of the {_that_apply(micro)}"
+            f"{_shuffled(micro)}. {_worst(summary)}"
         )
+        yield from _asymmetric(summary)
     violating = summary["drawings_with_violation"]
     yield (
         f"{violating:,} of {several(summary['drawings'], 'drawing')} "
@@ -183,6 +214,18 @@ def _violations(summary: Mapping[str, Any]) -> Iterator[str]:
         yield (
             f"{undecided} undecided because a statement has no belief; violation rates exclude "
             f"{number_of(micro['undecided'], 'it', 'them')}."
+        )
+
+
+def _asymmetric(summary: Mapping[str, Any]) -> Iterator[str]:
+    """Yield a sentence on the asymmetric and macro rates, which transitive constraints hide."""
+    rows = [_row(summary["violation"], constraint=name, stage="before") for name in _BESIDE]
+    found = [row for row in rows if row is not None and row["rate"] is not None]
+    if len(found) == len(_BESIDE):
+        asymmetric, macro = (f"{estimate(row, 'rate')}{_shuffled(row)}" for row in found)
+        yield (
+            f"It violates {asymmetric} of the asymmetric constraints. The mean over constraint "
+            f"types (macro) is {macro}."
         )
 
 
@@ -240,11 +283,11 @@ def notes(findings: Findings) -> Iterator[str]:
     made = findings.summary["intervals"]
     yield (
         f"Intervals are {level(made['level'])} {made['method']} intervals over things "
-        f"({made['resamples']:,} resamples, seed {made['seed']}). With only one thing there are no "
-        "intervals."
+        f"({made['resamples']:,} resamples, seed {made['seed']}). "
+        f"{no_interval_because('things')}"
     )
     things = findings.summary["things"]
-    if 1 < things < _FEW:
+    if FEWEST_CLUSTERS <= things < _FEW:
         yield (
             f"There are only {several(things, 'thing')}. Intervals that resample so few are too "
             "narrow; read them as a lower bound on the uncertainty."

@@ -14,7 +14,7 @@ _ENDS = ("low", "high")
 _KINDS = ("symmetric", "asymmetric", "inverse", "transitive", "implies", "excludes")
 _STAGES = ("before", "paper", "log-odds", "margin")
 
-_SET = Column("set", "set", meaning="ParRoT, ParRoT++ or asymmetric.")
+_SET = Column("set", "set", meaning="ParRoT, ParRoT++, or ParRoT without symmetric relations.")
 _OBJECTIVE = Column("objective", "objective", meaning="The objective that repair maximises.")
 _STAGE = Column("stage", "stage", meaning="before (the raw beliefs), or the objective of repair.")
 _THING = Column("thing", "thing", meaning="The everyday thing.")
@@ -134,8 +134,8 @@ TABLES = (
         "accuracy",
         "Accuracy (Tables 4 and 6 of Gu et al. 2023)",
         "Agreement with the gold labels that the annotators' drawings imply. ParRoT: all labelled "
-        "statements. ParRoT++: those that all annotators of a thing agree on. Asymmetric: ParRoT "
-        "without the symmetric relations (connects, next to). Balanced: the mean of the "
+        "statements. ParRoT++: those that all annotators of a thing agree on. Without symmetric "
+        "relations: ParRoT without connects and next to. Balanced: the mean of the "
         "accuracies on statements labelled true and labelled false. Stage: before repair, or after "
         "repair under one of three objectives.",
         columns=(
@@ -145,7 +145,7 @@ TABLES = (
         ),
         keys=3,
         printed=Layout(
-            {"gold": ("all", "balanced")}, columns=("set", "gold", "accuracy"), across="stage"
+            {"gold": ("all", "balanced")}, columns=("set", "gold", "n", "accuracy"), across="stage"
         ),
     ),
     TableSpec(
@@ -160,7 +160,7 @@ TABLES = (
         keys=2,
         printed=Layout(
             {"baseline": ("always true", "majority by relation")},
-            columns=("set", "accuracy"),
+            columns=("set", "n", "accuracy"),
             across="baseline",
         ),
     ),
@@ -168,17 +168,17 @@ TABLES = (
         "accuracy_gain",
         "Accuracy gain of repair, in percentage points",
         "Accuracy after repair minus accuracy before repair, paired by statement. The whole gain "
-        "is the sum of two parts. Shift towards true: the gain of a threshold on the beliefs that "
-        "makes as many statements true as repair does. Consistency: the gain of repair over this "
-        "threshold.",
+        "is the sum of two parts. Shift of the threshold: the gain of another threshold on the "
+        "beliefs, which makes as many statements true as repair does. Consistency: the gain of "
+        "repair over this threshold. Each part may be negative.",
         columns=(
             *(_SET, _OBJECTIVE),
-            Column("part", "part", meaning="whole, shift towards true, or consistency."),
+            Column("part", "part", meaning="whole, shift of the threshold, or consistency."),
             _N,
             Column("gain", "gain, points", "points", "The gain of this part.", ends=_ENDS),
         ),
         keys=3,
-        printed=Layout(columns=("set", "part", "gain"), across="objective"),
+        printed=Layout(columns=("set", "part", "n", "gain"), across="objective"),
     ),
     TableSpec(
         "accuracy_at",
@@ -240,17 +240,39 @@ TABLES = (
         "Constraint violations (Table 3 of Gu et al. 2023)",
         "The share of violated constraints among those that apply to the beliefs. A constraint "
         "that depends on a missing belief is undecided and excluded. Macro: the mean over "
-        "constraint types. Micro: the share over all constraints.",
+        "constraint types. Micro: the share over all constraints, so that types with "
+        "many constraints weigh more. Shuffled and always true: the rates of beliefs that know "
+        "nothing, before repair. After repair no constraint is violated.",
         columns=(
             Column("constraint", "constraint", meaning="The constraint type, macro, or micro."),
             *(_STAGE, *_COUNTS),
             Column(
                 *("rate", "violation rate", "percent", "violated/(applicable - undecided)."),
                 ends=_ENDS,
+                chance="shuffled",
+            ),
+            Column(
+                "shuffled",
+                "shuffled",
+                "percent",
+                "The rate of the model's beliefs permuted among the statements of each drawing: "
+                "the mean over seeded permutations. Null after repair.",
+            ),
+            Column(
+                "always_true",
+                "always true",
+                "percent",
+                "The rate if every statement with a belief were believed. Null after repair.",
             ),
         ),
         keys=2,
-        printed=Layout(columns=("constraint", "rate"), across="stage"),
+        printed=Layout(
+            {"stage": ("before",)},
+            columns=(
+                *("constraint", "violated", "applicable", "undecided"),
+                *("rate", "shuffled", "always_true"),
+            ),
+        ),
     ),
     TableSpec(
         "violation_by_drawing",
@@ -382,7 +404,7 @@ HEADLINES = (
     ),
     Headline(
         "Constraint violations",
-        "share of the constraints that apply to its beliefs; lower is better",
+        "share of the constraints that apply to its beliefs; chance: the same beliefs shuffled",
         "violation",
         "rate",
         where={"constraint": "micro", "stage": "before"},

@@ -1,0 +1,96 @@
+"""Baselines of the violation rate: always answering true, and the same beliefs shuffled.
+
+The micro rate weights each type of constraint by its number of applicable constraints. The number
+of transitive ones grows with the square of the share of believed statements, so a model that
+believes many statements at random can have a lower micro rate than one that knows more. A rate is
+therefore compared with the rates of beliefs that know nothing: those of a model that believes every
+statement, and the model's own beliefs, permuted among the statements of each drawing.
+"""
+
+from __future__ import annotations
+
+from statistics import fmean
+from typing import TYPE_CHECKING
+
+from tacit.probes.parts.beliefs import DRAWING, STATEMENT
+from tacit.probes.parts.repaired import TYPES
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import numpy as np
+    import polars as pl
+
+    from tacit.coherence.check import Check
+    from tacit.coherence.ontology import Ontology
+
+SHUFFLES = 5
+"""The number of permutations over which the rates of shuffled beliefs are averaged."""
+SEED = 0
+
+
+def baselines(
+    beliefs: pl.DataFrame, ontology: Ontology, shuffles: int = SHUFFLES, seed: int = SEED
+) -> pl.DataFrame:
+    """Compute the violation rates of beliefs that know nothing, by constraint type.
+
+    Both baselines have a belief exactly where the model has one, so the same constraints are
+    undecided for lack of a belief.
+
+    Args:
+        beliefs: thing, annotator, subject, relation, object, p_true (null = missing).
+        ontology: The constraints.
+        shuffles: The number of permutations.
+        seed: Seed of the permutations.
+
+    Returns:
+        Columns constraint (the types, ``macro`` and ``micro``), always_true, and shuffled: the mean
+        rate over the permutations in which it is defined. A rate is null when it is never defined.
+    """
+    import numpy as np
+    import polars as pl
+
+    from tacit.coherence.check import check
+
+    beliefs = beliefs.select(*STATEMENT, "p_true").sort(STATEMENT)
+    known = beliefs["p_true"].is_not_null()
+    true = _rates(check(beliefs.with_columns(p_true=pl.when(known).then(1.0)), ontology))
+    generator = np.random.default_rng(seed)
+    drawn = [_rates(check(shuffled(beliefs, generator), ontology)) for _ in range(shuffles)]
+    rows = [
+        (name, true[name], _mean([rates[name] for rates in drawn]))
+        for name in (*TYPES, "macro", "micro")
+    ]
+    schema = {"constraint": pl.String, "always_true": pl.Float64, "shuffled": pl.Float64}
+    return pl.DataFrame(rows, schema=schema, orient="row")
+
+
+def shuffled(beliefs: pl.DataFrame, generator: np.random.Generator) -> pl.DataFrame:
+    """Permute the beliefs among the statements of each drawing; missing beliefs stay missing.
+
+    The share of statements that are believed is unchanged in each drawing.
+
+    Args:
+        beliefs: thing, annotator, subject, relation, object, p_true (null = missing).
+        generator: The source of random numbers.
+
+    Returns:
+        The same rows with other beliefs, first those that have one.
+    """
+    import polars as pl
+
+    missing = beliefs.filter(pl.col("p_true").is_null())
+    known = beliefs.filter(pl.col("p_true").is_not_null())
+    known = known.with_columns(order=pl.Series(generator.permutation(known.height)))
+    permuted = known.with_columns(pl.col("p_true").sort_by("order").over(DRAWING))
+    return pl.concat([permuted.drop("order"), missing])
+
+
+def _rates(found: Check) -> dict[str, float | None]:
+    each = {name: found.counts[name].rate for name in TYPES}
+    return {**each, "macro": found.macro, "micro": found.micro}
+
+
+def _mean(rates: Sequence[float | None]) -> float | None:
+    defined = [rate for rate in rates if rate is not None]
+    return fmean(defined) if defined else None

@@ -1,0 +1,83 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+import pytest
+
+from tacit.findings.findings import Findings
+from tacit.probes.parts.sentences import headline, notes
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+MINUS, SPACE = "\N{MINUS SIGN}", "\N{NO-BREAK SPACE}"
+
+
+def gain(value: float, objective: str = "paper", of: str = "ParRoT") -> dict[str, Any]:
+    """A row of the gain of repair, with an interval of one point to either side."""
+    ends = {"low": value - 0.01, "high": value + 0.01}
+    return {"set": of, "objective": objective, "part": "whole", "gain": value, **ends}
+
+
+def summary(*gains: Mapping[str, Any], shuffled: float | None = 0.4) -> dict[str, Any]:
+    """A summary with these gains."""
+    micro = {"constraint": "micro", "stage": "before", "applicable": 1200, "undecided": 0}
+    shares = {"rate": 0.274, "low": 0.25, "high": 0.3, "shuffled": shuffled}
+    accuracy = {"set": "ParRoT", "gold": "all"}
+    return {
+        "violation": [{**micro, **shares}],
+        "accuracy": [
+            {**accuracy, "stage": "before", "accuracy": 0.5},
+            {**accuracy, "stage": "paper", "accuracy": 0.582},
+        ],
+        "accuracy_gain": list(gains),
+        "accuracy_baselines": [],
+    }
+
+
+def text(found: Mapping[str, Any]) -> str:
+    """The headline with plain spaces."""
+    return headline(Findings(pl.DataFrame(), {}, dict(found))).replace(SPACE, " ")
+
+
+def test_the_headline_names_the_objective_and_the_rate_of_shuffled_beliefs() -> None:
+    """Both beside the figures that they explain."""
+    shown = text(summary(gain(0.082)))
+    assert shown.startswith(
+        "It violates 27.4 % (95 % CI 25.0 to 30.0 %) of 1,200 applicable constraints; the same "
+        "beliefs shuffled violate 40.0 %. "
+    )
+    assert "Repair under the objective paper removes every violation" in shown
+
+
+def test_a_gain_that_is_a_loss_under_another_objective_is_in_the_headline() -> None:
+    """With each such objective and its interval, and none whose gain has the same sign."""
+    shown = text(summary(gain(0.082), gain(-0.097, "log-odds"), gain(-0.094, "margin")))
+    assert (
+        f"in the opposite direction under log-odds by {MINUS}9.7 points "
+        f"(95 % CI {MINUS}10.7 to {MINUS}8.7 points) and margin by {MINUS}9.4 points" in shown
+    )
+    assert "opposite" not in text(summary(gain(0.082), gain(0.097, "log-odds"), gain(0, "margin")))
+    assert "under margin by +1.0 points" in text(summary(gain(-0.05), gain(0.01, "margin")))
+
+
+def test_the_gain_without_the_symmetric_relations_has_its_interval() -> None:
+    """It is part of the headline."""
+    shown = text(summary(gain(0.082), gain(0.01, of="without symmetric relations")))
+    assert "without connects and next to: +1.0 points (95 % CI 0.0 to +2.0 points)" in shown
+
+
+def test_without_a_shuffled_rate_the_headline_has_none() -> None:
+    """No constraint applies to shuffled beliefs."""
+    assert "shuffled" not in text(summary(gain(0.082), shuffled=None))
+
+
+@pytest.mark.parametrize("things", [1, 4, 5, 9, 10])
+def test_few_things_are_noted_where_there_are_intervals(things: int) -> None:
+    """With fewer than 5 there are none, and the notes say so."""
+    how = {"level": 0.95, "method": "percentile bootstrap", "resamples": 2000, "seed": 0}
+    found = Findings(pl.DataFrame(), {}, {"intervals": how, "things": things})
+    shown = " ".join(notes(found))
+    assert "There is no interval with fewer than 5 things" in shown
+    assert (f"There are only {things} things" in shown) == (5 <= things < 10)
