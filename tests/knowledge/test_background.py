@@ -99,8 +99,7 @@ def alike(one: Background, two: Background) -> bool:
 def test_a_background_by_hand(base: KnowledgeBase) -> None:
     """Concepts by the alphabet; facts in both directions, the heaviest first; no other relation."""
     found = background(base, QUESTIONS[:1], PLAIN)
-    concepts = found.concepts.select("question", "concept")
-    assert concepts.rows() == [(0, "beach"), (0, "dog"), (0, "house")]
+    assert found.concepts.rows() == [(0, "beach"), (0, "dog"), (0, "house")]
     assert edges(found) == [("dog", "AtLocation", "house"), ("house", "RelatedTo", "dog")]
     assert found.facts["weight"].to_list() == [2.0, 1.0]
     assert found.facts["length"].to_list() == [1, 1]

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tacit.statistics import regression
-from tacit.statistics.regression import odds_ratio
+from tacit.statistics.regression import difference, odds_ratio
 
 
 def drawn(n: int = 400, seed: int = 0) -> tuple[np.ndarray, dict[str, np.ndarray], np.ndarray]:
@@ -103,3 +103,46 @@ def test_reasons_why_there_is_no_ratio() -> None:
         found = odds_ratio(labels, given_, clusters)
         assert found.undefined == reason
         assert (found.ratio.value, found.ratio.low, found.p_value) == (None, None, None)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_influences_make_the_error(seed: int) -> None:
+    """Their squares sum to that of the error; each is nearly the change without its cluster."""
+    right, predictors, cluster = drawn(seed=seed)
+    found = odds_ratio(right, predictors, cluster)
+    assert found.influence is not None
+    assert (found.influence**2).sum() ** 0.5 == pytest.approx(found.log_error)
+    changes = []
+    for name in range(80):
+        kept = cluster != name
+        part = {key: values[kept] for key, values in predictors.items()}
+        left = odds_ratio(right[kept], part, cluster[kept])
+        assert left.logarithm is not None
+        assert found.logarithm is not None
+        changes.append(found.logarithm - left.logarithm)
+    assert np.corrcoef(changes, found.influence)[0, 1] > 0.99
+
+
+def test_a_difference_of_ratios_is_that_of_a_bootstrap() -> None:
+    """Of the same rows with other scores; the same ratio twice differs by nothing."""
+    right, predictors, cluster = drawn(600, 1)
+    random = np.random.default_rng(0)
+    other = {**predictors, "score": predictors["score"] + random.normal(size=600)}
+    first, second = (odds_ratio(right, each, cluster) for each in (predictors, other))
+    found = difference(first, second)
+    resampled = []
+    for _ in range(300):
+        chosen = random.integers(0, 120, 120)
+        rows = np.concatenate([np.flatnonzero(cluster == name) for name in chosen])
+        names = np.repeat(np.arange(120), 5)
+        one, two = (
+            odds_ratio(right[rows], {k: v[rows] for k, v in each.items()}, names).logarithm or 0.0
+            for each in (predictors, other)
+        )
+        resampled.append(two - one)
+    assert found.value == pytest.approx((second.logarithm or 0) - (first.logarithm or 0))
+    assert found.low is not None
+    assert found.high is not None
+    assert (found.high - found.low) / 3.92 == pytest.approx(np.std(resampled), rel=0.2)
+    same = difference(first, first)
+    assert (same.value, same.low, same.p_value) == (0.0, None, None)

@@ -205,3 +205,22 @@ def test_columns_of_different_lengths_are_an_error() -> None:
     """Strata or clusters that are too short name the shapes."""
     with pytest.raises(ValueError, match=r"strata \(2,\)"):
         adjusted_lift([True, False, True], [1, 2, 3], [0, 1], [0, 1, 2])
+
+
+def test_lifts_of_resamples_are_those_of_repeated_rows() -> None:
+    """Counts times how often each row is drawn, against the rows themselves."""
+    right, score, facts, _ = drawn(80, 5)
+    strata, random = strata_of(facts), np.random.default_rng(0)
+    levels, level = np.unique(-score, return_inverse=True)
+    cells = level * (strata.max() + 1) + strata
+    shape = (len(levels), strata.max() + 1)
+    for _ in range(5):
+        times = random.multinomial(80, np.full(80, 1 / 80))
+        counts = [
+            np.bincount(cells, times * weights, shape[0] * shape[1]).reshape(shape)
+            for weights in (right, np.ones(80))
+        ]
+        rows = np.repeat(np.arange(80), times)
+        repeated = adjusted_lift(right[rows], score[rows], strata[rows], np.arange(80), QUICK)
+        found = float(stratified.lifts_within_strata(counts[0], counts[1]))
+        assert found == pytest.approx(repeated.lift.value)

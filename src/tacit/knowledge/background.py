@@ -209,8 +209,7 @@ class Background:
     """The result of ``background``. A question is identified by its index in the input.
 
     Args:
-        concepts: ``question``, ``concept`` and ``frequency`` (of the concept in English text, a
-            share of all words), sorted by question, then alphabetically.
+        concepts: ``question`` and ``concept``, sorted by question, then alphabetically.
         facts: ``question``, ``head``, ``relation``, ``tail``, ``negative`` (a tail that makes the
             fact false; null if there is none), ``length`` (of the shortest path that contains the
             fact), ``weight`` (null if unknown), in the order of ``facts_between``.
@@ -339,7 +338,7 @@ def background(
 def _labelled(base: KnowledgeBase, members: pl.DataFrame) -> pl.DataFrame:
     return base.table(
         """
-        SELECT text AS question, label AS concept, frequency
+        SELECT text AS question, label AS concept
         FROM members JOIN base.concepts ON id = members.concept ORDER BY text, label""",
         members=members,
     )

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
-from tacit.statistics.intervals import Estimate
+from tacit.statistics.intervals import Change, Estimate
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -41,6 +41,8 @@ class OddsRatio:
         log_error: The cluster-robust standard error of the logarithm of the ratio.
         p_value: Two-sided, against a ratio of 1.
         undefined: Why there is no ratio, one of the constants of this module; None if there is one.
+        influence: The influence of each cluster on the logarithm of the ratio, in the order of the
+            sorted clusters, scaled so that the root of the summed squares is ``log_error``.
     """
 
     n: int
@@ -48,6 +50,12 @@ class OddsRatio:
     log_error: float | None
     p_value: float | None
     undefined: str | None
+    influence: Floats | None = field(default=None, compare=False, repr=False)
+
+    @property
+    def logarithm(self) -> float | None:
+        """The natural logarithm of the ratio; None if it is undefined."""
+        return None if self.ratio.value is None else float(np.log(self.ratio.value))
 
 
 def odds_ratio(
@@ -73,7 +81,7 @@ def odds_ratio(
     if reason is None:
         fitted = _fitted(labels, np.column_stack(columns), groups)
         if fitted is not None:
-            return _told(len(labels), *fitted, level)
+            return _estimated(len(labels), *fitted, level)
         reason = SEPARATED
     return OddsRatio(len(labels), Estimate(None, None, None), None, None, reason)
 
@@ -90,10 +98,41 @@ def _why_not(labels: Floats, columns: list[Floats], groups: NDArray[np.intp]) ->
     return FEW_ROWS if few else None
 
 
+def difference(first: OddsRatio, second: OddsRatio, level: float = 0.95) -> Change:
+    """Return the logarithm of the second ratio minus that of the first, over the same rows.
+
+    The error is cluster-robust: the influences of a cluster on both ratios are subtracted.
+
+    Args:
+        first: A ratio.
+        second: A ratio of the same rows and clusters, with other labels or predictors.
+        level: Confidence level of the interval.
+
+    Returns:
+        The difference with Wald's interval and p-value; without a value if a ratio is undefined,
+        without an interval if the influences are equal.
+    """
+    from scipy.special import ndtr, ndtri
+
+    one, other = first.logarithm, second.logarithm
+    if one is None or other is None or first.influence is None or second.influence is None:
+        return Change(None, None, None)
+    value = other - one
+    error = float(np.sqrt(((second.influence - first.influence) ** 2).sum()))
+    if not error > 0:
+        return Change(value, None, None)
+    reach = float(ndtri((1 + level) / 2)) * error
+    return Change(value, value - reach, value + reach, float(2 * ndtr(-abs(value / error))))
+
+
 def _fitted(
     labels: Floats, columns: Floats, groups: NDArray[np.intp]
-) -> tuple[float, float] | None:
-    """Return the first coefficient and its cluster-robust error; None if the fit diverges."""
+) -> tuple[float, float, Floats] | None:
+    """Return the first coefficient, its cluster-robust error, and the influence of each cluster.
+
+    Returns:
+        None if the fit diverges.
+    """
     from statsmodels.discrete.discrete_model import Logit
     from statsmodels.tools.sm_exceptions import ModelWarning, PerfectSeparationError
 
@@ -112,13 +151,19 @@ def _fitted(
     value, error = float(found.params[1]), float(found.bse[1])
     if not np.isfinite([value, error]).all() or max(abs(value), error) > _DIVERGED:
         return None
-    return value / float(scale[0]), error / float(scale[0])
+    scores = np.zeros((int(groups.max()) + 1, design.shape[1]))
+    np.add.at(scores, groups, design * (labels - found.predict())[:, None])
+    moved = scores @ np.linalg.inv(-found.model.hessian(found.params))[1]
+    # statsmodels multiplies the error by a factor for small samples.
+    moved *= error / float(np.sqrt((moved**2).sum()))
+    unit = float(scale[0])
+    return value / unit, error / unit, moved / unit
 
 
-def _told(n: int, value: float, error: float, level: float) -> OddsRatio:
+def _estimated(n: int, value: float, error: float, influence: Floats, level: float) -> OddsRatio:
     from scipy.special import ndtr, ndtri
 
     reach = float(ndtri((1 + level) / 2)) * error
     ratio, low, high = (float(np.exp(each)) for each in (value, value - reach, value + reach))
     p_value = float(2 * ndtr(-abs(value / error))) if error > 0 else None
-    return OddsRatio(n, Estimate(ratio, low, high), error, p_value, None)
+    return OddsRatio(n, Estimate(ratio, low, high), error, p_value, None, influence)

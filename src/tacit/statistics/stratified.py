@@ -23,7 +23,13 @@ from scipy.sparse import csr_array
 
 from tacit.statistics.intervals import Estimate
 from tacit.statistics.permutation import LIFT, chance_levels, laid, lift, p_value
-from tacit.statistics.ranking import at_thresholds, average_precision, summed
+from tacit.statistics.ranking import (
+    at_thresholds,
+    average_precision,
+    average_precisions,
+    divided,
+    summed,
+)
 from tacit.statistics.studentised import Permutations, interval_of, over_error
 
 if TYPE_CHECKING:
@@ -197,21 +203,13 @@ class _Rows:
 
     @cached_property
     def chance(self) -> float | None:
-        """The exact mean of average precision over permutations within strata.
-
-        Two different rows of a stratum with R of n rows right are both right with the probability
-        R(R - 1)/(n(n - 1)); rows of different strata are independent.
-        """
+        """The exact mean of average precision over permutations within strata."""
         if not self.labels.any():
             return None
-        share, n = self._share, self._sizes
-        both = np.divide(share * (share * n - 1), n - 1, out=share**2, where=n > 1)
-        cells = self._level * len(n) + self.stratum
-        at = np.bincount(cells, minlength=len(self.counts) * len(n)).reshape(-1, len(n))
-        top = at.cumsum(axis=0)
-        expected = (at @ share) * (top @ share)
-        expected += (at * top) @ (both - share**2) + at @ (share - both)
-        return float((expected / self.counts.cumsum()).sum() / self.labels.sum())
+        n = len(self._sizes)
+        cells = self._level * n + self.stratum
+        at = np.bincount(cells, minlength=len(self.counts) * n).reshape(-1, n)
+        return float(chance_within_strata(self._share * self._sizes, at.astype(np.float64)))
 
     @cached_property
     def _of_chance(self) -> tuple[Floats, Floats]:
@@ -310,6 +308,50 @@ class _Block:
         shuffled = (self.cluster + random.random((samples, n))).argsort(axis=1)
         places = self.rows[laid(self.sizes, samples, random)[:, self.cluster] + within]
         np.put_along_axis(out, places, labels[self.rows[shuffled]], axis=1)
+
+
+def chance_within_strata(right: Floats, rows: Floats) -> Floats:
+    """Compute the mean of average precision over all permutations within strata, from counts.
+
+    Two different rows of a stratum with R of n rows right are both right with the probability
+    R(R - 1)/(n(n - 1)); rows of different strata are independent.
+
+    Args:
+        right: Number of right rows of each stratum, shape (..., strata).
+        rows: Number of rows at each threshold, highest first, shape (..., thresholds, strata).
+
+    Returns:
+        Shape (...); nan where no row is right.
+    """
+    n, top = rows.sum(axis=-2), rows.cumsum(axis=-2)
+    share = np.divide(right, n, out=np.zeros_like(n), where=n > 0)
+    both = np.divide(share * (right - 1), n - 1, out=share**2, where=n > 1)
+    expected = _by_stratum(rows, share) * _by_stratum(top, share)
+    expected += _by_stratum(rows * top, both - share**2) + _by_stratum(rows, share - both)
+    above = top.sum(axis=-1)
+    precision = np.divide(expected, above, out=np.zeros_like(expected), where=above > 0)
+    return divided(precision.sum(axis=-1), right.sum(axis=-1))
+
+
+def _by_stratum(values: Floats, factors: Floats) -> Floats:
+    """Return the sum over strata: shape (..., thresholds, strata) by (..., strata)."""
+    sums: Floats = np.einsum("...ts,...s->...t", values, factors)
+    return sums
+
+
+def lifts_within_strata(right: Floats, rows: Floats) -> Floats:
+    """Compute the lift of many samples, from the counts at each threshold and stratum.
+
+    Args:
+        right: Number of right rows, shape (..., thresholds, strata).
+        rows: Number of rows, of the same shape.
+
+    Returns:
+        Shape (...); nan where no row is right or chance is 1.
+    """
+    chance = chance_within_strata(right.sum(axis=-2), rows)
+    over = average_precisions(right.sum(axis=-1), rows.sum(axis=-1)) - chance
+    return np.divide(over, 1 - chance, out=np.full_like(over, np.nan), where=chance < 1)
 
 
 def _onward(values: Floats) -> Floats:

@@ -7,10 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 import pytest
-from wordfreq import zipf_frequency
 
 from tacit.probes.consistency.adjusted import ADJUSTED, SUMMARY, adjusted
-from tacit.probes.consistency.answer_tables import frequency
 from tacit.probes.consistency.sentences import verdict
 from tacit.statistics.regression import odds_ratio
 from tacit.statistics.stratified import adjusted_lift, strata_of
@@ -76,18 +74,6 @@ def test_questions_of_unknown_frequency_are_left_out_of_the_regression_alone() -
     found = adjusted(none, QUICK).row(0, named=True)
     assert (found["n"], found["odds_ratio_n"]) == (N, N)
     assert found["odds_ratio"] is not None
-
-
-def test_the_frequency_of_an_anchor_is_the_mean_of_its_concepts() -> None:
-    """On Zipf's scale; unknown words count 0, and anchors without concepts have none."""
-    words = ["dog", "house", "zzyzxq"]
-    shares = [10 ** (zipf_frequency(word, "en") - 9) for word in words[:2]]
-    concepts = pl.DataFrame({"question": [0, 0, 2], "frequency": [*shares, 0.0]})
-    found = frequency(concepts, 4).to_list()
-    expected = (zipf_frequency("dog", "en") + zipf_frequency("house", "en")) / 2
-    assert found[0] == pytest.approx(expected, abs=0.01)
-    assert found[1:] == [None, 0.0, None]
-    assert frequency(pl.DataFrame(), 2).to_list() == [None, None]
 
 
 def test_a_run_has_the_row_and_the_names_of_its_summary(run: Run) -> None:

@@ -153,7 +153,7 @@ def adjusted(anchors: pl.DataFrame, how: Permutations | None = None) -> pl.DataF
     import polars as pl
 
     rows = anchors.drop_nulls(["background_score", "right"])
-    lift, ratio = LiftWithinStrata.of(rows, how), _odds_ratio(rows)
+    lift, ratio = LiftWithinStrata.of(rows, how), ratio_of(rows)
     return pl.DataFrame(
         [
             {
@@ -172,8 +172,11 @@ def adjusted(anchors: pl.DataFrame, how: Permutations | None = None) -> pl.DataF
     )
 
 
-def _odds_ratio(rows: pl.DataFrame) -> OddsRatio:
+def ratio_of(rows: pl.DataFrame) -> OddsRatio:
     """Return the odds ratio of the background score.
+
+    Args:
+        rows: Anchors as for ``adjusted``, with a score and an answer.
 
     If no question has a known frequency, the frequency is left out; otherwise, the questions
     without one are.

@@ -90,7 +90,7 @@ def anchors(
         scored: All scores.
         anchoring: The method whose answer counts.
         background: The table that ``background_scores.by_anchor`` returns.
-        frequency: The mean Zipf frequency of each anchor's concepts; see ``frequency``.
+        frequency: The mean Zipf frequency of each anchor's concepts; see ``mean_zipf``.
 
     Returns:
         ``anchor`` (the id in the file), ``question``, ``concept``, ``cluster`` (the concept, or the
@@ -117,27 +117,6 @@ def anchors(
         if (chosen := scored.chosen(way)) is not None
     ]
     return pl.concat([told, background, *answered], how="horizontal")
-
-
-def frequency(concepts: pl.DataFrame, anchors: int) -> pl.Series:
-    """Return the mean Zipf frequency of each anchor's concepts; null if unknown.
-
-    The Zipf frequency is the decimal logarithm of the occurrences in a billion words. A concept
-    that does not occur has 0, as in wordfreq.
-
-    Args:
-        concepts: ``question`` (the index of the anchor) and ``frequency`` (a share of all words).
-            Without the latter, all are unknown.
-        anchors: The number of anchors.
-    """
-    import polars as pl
-
-    every = pl.DataFrame({"question": range(anchors)}, {"question": pl.Int64})
-    if "frequency" not in concepts.columns:
-        return pl.Series("frequency", [None] * anchors, pl.Float64)
-    zipf = (pl.col("frequency") * 1e9).clip(lower_bound=1).log10()
-    means = concepts.group_by(pl.col("question").cast(pl.Int64)).agg(frequency=zipf.mean())
-    return every.join(means, on="question", how="left", maintain_order="left")["frequency"]
 
 
 def _answered(

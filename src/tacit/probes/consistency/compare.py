@@ -8,15 +8,19 @@ concepts, with the same resamples for both models.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from itertools import combinations
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
 from tacit.findings.compare import schema
+from tacit.probes.consistency.adjusted import ratio_of
 from tacit.statistics import Bootstrap, Change
 from tacit.statistics.permutation import chance_levels
 from tacit.statistics.ranking import aurocs, average_precisions
+from tacit.statistics.regression import difference
+from tacit.statistics.stratified import lifts_within_strata, strata_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -28,8 +32,10 @@ if TYPE_CHECKING:
 
     Floats: TypeAlias = NDArray[np.float64]
     Figure: TypeAlias = Callable[[Floats, Floats], Floats]
+    Compute: TypeAlias = Callable[[Floats | None], Floats]
 
 _FEWEST_CLUSTERS = 2
+_CELLS = 2_000_000  # counts per batch of resamples; bounds the memory
 
 
 def lifts(right: Floats, rows: Floats) -> Floats:
@@ -40,6 +46,8 @@ def lifts(right: Floats, rows: Floats) -> Floats:
 
 
 LIFT = "lift above chance"
+ADJUSTED_LIFT = "lift, adjusted for the number of facts"
+LOG_ODDS_RATIO = "log of the adjusted odds ratio"
 _RANKED: Mapping[str, Figure] = {
     "conceptual consistency": average_precisions,
     LIFT: lifts,
@@ -65,7 +73,7 @@ def compare(found: Mapping[str, Findings], bootstrap: Bootstrap | None = None) -
     rows: list[tuple[str | float | int | None, ...]] = []
     for first, second in combinations(found, 2):
         pair = Aligned.of([found[name].tables["anchors"] for name in (first, second)])
-        for figure, values, change in pair.figures(bootstrap):
+        for figure, values, change in (*pair.figures(bootstrap), pair.odds_ratios()):
             ends = (change.value, change.low, change.high, change.p_value)
             rows.append((figure, first, second, *values, *ends, len(pair.clusters)))
     return pl.DataFrame(rows, schema(), orient="row")
@@ -79,11 +87,13 @@ class Aligned:
         clusters: The question concept of each anchor, shape (anchors,).
         scores: The background scores, shape (models, anchors).
         right: 1 if the answer is right, else 0, shape (models, anchors).
+        tables: The table ``anchors`` of each model, with these anchors alone.
     """
 
     clusters: NDArray[np.str_]
     scores: Floats
     right: Floats
+    tables: tuple[pl.DataFrame, ...]
 
     @classmethod
     def of(cls, tables: Sequence[pl.DataFrame]) -> Aligned:
@@ -105,7 +115,8 @@ class Aligned:
             np.stack([aligned[f"{name} {at}"].to_numpy() for at in range(len(tables))])
             for name in columns
         )
-        return cls(aligned["cluster"].to_numpy().astype(np.str_), scores, right)
+        parts = tuple(aligned.select("anchor").join(table, on="anchor") for table in tables)
+        return cls(aligned["cluster"].to_numpy().astype(np.str_), scores, right, parts)
 
     def figures(
         self, bootstrap: Bootstrap
@@ -116,9 +127,20 @@ class Aligned:
             change = bootstrap.difference(self.clusters, values, ones)
             yield name, (_mean(values[0]), _mean(values[1])), change
         counted = self.thresholds()
-        for name, figure in _RANKED.items():
-            one, other = (_one(each.figures(figure, None)) for each in counted)
-            yield name, (one, other), self._change(figure, counted, (one, other), bootstrap)
+        ranked: dict[str, list[Compute]] = {
+            name: [partial(each.figures, figure) for each in counted]
+            for name, figure in _RANKED.items()
+        }
+        ranked[ADJUSTED_LIFT] = [each.lifts for each in self._within_strata()]
+        for name, computes in ranked.items():
+            one, other = (_one(compute(None)) for compute in computes)
+            yield name, (one, other), self._change(computes, (one, other), bootstrap)
+
+    def odds_ratios(self) -> tuple[str, tuple[float | None, float | None], Change]:
+        """Return the name, values and difference of two models' adjusted log odds ratios."""
+        first, second = (ratio_of(table) for table in self.tables)
+        values = (first.logarithm, second.logarithm)
+        return LOG_ODDS_RATIO, values, difference(first, second)
 
     @property
     def means(self) -> Mapping[str, Floats]:
@@ -132,10 +154,17 @@ class Aligned:
             for each in zip(self.right, self.scores, strict=True)
         ]
 
+    def _within_strata(self) -> list[WithinStrata]:
+        """Return the counts per cluster, score and stratum of the number of facts."""
+        strata = strata_of(self.tables[0]["facts"].to_numpy())
+        return [
+            WithinStrata.of(*each, self.clusters, strata)
+            for each in zip(self.right, self.scores, strict=True)
+        ]
+
     def _change(
         self,
-        figure: Figure,
-        counted: list[Thresholds],
+        computes: Sequence[Compute],
         values: tuple[float | None, float | None],
         bootstrap: Bootstrap,
     ) -> Change:
@@ -146,10 +175,7 @@ class Aligned:
         if clusters < _FEWEST_CLUSTERS:
             return Change(second - first, None, None)
         # A figure is undefined in some resamples, such as those with only right answers.
-        changes = [
-            counted[1].figures(figure, times) - counted[0].figures(figure, times)
-            for times in bootstrap.draws(clusters)
-        ]
+        changes = [computes[1](times) - computes[0](times) for times in bootstrap.draws(clusters)]
         return bootstrap.change(second - first, np.concatenate(changes))
 
 
@@ -186,6 +212,48 @@ class Thresholds:
         """
         drawn = np.ones((1, len(self.rows))) if times is None else times
         return figure(drawn @ self.right, drawn @ self.rows)
+
+
+@dataclass(frozen=True)
+class WithinStrata:
+    """The counts of `Thresholds`, by stratum of the number of facts.
+
+    Args:
+        right: Number of right rows, shape (clusters, thresholds times strata).
+        rows: Number of rows, of the same shape.
+        strata: Number of strata.
+    """
+
+    right: Floats
+    rows: Floats
+    strata: int
+
+    @classmethod
+    def of(
+        cls, right: Floats, score: Floats, clusters: NDArray[np.str_], strata: NDArray[np.intp]
+    ) -> WithinStrata:
+        """Count the rows of one model; each argument has one value per row."""
+        names, cluster = np.unique(clusters, return_inverse=True)
+        levels, level = np.unique(-score, return_inverse=True)
+        n = int(strata.max(initial=0)) + 1
+        cells, shape = (cluster * len(levels) + level) * n + strata, (len(names), len(levels) * n)
+        counts = [
+            np.bincount(cells, weights, shape[0] * shape[1]).astype(np.float64).reshape(shape)
+            for weights in (right, np.ones_like(right))
+        ]
+        return cls(counts[0], counts[1], n)
+
+    def lifts(self, times: Floats | None) -> Floats:
+        """Compute the lift within strata for each resample; see ``Thresholds.figures``."""
+        drawn = np.ones((1, len(self.rows))) if times is None else times
+        found = []
+        for part in np.array_split(drawn, 1 + drawn.shape[0] * self.rows.shape[1] // _CELLS):
+            right, rows = (
+                (part @ counts).reshape(len(part), counts.shape[1] // self.strata, self.strata)
+                for counts in (self.right, self.rows)
+            )
+            found.append(lifts_within_strata(right, rows))
+        return np.concatenate(found)
 
 
 def _mean(values: Floats) -> float | None:

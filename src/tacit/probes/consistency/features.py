@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from tacit.knowledge.frequency import mean_zipf
 from tacit.probes.consistency import background_scores
 from tacit.probes.consistency.background_scores import CorrectAnswers
 
@@ -136,8 +137,6 @@ def of_answer(scored: Scored, reading: Reading, concepts: pl.DataFrame) -> pl.Da
         ``frequency`` (the mean Zipf frequency of the anchor's concepts). Null if undefined.
     """
     import polars as pl
-
-    from tacit.knowledge.frequency import mean_zipf
 
     chosen = scored.chosen(reading.anchoring[0])
     if chosen is None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
 from tacit.english import several
 from tacit.errors import RequestError
 from tacit.findings.findings import Findings, votes_summary
+from tacit.knowledge.frequency import mean_zipf
 from tacit.probes.base import Answered, Answers, Requests
 from tacit.probes.consistency import (
     answer_tables,
@@ -350,7 +351,7 @@ class ConsistencyProbe:
         beliefs = scored.beliefs(self.reading.method)
         known = CorrectAnswers.of(answers, self.asked)
         background = background_scores.by_anchor(known, self.asked, len(self.anchors))
-        frequency = answer_tables.frequency(self.background.concepts, len(self.anchors))
+        frequency = mean_zipf(self.background.concepts, len(self.anchors))
         way = self.reading.anchoring[0]
         anchors = answer_tables.anchors(self.anchors, scored, way, background, frequency)
         controls = Controls(self.anchors, self.background, self.asked, known, anchors)
