@@ -48,6 +48,9 @@ DRAWINGS = (
         (("shade", "above", "stand"), (EVIL, "inside", "shade")),
     ),
     Drawing(EVIL, "bob", ("crown", "trunk"), (("crown", "above", "trunk"),)),
+    # Five things, the fewest with intervals.
+    Drawing("cup", "ann", ("handle", "bowl"), (("handle", "part of", "bowl"),)),
+    Drawing("vase", "ann", ("neck", "foot"), (("neck", "above", "foot"),)),
 )
 
 

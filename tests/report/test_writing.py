@@ -149,7 +149,7 @@ def test_a_large_run_says_what_part_is_shown(
     """Where not all drawings have a graph, the page says how many have."""
     monkeypatch.setattr(reading, "MOST_GRAPHS", 2)
     html = report(read_runs([parts_run(tmp_path / "one")]))
-    assert "This is a sample of 2 of 4 drawings" in html
+    assert "This is a sample of 2 of 6 drawings" in html
     assert len(Page(html).blob("page")["graphs"]["parts-graphs"]) == 2
 
 
