@@ -12,7 +12,7 @@ import tacit
 
 PAGE = Path(__file__).parents[1] / "docs" / "reference" / "python.md"
 GROUPS = {
-    "Run a probe": ("run", "compare", "load_run", "Run", "Runs", "demo_data", "marks_by"),
+    "Run a probe": ("run", "suite", "compare", "load_run", "Run", "Runs", "demo_data", "marks_by"),
     "Check and repair beliefs": ("check", "repair", "enrich", "Check", "Repaired"),
     "Ontologies and drawings": ("Ontology", "Relation", "Drawing", "read_drawings"),
     "Knowledge bases": ("build_kb",),
