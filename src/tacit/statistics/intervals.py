@@ -358,7 +358,8 @@ def t_interval(values: Iterable[float | None], level: float = 0.95) -> Estimate:
         level: Confidence level of the interval.
 
     Returns:
-        The mean; without a value if there are no values, without an interval if there is only one.
+        The mean; without a value if there are no values, without an interval if there is only one
+        or all are equal.
     """
     from statistics import fmean, stdev
 
@@ -369,7 +370,7 @@ def t_interval(values: Iterable[float | None], level: float = 0.95) -> Estimate:
     if not n:
         return Estimate(None, None, None)
     mean = fmean(measured)
-    if n == 1:
+    if max(measured) - min(measured) < _EQUAL:
         return Estimate(mean, None, None)
     half = float(stdtrit(n - 1, (1 + level) / 2)) * stdev(measured) / n**0.5
     return Estimate(mean, mean - half, mean + half)

@@ -328,10 +328,10 @@ def _outcome(margin: Mapping[str, float | None], rest: Mapping[str, float | None
         return "Knowing the background facts adds to the answer margin"
     if above[0]:
         return (
-            "Knowing the background facts adds nothing to the answer margin, entropy, prior and "
-            "frequency, which together predict better than the margin alone"
+            "All features predict better than the answer margin alone, but there is no evidence "
+            "that knowing the background facts adds to the margin, entropy, prior and frequency"
         )
-    return "Knowing the background facts adds nothing to the answer margin"
+    return "There is no evidence that knowing the background facts adds to the answer margin"
 
 
 PREDICTOR_COLUMN = Column(
