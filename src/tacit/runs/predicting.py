@@ -95,7 +95,7 @@ class RunPredictor:
         return replace(found, notes=(*found.notes, *self._remarks(found)))
 
     def _remarks(self, found: AnswerPrediction) -> Iterator[str]:
-        """Yield a remark if the prediction uses the background, which is not shown to add anything."""
+        """Yield a remark if the prediction uses the background without evidence that it helps."""
         if found.predictor == BOTH and not background_adds(self.run.summary):
             yield f"{adds(self.run.summary)}. The prediction uses all features nevertheless."
 

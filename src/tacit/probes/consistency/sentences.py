@@ -42,9 +42,9 @@ def sentences(summary: Mapping[str, Any]) -> Iterator[str]:
     answered, known = summary["anchor_accuracy"][0], summary["background_score"]
     yield (
         f"It answers {estimate(answered)} of {several(answered['n'], 'anchor question')} "
-        "correctly. Its background score, averaged over "
-        f"{several(known['relations'], 'relation')}, is {estimate(known)}; always giving the same "
-        "answer would score 50\N{NO-BREAK SPACE}%."
+        f"correctly; guessing would answer {percent(summary['guessing_accuracy'])}. Its background "
+        f"score, averaged over {several(known['relations'], 'relation')}, is {estimate(known)}; "
+        "always giving the same answer would score 50\N{NO-BREAK SPACE}%."
     )
     yield from _odds(summary)
     if summary.get("no_knowledge"):

@@ -8,6 +8,7 @@ import numpy as np
 
 from tacit.probes.consistency import background_scores
 from tacit.probes.consistency.adjusted import SUMMARY
+from tacit.probes.consistency.baselines import RANDOM
 from tacit.probes.consistency.prompt_set import BACKGROUND, CHOICE, VERIFY
 from tacit.statistics.conditional import FEWEST_ITEMS
 
@@ -51,6 +52,7 @@ def of_tables(tables: Mapping[str, pl.DataFrame], bootstrap: Bootstrap) -> dict[
             {"of": name, **_accuracy(part, bootstrap)}
             for name, part in (("all", anchors), ("with facts", able))
         ],
+        "guessing_accuracy": _guessing(tables["anchor_baselines"]),
         "relevance": tables["relevance"].to_dicts()[0],
         "background_variants": variants.filter(variants["preset"] != "single").to_dicts(),
     }
@@ -118,6 +120,12 @@ def _accuracy(anchors: pl.DataFrame, bootstrap: Bootstrap) -> dict[str, float | 
     right = done["right"].cast(int).to_numpy()
     share = bootstrap.ratio(done["cluster"].to_numpy(), right, np.ones_like(right))
     return {"n": done.height, "value": share.value, "low": share.low, "high": share.high}
+
+
+def _guessing(baselines: pl.DataFrame) -> float | None:
+    """Return the expected accuracy of a random choice."""
+    found: float | None = baselines.filter(baselines["baseline"] == RANDOM)["accuracy"].item()
+    return found
 
 
 def _clear(beliefs: pl.DataFrame) -> int:
