@@ -22,6 +22,7 @@ from tacit.probes.consistency.controls import (
     WHOLE,
     WITHOUT,
     Controls,
+    sentences,
 )
 from tacit.probes.consistency.questions import Asked
 from tacit.probes.consistency.template import load_templates
@@ -178,3 +179,13 @@ def test_the_first_row_is_the_whole_background(run: Run) -> None:
     assert missing[WITHOUT["answer"]] == missing[WITHOUT["choices"]] == UNKNOWN
     assert missing[WITHOUT["topic"]] == NO_TOPIC
     assert missing[WHOLE] is missing[IRRELEVANT] is None
+
+
+def test_irrelevant_background_that_predicts_is_said() -> None:
+    """With its lift; not if the interval includes 0 or is missing."""
+    row = {"background": IRRELEVANT, "n": 40, "lift": 0.3, "lift_low": 0.1, "lift_high": 0.5}
+    (sentence,) = sentences([{**row, "background": WHOLE}, row])
+    assert (
+        "predict correct answers too (a lift of 0.300 (95\N{NO-BREAK SPACE}% CI 0.100" in sentence
+    )
+    assert not list(sentences([{**row, "lift_low": -0.1}, {**row, "lift_low": None}]))

@@ -11,8 +11,10 @@ from __future__ import annotations
 import hashlib
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from tacit.english import several
+from tacit.findings.numbers import estimate, score
 from tacit.findings.spec import Column, Layout, TableSpec
 from tacit.probes.consistency import background_scores
 from tacit.probes.consistency.adjusted import LIFT_COLUMNS, LiftWithinStrata
@@ -45,8 +47,9 @@ CONTROLS = TableSpec(
     "controls",
     "Leakage and irrelevant background",
     "Conceptual consistency with part of the background left out, and with the background of "
-    "another question that has as many facts and shares no concept, whose lift should be 0. Each "
-    "row has its own questions: those that still have facts of both kinds.",
+    "another question that has as many facts and shares no concept. The lift of the latter should "
+    "be 0; if it is not, the number of facts itself goes with correct answers. Each row has its "
+    "own questions: those that still have facts and negatives.",
     columns=(
         Column("background", "background", meaning="The facts that make the background score."),
         Column("n", "n", "count", "Questions with such a background score and an answer."),
@@ -236,17 +239,34 @@ class Controls:
             yield from facts.select("anchor", end).iter_rows()
 
 
+def sentences(rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    """Yield a warning if the background of other questions predicts the answers as well.
+
+    Args:
+        rows: The rows of ``CONTROLS``.
+    """
+    for row in rows:
+        if row["background"] == IRRELEVANT and (row["lift_low"] or 0.0) > 0:
+            lift = {"value": row["lift"], "low": row["lift_low"], "high": row["lift_high"]}
+            yield (
+                "The background scores of other questions, with as many facts and no shared "
+                f"concept, predict correct answers too (a lift of {estimate(lift, how=score)} over "
+                f"{several(row['n'], 'anchor question')}), so part of the lift may come from the "
+                "number of facts."
+            )
+
+
 def _row(label: str, anchors: pl.DataFrame, how: Permutations | None) -> Mapping[str, object]:
     """Return the row of one background."""
     rows = anchors.drop_nulls(["background_score", "right"])
-    score, right = rows["background_score"], rows["right"]
-    found = predict(right.to_numpy(), score.to_numpy(), rows["cluster"].to_numpy(), how)
+    scores, right = rows["background_score"], rows["right"]
+    found = predict(right.to_numpy(), scores.to_numpy(), rows["cluster"].to_numpy(), how)
     return {
         "background": label,
         "n": found.n,
         "facts": mean_of(rows["facts"]),
         "accuracy": mean_of(right),
-        "background_score": mean_of(score),
+        "background_score": mean_of(scores),
         "consistency": found.average_precision,
         "chance": found.chance,
         "lift": found.lift.value,

@@ -15,7 +15,7 @@ from tacit.findings.numbers import (
     ratio,
     score,
 )
-from tacit.probes.consistency import intervention
+from tacit.probes.consistency import controls, intervention
 from tacit.probes.consistency.prediction import sentences as prediction_sentences
 from tacit.statistics import prediction
 
@@ -47,6 +47,7 @@ def sentences(summary: Mapping[str, Any]) -> Iterator[str]:
         "always giving the same answer would score 50\N{NO-BREAK SPACE}%."
     )
     yield from _odds(summary)
+    yield from controls.sentences(summary.get(controls.CONTROLS.name, ()))
     if summary.get("no_knowledge"):
         yield _without_knowledge(summary["no_knowledge"])
     yield _relevant(summary["relevance"])
