@@ -55,7 +55,7 @@ def test_a_gain_that_is_a_loss_under_another_objective_is_in_the_headline() -> N
     """With each such objective and its interval, and none whose gain has the same sign."""
     shown = text(summary(gain(0.082), gain(-0.097, "log-odds"), gain(-0.094, "margin")))
     assert (
-        f"in the opposite direction under log-odds by {MINUS}9.7 points "
+        f"but under the objective log-odds by {MINUS}9.7 points "
         f"(95 % CI {MINUS}10.7 to {MINUS}8.7 points) and margin by {MINUS}9.4 points" in shown
     )
     assert "opposite" not in text(summary(gain(0.082), gain(0.097, "log-odds"), gain(0, "margin")))

@@ -22,7 +22,7 @@ from tacit.probes.consistency.controls import (
     WHOLE,
     WITHOUT,
     Controls,
-    sentences,
+    doubts,
 )
 from tacit.probes.consistency.questions import Asked
 from tacit.probes.consistency.template import load_templates
@@ -184,8 +184,6 @@ def test_the_first_row_is_the_whole_background(run: Run) -> None:
 def test_irrelevant_background_that_predicts_is_said() -> None:
     """With its lift; not if the interval includes 0 or is missing."""
     row = {"background": IRRELEVANT, "n": 40, "lift": 0.3, "lift_low": 0.1, "lift_high": 0.5}
-    (sentence,) = sentences([{**row, "background": WHOLE}, row])
-    assert (
-        "predict correct answers too (a lift of 0.300 (95\N{NO-BREAK SPACE}% CI 0.100" in sentence
-    )
-    assert not list(sentences([{**row, "lift_low": -0.1}, {**row, "lift_low": None}]))
+    (sentence,) = doubts([{**row, "background": WHOLE}, row])
+    assert "predict correct answers too (lift 0.300 (95\N{NO-BREAK SPACE}% CI 0.100" in sentence
+    assert not list(doubts([{**row, "lift_low": -0.1}, {**row, "lift_low": None}]))

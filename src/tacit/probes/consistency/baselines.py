@@ -139,7 +139,8 @@ def _consistency(name: str, right: Floats, scores: Floats) -> tuple[float | None
 ANCHOR_BASELINES = TableSpec(
     "anchor_baselines",
     "Baselines of anchor questions",
-    "Ways to answer without knowledge of the question. Of tied choices, the first is the answer. "
+    "The model, the same model with pointwise mutual information, and baselines that do not see "
+    "the question. Of tied choices, the first is the answer. "
     "CC: how well the model's background score predicts a baseline's correct answers. The majority "
     "position is that of these questions.",
     columns=(

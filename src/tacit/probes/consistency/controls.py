@@ -13,7 +13,6 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from tacit.english import several
 from tacit.findings.numbers import estimate, score
 from tacit.findings.spec import Column, Layout, TableSpec
 from tacit.probes.consistency import background_scores
@@ -239,7 +238,7 @@ class Controls:
             yield from facts.select("anchor", end).iter_rows()
 
 
-def sentences(rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+def doubts(rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     """Yield a warning if the background of other questions predicts the answers as well.
 
     Args:
@@ -249,10 +248,9 @@ def sentences(rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
         if row["background"] == IRRELEVANT and (row["lift_low"] or 0.0) > 0:
             lift = {"value": row["lift"], "low": row["lift_low"], "high": row["lift_high"]}
             yield (
-                "The background scores of other questions, with as many facts and no shared "
-                f"concept, predict correct answers too (a lift of {estimate(lift, how=score)} over "
-                f"{several(row['n'], 'anchor question')}), so part of the lift may come from the "
-                "number of facts."
+                "But the background scores of other questions, with as many facts and no shared "
+                f"concept, predict correct answers too (lift {estimate(lift, how=score)}), so part "
+                "of the lift may come from the number of facts."
             )
 
 

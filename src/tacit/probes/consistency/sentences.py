@@ -47,7 +47,6 @@ def sentences(summary: Mapping[str, Any]) -> Iterator[str]:
         "always giving the same answer would score 50\N{NO-BREAK SPACE}%."
     )
     yield from _odds(summary)
-    yield from controls.sentences(summary.get(controls.CONTROLS.name, ()))
     if summary.get("no_knowledge"):
         yield _without_knowledge(summary["no_knowledge"])
     yield _relevant(summary["relevance"])
@@ -318,7 +317,8 @@ def _ranked(found: Mapping[str, Any], summary: Mapping[str, Any], n: str) -> str
             f"answers: {figures}, {right}. The interval would be wider than the distance from "
             "chance to a perfect ranking."
         )
-    return f"{_outcome(found, summary)}: {figures}; {_adjusted(summary)}.{_disagreement(found)}"
+    doubts = [*_disagreement(found), *controls.doubts(summary.get(controls.CONTROLS.name, ()))]
+    return " ".join([f"{_outcome(found, summary)}: {figures}; {_adjusted(summary)}.", *doubts])
 
 
 def _outcome(found: Mapping[str, Any], summary: Mapping[str, Any]) -> str:
@@ -362,17 +362,16 @@ def _adjusted(summary: Mapping[str, Any]) -> str:
     return f"adjusted for the number of facts, the lift is {estimate(row, 'value', score)}"
 
 
-def _disagreement(found: Mapping[str, Any]) -> str:
-    """Return a sentence if the intervals of lift and AUROC lead to different conclusions."""
+def _disagreement(found: Mapping[str, Any]) -> Iterator[str]:
+    """Yield a sentence if the intervals of lift and AUROC lead to different conclusions."""
     low, high = found["auroc_low"], found["auroc_high"]
     if low is None or high is None:
-        return ""
-    area = _side(low - _HALF, high - _HALF)
-    if area == _side(found["lift_low"], found["lift_high"]):
-        return ""
+        return
+    if _side(low - _HALF, high - _HALF) == _side(found["lift_low"], found["lift_high"]):
+        return
     row = {"value": found["auroc"], "low": low, "high": high}
-    return (
-        f" Lift and AUROC disagree: the AUROC is {estimate(row, 'value', score)} (chance level "
+    yield (
+        f"Lift and AUROC disagree: the AUROC is {estimate(row, 'value', score)} (chance level "
         "0.5). Lift depends most on the highest background scores, AUROC on all of them."
     )
 

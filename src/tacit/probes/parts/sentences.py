@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from tacit.findings.findings import Findings
 
 
-_IMPROBABLE = 1e-3  # a median P(true) + P(false) below this needs a warning
+_SMALL = 1e-3  # a smaller probability is written in scientific notation
 _MAIN = "paper"  # the objective of the headline
 _FEW = 10  # things; a bootstrap over fewer gives intervals that are too narrow
 
@@ -79,7 +79,7 @@ def _opposite(summary: Mapping[str, Any], gain: float) -> Iterator[str]:
         if row["gain"] is not None and row["gain"] * gain < 0
     ]
     if other:
-        yield f"in the opposite direction under {' and '.join(other)}"
+        yield f"but under the objective {' and under '.join(other)}"
 
 
 def _shuffled(row: Mapping[str, Any]) -> str:
@@ -153,13 +153,10 @@ def _probable(summary: Mapping[str, Any]) -> Iterator[str]:
     mass = summary.get("answer_probability")
     if mass is None:
         return
-    if mass >= _IMPROBABLE:
-        yield f"The median probability of its two answers, P(true) + P(false), is {percent(mass)}."
-        return
+    shown = percent(mass) if mass >= _SMALL else f"{mass:.1e}"
     yield (
-        "Warning: the model practically never gives one of the two answers (the median of "
-        f"P(true) + P(false), separator included, is {mass:.1e}), so the beliefs are ratios of "
-        "small probabilities and hardly describe what the model would say."
+        "The median probability of its two answers together, P(true) + P(false) with the "
+        f"separator, is {shown}. A small value may come from the separator alone."
     )
 
 
