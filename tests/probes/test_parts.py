@@ -184,7 +184,7 @@ def test_the_probability_of_both_answers_is_reported(
     assert findings.summary["answer_probability"] == pytest.approx(statistics.median(masses))
     told = " ".join(PartsProbe.sentences(findings))
     assert "The median probability of its two answers together" in told
-    assert ("e-" in told) == improbable
+    assert (f"is {statistics.median(masses):.1e}." in told) == improbable
 
 
 def test_without_log_probabilities_there_is_no_probability_of_the_answers(tmp_path: Path) -> None:
