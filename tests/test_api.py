@@ -96,7 +96,7 @@ def test_a_run_shows_itself() -> None:
     assert f"<td>{made.summary['questions']:,}</td>" in html
     assert isinstance(made.figure("accuracy_by_relation"), alt.VConcatChart)
     assert made.report("report.html").read_text(encoding="utf-8").startswith("<!doctype html>")
-    with pytest.raises(RequestError, match="has no figure 'pie'; its figures are accuracy_at"):
+    with pytest.raises(RequestError, match="has no figure 'pie'; its figures are violations"):
         made.figure("pie")
     with pytest.raises(RequestError, match="palette"):
         made.figure("accuracy_at", palette="pink")

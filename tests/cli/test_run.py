@@ -86,6 +86,7 @@ def test_json_gives_the_summary_of_the_manifest(tacit: Tacit, workplace: Path) -
     assert json.loads(ran.out) == {
         "runs": [{"model": "demo", "out": "run", **manifest["summary"]}],
         "comparison": [],
+        "scale": [],
     }
     assert manifest["summary"]["drawings"] == 2
 

@@ -283,6 +283,6 @@ def test_whole_sentences_are_compared_among_the_concepts(
     together = pl.read_parquet(workplace / "runs" / "comparison.parquet").filter(measure="mrr")
     assert set(together["first_candidates"]) == set(together["second_candidates"]) == {5}
     assert together["first_chance"][0] == pytest.approx((1 + 1 / 2 + 1 / 3 + 1 / 4 + 1 / 5) / 5)
-    assert "chance 0.457 among 5 candidates" in ran.out
+    assert "chance 0.457" in ran.out
     assert "ranks among the concepts that both scored" in ran.out
     assert re.search(r"^ +among +$", ran.out, re.MULTILINE)

@@ -106,7 +106,7 @@ def test_an_adapter_that_lacks_parts_is_refused(folder_of: FolderOf, tmp_path: P
     folder = adapter(folder_of("llama"), tmp_path / "adapter")
     weights = load_file(folder / "adapter_model.safetensors")
     save_file(dict(list(weights.items())[:-1]), folder / "adapter_model.safetensors")
-    with pytest.raises(ModelError, match="lacks parts"):
+    with pytest.raises(ModelError, match="lacks weights"):
         tiny.load(folder_of("llama"), adapter=folder)
 
 

@@ -59,7 +59,9 @@ def test_a_gain_that_is_a_loss_under_another_objective_is_in_the_headline() -> N
         f"(95 % CI {MINUS}10.7 to {MINUS}8.7 points) and under margin by {MINUS}9.4 points" in shown
     )
     assert "but under" not in text(summary(gain(0.082), gain(0.097, "log-odds"), gain(0, "margin")))
-    assert "but under the objective margin by +1.0 points" in text(summary(gain(-0.05), gain(0.01, "margin")))
+    assert "but under the objective margin by +1.0 points" in text(
+        summary(gain(-0.05), gain(0.01, "margin"))
+    )
 
 
 def test_the_gain_without_the_symmetric_relations_has_its_interval() -> None:

@@ -15,9 +15,9 @@ from statsmodels.stats.contingency_tables import mcnemar as of_statsmodels
 from tacit.statistics import Bootstrap
 from tacit.statistics.paired import (
     FEW_CHANGES,
+    FEW_CLUSTERS,
     NO_CHANGE,
     NO_PAIRS,
-    ONE_CLUSTER,
     mcnemar,
     paired_change,
 )
@@ -97,7 +97,7 @@ def test_a_change_without_an_interval_says_why() -> None:
     assert (same.change.value, same.change.low, same.p_value) == (0.0, None, 1.0)
     assert same.no_interval == NO_CHANGE
     alone = paired_change([False] * 8, [True] * 8, ["a"] * 8)
-    assert (alone.change.value, alone.change.low, alone.no_interval) == (1.0, None, ONE_CLUSTER)
+    assert (alone.change.value, alone.change.low, alone.no_interval) == (1.0, None, FEW_CLUSTERS)
     for changed, reason in ((5, FEW_CHANGES), (6, None)):
         after = [at < changed for at in range(12)]
         found = paired_change([False] * 12, after, range(12))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tacit.statistics.intervals import Bootstrap, Estimate
+from tacit.statistics.intervals import FEWEST_CLUSTERS, Bootstrap, Estimate
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 NO_PAIRS = "no pairs"
 NO_CHANGE = "no answer changed"
 FEW_CHANGES = "too few answers changed"
-ONE_CLUSTER = "one cluster"
+FEW_CLUSTERS = f"fewer than {FEWEST_CLUSTERS} clusters, or no variation"
 FEWEST_CHANGES = 6
 """With fewer changed rows, the exact test cannot reach 5 %, but the bootstrap could exclude 0."""
 
@@ -63,10 +63,11 @@ def paired_change(
     if not n:
         return PairedChange(0, None, None, Estimate(None, None, None), 0, 0, None, NO_PAIRS)
     gained, lost = int((second & ~first).sum()), int((first & ~second).sum())
-    change: Estimate = (bootstrap or Bootstrap()).difference(
+    made = (bootstrap or Bootstrap()).difference(
         clusters, np.stack([first, second]), np.ones((2, n))
     )
-    reason = ONE_CLUSTER if change.low is None else None
+    change = made.estimate
+    reason = FEW_CLUSTERS if change.low is None else None
     if gained + lost < FEWEST_CHANGES:
         reason = FEW_CHANGES if gained + lost else NO_CHANGE
         change = Estimate(change.value, None, None)

@@ -28,14 +28,14 @@ POSITIVE = ("Yes", "True", "Right", "Correct", "Positive", "Pass", "On")
 
 
 def anchors() -> list[Anchor]:
-    """As many anchors as counts, two per question concept."""
+    """As many anchors as counts, three of one question concept and one of each other."""
     return [
         Anchor(
             f"q{at}",
             f"What is alpha{at} for?",
             (f"wrong{at}", f"answer{at}", f"other{at}"),
             1,
-            f"concept{at // 2}",
+            f"concept{max(0, at - 2)}",
         )
         for at in range(len(COUNTS))
     ]

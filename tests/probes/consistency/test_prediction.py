@@ -220,7 +220,7 @@ def test_a_model_that_always_says_yes_has_a_constant_background_score() -> None:
     assert "the model answers every background question with yes" in verdict(found.summary)
     assert found.tables["accuracy_by_score"]["n"].to_list() == [40]
     (sentence, *_) = prediction.sentences(found.summary)
-    assert "There is no evidence that knowing the background facts adds" in sentence
+    assert "There is no evidence that the features predict correct answers" in sentence
 
 
 def test_a_model_whose_answers_follow_its_facts_is_predicted_by_them() -> None:

@@ -32,8 +32,21 @@ def words_of(
     )
     found = consistency.overall(anchors, Permutations(199)).to_dicts()[0]
     positive, negative = accuracies
+    # As if all questions had equally many facts.
+    names = {
+        "lift_adjusted": "lift",
+        "lift_adjusted_low": "lift_low",
+        "lift_adjusted_high": "lift_high",
+    }
+    adjusted = {name: found[of] for name, of in names.items()}
     return verdict(
-        {"consistency": found, "positive_accuracy": positive, "negative_accuracy": negative}
+        {
+            "consistency": found,
+            "positive_accuracy": positive,
+            "negative_accuracy": negative,
+            "no_adjusted_interval": found["no_interval"],
+            **adjusted,
+        }
     )
 
 

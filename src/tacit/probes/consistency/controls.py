@@ -80,7 +80,7 @@ CONTROLS = TableSpec(
         ),
     ),
     printed=Layout(
-        columns=("n", "facts", "consistency", "chance", "lift", "lift_adjusted", "p_adjusted")
+        columns=("background", "n", "facts", "consistency", "chance", "lift", "lift_adjusted")
     ),
 )
 

@@ -46,7 +46,10 @@ if TYPE_CHECKING:
 OPTIONAL = ("prior", "frequency")
 """Features that no anchor has if choices are not scored as texts, or without concepts."""
 
-PAIRS = ((BOTH, MARGIN), (BOTH, ANSWER), (BACKGROUND, BASE_RATE), (MARGIN, BASE_RATE))
+PAIRS = (
+    *((BOTH, BASE_RATE), (BOTH, MARGIN), (BOTH, ANSWER)),
+    *((BACKGROUND, BASE_RATE), (MARGIN, BASE_RATE)),
+)
 """The predictors that are compared."""
 
 
@@ -302,7 +305,13 @@ def adds(summary: Mapping[str, Any]) -> str:
     """Return a clause on whether the background adds to the answer margin, with the figures."""
     found = summary["prediction"]
     over = {row["over"]: row for row in summary[GAINS.name] if row["predictor"] == BOTH}
-    margin, rest = (_gain(over[name]) for name in (MARGIN, ANSWER))
+    chance, margin, rest = (_gain(over[name]) for name in (BASE_RATE, MARGIN, ANSWER))
+    if not (chance["low"] or 0.0) > 0:
+        area = {end: None if value is None else 0.5 + value for end, value in chance.items()}
+        return (
+            "There is no evidence that the features predict correct answers: their AUROC is "
+            f"{estimate(area, 'value', score)} (chance level 0.5)"
+        )
     figures = (
         f"AUROC {score(found[BOTH]['auroc'])} with all features, "
         f"{score(found[MARGIN]['auroc'])} with the margin alone, difference "
@@ -313,7 +322,7 @@ def adds(summary: Mapping[str, Any]) -> str:
 
 
 def background_adds(summary: Mapping[str, Any]) -> bool:
-    """Return whether the background adds to the margin and to all other features."""
+    """Return whether all features beat chance, the margin alone, and all but the background."""
     rows = [row for row in summary[GAINS.name] if row["predictor"] == BOTH]
     return bool(rows) and all((row["auroc_low"] or 0.0) > 0 for row in rows)
 

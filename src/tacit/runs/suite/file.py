@@ -332,7 +332,11 @@ class _Reader:
     ) -> Any:  # noqa: ANN401 - an instance of kind
         """Return a dataclass of options from an entry, and from those given apart from the file."""
         known = declarations(kind)
-        mine = {key: _given(key, of, known[key]) for key, of in given.items() if key in known}
+        mine = {
+            key: _given(key, of, known[key])
+            for key, of in given.items()
+            if key in known and key not in _DESCRIBING
+        }
         values = {
             key: self._option(value, known[key], (*location, key))
             for key, value in entry.items()

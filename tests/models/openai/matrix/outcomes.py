@@ -77,7 +77,7 @@ _ABILITIES = re.compile(
     r"|accepts neither top_k|no replies at temperature 0)",
     re.DOTALL,
 )
-_PRIVATE = {"name", "fingerprint", "identity", "canaries"}
+_PRIVATE = {"name", "fingerprint", "identity", "canaries", "preflight"}
 
 
 @dataclass(frozen=True)
