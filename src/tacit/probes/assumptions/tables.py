@@ -10,9 +10,9 @@ _WORDING = Column(
 _ORDER = Column(
     "order",
     "order",
-    meaning="Which properties are stated, the most (top) or the least (bottom) frequent, and "
-    "whether by decreasing or increasing production frequency; random, or one draw such as "
-    "random-2-5.",
+    meaning="The stated properties (top: most frequent; bottom: least frequent) and their order "
+    "(decreasing or increasing production frequency); or random, the mean over a concept's random "
+    "draws; or one draw, such as random-2-5.",
 )
 _CATEGORY = Column("category", "category", meaning="The category of the properties; null for all.")
 _N = Column("n", "properties", "count", "The number of properties in the prompt.")
@@ -26,7 +26,11 @@ _TEXT = Column("text", "prompt", meaning="The prompt.")
 _PLACE = Column("place", "place", "count", "Its rank among the best candidates, from 1.")
 _WORD = Column("word", "word", meaning="The candidate.")
 _RANK = Column(
-    "rank", "rank", "count", "How many candidates are at least as probable; null if missing."
+    "rank",
+    "rank",
+    "count",
+    "How many candidates, the target included, are at least as probable as the target; null if the "
+    "target is not a candidate or the model cannot write it.",
 )
 _OF = Column("candidates", "candidates", "count", "The number of ranked candidates.")
 _LOGPROB = Column("logprob", "log-probability (nats)", "nats", "The word's log-probability.")
@@ -165,7 +169,9 @@ RETRIEVAL_BY_NUMBER = TableSpec(
         Column("missing", "missing", "count", "How many concepts the model cannot write."),
         _mean("mrr", "MRR", "The mean of 1/rank.", chance="chance_mrr"),
         Column("candidates", "candidates", "count", "The largest number of ranked candidates."),
-        Column("chance_mrr", "chance", "score", "The MRR of random ranks among them."),
+        Column(
+            "chance_mrr", "chance", "score", "The MRR if ranks among the candidates were random."
+        ),
         _mean("probability", "probability", "The mean probability of the correct word.", "percent"),
         _mean(
             "renormalised",

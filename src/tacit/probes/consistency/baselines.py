@@ -140,8 +140,9 @@ ANCHOR_BASELINES = TableSpec(
     "anchor_baselines",
     "Baselines of anchor questions",
     "Ways to answer without knowledge of the question. Of tied choices, the first is the answer. "
-    "CC: how well the model's background score predicts a baseline's correct answers. The majority "
-    "position is that of these questions.",
+    "CC (conceptual consistency): how well the model's background score predicts which of the "
+    "baseline's answers are correct. The majority position is the most frequent position of the "
+    "correct answer in these questions.",
     columns=(
         Column(
             "baseline",

@@ -450,7 +450,8 @@ RELEVANCE = TableSpec(
 BACKGROUND_WAYS = TableSpec(
     "background_variants",
     "Background score by prompt variant",
-    "Each meta-prompt and pair of answer words alone, and all together.",
+    "One row per combination of meta-prompt and answer-word pair, and one row per method for all "
+    "combinations together.",
     columns=(
         Column(
             "preset", "method", meaning="How scores become answers; votes: all replies together."
