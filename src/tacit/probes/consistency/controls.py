@@ -44,9 +44,10 @@ UNKNOWN = "concepts of parts unknown"
 CONTROLS = TableSpec(
     "controls",
     "Leakage and irrelevant background",
-    "Conceptual consistency with part of the background left out, and with the background of "
-    "another question that has as many facts and shares no concept, whose lift should be 0. Each "
-    "row has its own questions: those that still have facts of both kinds.",
+    "Conceptual consistency with part of the background left out, and with irrelevant background: "
+    "that of another question that has as many facts and shares no concept. The lift with "
+    "irrelevant background should be 0. Each row uses the questions that still have a "
+    "background score.",
     columns=(
         Column("background", "background", meaning="The facts that make the background score."),
         Column("n", "n", "count", "Questions with such a background score and an answer."),
