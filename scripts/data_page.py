@@ -21,8 +21,8 @@ _BEGINNING = """\
 # Get the data
 
 Tacit reads the published data sets below. It downloads none of them: get them yourself, under their
-own licences. `tacit show sources` lists them, and `tacit show sources NAME` shows one. Your own
-files work as well; the linked reference pages describe the layouts.
+own licences. `tacit show sources` lists these data sets; `tacit show sources NAME` describes the
+one called NAME. Your own files work as well; the linked reference pages describe the layouts.
 
 To check a download, compare the output of `sha256sum FILE` with the table. Sizes, checksums and
 licences that could not be verified are marked as unknown.

@@ -58,8 +58,8 @@ def run(  # noqa: PLR0913 - all of a run in one call
     Args:
         probe: ``parts``, ``consistency``, ``assumptions``, the name of another package's probe, or
             a probe class.
-        model: A Hugging Face name, a model's folder, ``demo``, or a server's address; or a sequence
-            of these.
+        model: A name on the Hugging Face hub, a folder, ``demo``, or a server's address; or a
+            sequence of these.
         beliefs: A file of beliefs in place of a model, for probes that read such files (``parts``).
         out: The run's folder; with several models, the folder that contains their runs. If None,
             nothing is written.

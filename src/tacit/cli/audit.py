@@ -31,7 +31,9 @@ def audit(
     *,
     base: given.KnowledgeBaseFile,
     questions: given.Questions,
-    out: Annotated[Path, typer.Option(help="The sample: TSV, CSV, JSONL or Parquet.")],
+    out: Annotated[
+        Path, typer.Option(help="File to write the sample to: TSV, CSV, JSONL or Parquet.")
+    ],
     sample: Annotated[int, typer.Option(min=1, help="Number of facts to draw.")] = _SAMPLE,
     wording: Annotated[
         Literal["paper", "grammatical", "surface"],
@@ -46,7 +48,8 @@ def audit(
 ) -> None:
     """Audit the background facts of a file of questions, and draw facts for people to rate.
 
-    Two people fill in the column rating, each in a copy. --seed is the seed of the draw, too.
+    Two people then fill in the column rating, each in their own copy of the sample. The sample
+    is drawn with --seed.
 
     Example: tacit kb audit conceptnet.kb --questions dev.jsonl --out sample.tsv
     """
@@ -81,10 +84,10 @@ def audit(
 
 def agreement(
     first: Annotated[Path, typer.Argument(help="The sample, rated by one person.")],
-    second: Annotated[Path, typer.Argument(help="The same sample, rated by another.")],
+    second: Annotated[Path, typer.Argument(help="The same sample, rated by a second person.")],
     as_json: given.AsJson = False,
 ) -> None:
-    """Compare two people's ratings of a sample of tacit kb audit: Cohen's kappa.
+    """Compute Cohen's kappa of two people's ratings of a sample from tacit kb audit.
 
     Example: tacit kb agreement rater-1.tsv rater-2.tsv
     """

@@ -31,31 +31,42 @@ class OnDuplicate(StrEnum):
 
 Beliefs = Annotated[
     Path,
-    typer.Argument(help="TSV, CSV, JSONL or Parquet: subject, relation, object, p_true, groups."),
+    typer.Argument(
+        help="A table of beliefs (TSV, CSV, JSONL or Parquet) with the columns subject, relation, "
+        "object and p_true, and optionally columns that define groups."
+    ),
 ]
 Groups = Annotated[
     str | None,
     typer.Option(
         metavar="COL[,COL]",
         help=(
-            "Columns that define a group. Default: those of thing, annotator, person, "
-            "document, model and group that exist."
+            "Columns that define a group [default: all columns of the table that are named thing, "
+            "annotator, person, document, model or group]."
         ),
     ),
 ]
-ByGroup = Annotated[Path | None, typer.Option(help="Write the result of each group to this table.")]
+ByGroup = Annotated[Path | None, typer.Option(help="File to write the result of each group to.")]
 OntologyName = Annotated[
-    str, typer.Option("--ontology", help="parts, taxonomy, time, space, or a YAML file.")
+    str,
+    typer.Option(
+        "--ontology",
+        help="The relations and constraints: parts, taxonomy, time, space, or a YAML file.",
+    ),
 ]
 Duplicates = Annotated[
-    OnDuplicate, typer.Option(help="What to do if a statement has several different beliefs.")
+    OnDuplicate,
+    typer.Option(
+        help="If rows have different beliefs about one statement: report an error, or use their "
+        "mean or the first."
+    ),
 ]
 
 TimeLimit = Annotated[
     float,
     typer.Option(
-        help="Seconds for exact repair; then stop with the best assignment found and a proven "
-        "bound. inf: no limit."
+        help="Time limit of exact repair in seconds (inf: no limit). If it is reached, the result "
+        "is the best assignment found, with a proven bound on the optimum."
     ),
 ]
 
@@ -64,7 +75,11 @@ def check(
     beliefs: Beliefs,
     ontology: OntologyName = "parts",
     believed: Annotated[
-        str, typer.Option(help="p_true, or a column of True and False: believed, repaired, label.")
+        str,
+        typer.Option(
+            help="Which statements count as believed: p_true (those with p_true above one half), "
+            "or the name of a column of True and False, such as believed, repaired or label."
+        ),
     ] = "p_true",
     groups: Groups = None,
     on_duplicate: Duplicates = OnDuplicate.error,
@@ -72,12 +87,13 @@ def check(
         bool,
         typer.Option(
             "--revision-cost",
-            help="Compute the smallest number of beliefs to change for consistency.",
+            help="Compute the smallest number of beliefs that must change to satisfy all "
+            "constraints.",
         ),
     ] = False,
     time_limit: TimeLimit = TIME_LIMIT,
     violations: Annotated[
-        Path | None, typer.Option(help="Write the violated constraints to this table.")
+        Path | None, typer.Option(help="File to write the violated constraints to.")
     ] = None,
     by_group: ByGroup = None,
     force: Force = False,
@@ -209,12 +225,19 @@ def repair(
     context: typer.Context,
     beliefs: Beliefs,
     out: Annotated[
-        Path, typer.Option(help="The beliefs with two more columns, believed and repaired.")
+        Path,
+        typer.Option(
+            help="File to write the beliefs to, with the added columns believed and repaired."
+        ),
     ],
     ontology: OntologyName = "parts",
     objective: Annotated[
         Goal,
-        typer.Option(help="What repair maximises: the paper's confidence, log-odds or margins."),
+        typer.Option(
+            help="What repair maximises: paper (the confidence of the paper), log-odds (the "
+            "probability of the assignment) or margin (agreement, weighted by the distance from "
+            "one half)."
+        ),
     ] = Goal.paper,
     groups: Groups = None,
     on_duplicate: Duplicates = OnDuplicate.error,
@@ -225,7 +248,10 @@ def repair(
     by_group: ByGroup = None,
     assignment: Annotated[
         Path | None,
-        typer.Option(help="Write all statements that are true after repair, asked or not."),
+        typer.Option(
+            help="File to write all statements to that are true after repair, including statements "
+            "that were not asked."
+        ),
     ] = None,
     force: Force = False,
     as_json: AsJson = False,
@@ -235,8 +261,8 @@ def repair(
     Repair solves a weighted MaxSAT problem: it satisfies every constraint and keeps as much of the
     model's confidence as possible. The result is proven optimal unless the time limit is reached.
 
-    The default objective, paper, is that of ParRoT: it also turns doubted statements true if no
-    constraint forbids them. For other beliefs, prefer --objective log-odds.
+    The default objective, paper, is the objective of ParRoT, which also turns doubted statements
+    true if no constraint forbids them. Outside of ParRoT, prefer --objective log-odds.
 
     Example: tacit repair beliefs.tsv --objective log-odds --out repaired.tsv
     """

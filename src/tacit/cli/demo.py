@@ -25,7 +25,7 @@ def demo(
 ) -> None:
     """Run all three probes on bundled models and data.
 
-    Prints one line per probe, writes a report, and opens it.
+    Prints one line per probe, writes a report, and opens the report in a browser.
 
     Example: tacit demo
     """

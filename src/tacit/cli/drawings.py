@@ -19,9 +19,12 @@ app = group("Read people's drawings of everyday things.")
 @app.command("enrich")
 def enrich_command(
     path: Annotated[Path, typer.Argument(help="A folder of drawings, or one annotations file.")],
-    out: Annotated[Path, typer.Option(help="Labelled statements: TSV, CSV, JSONL or Parquet.")],
+    out: Annotated[
+        Path,
+        typer.Option(help="File to write the labelled statements to: TSV, CSV, JSONL or Parquet."),
+    ],
     things: Annotated[
-        str | None, typer.Option(help="Only these things, separated by commas.")
+        str | None, typer.Option(help="Use only these things, separated by commas.")
     ] = None,
     force: Force = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the counts as JSON.")] = False,

@@ -36,25 +36,32 @@ app.command("agreement")(audit.agreement)
 def import_command(
     dumps: Annotated[
         list[Path],
-        typer.Argument(help="ConceptNet assertions or tab-separated triples, optionally .gz."),
+        typer.Argument(
+            help="Files of ConceptNet assertions or tab-separated triples, gzipped (.gz) or not."
+        ),
     ],
-    out: Annotated[Path, typer.Option(help="The file of the knowledge base.")],
+    out: Annotated[Path, typer.Option(help="File to write the knowledge base to.")],
     language: Annotated[
-        str, typer.Option(help="ConceptNet assertions: language of the concepts.")
+        str,
+        typer.Option(help="Language of the concepts to import; ConceptNet assertions only."),
     ] = "en",
     columns: Annotated[
-        str, typer.Option(help="Columns of a file of triples, in order.")
+        str, typer.Option(help="Names of the columns in files of triples, in order.")
     ] = "relation,head,tail",
     source_version: Annotated[
-        str | None, typer.Option(help="Version of the source, to record.")
+        str | None,
+        typer.Option(help="Version of the source, to be recorded in the knowledge base."),
     ] = None,
-    licence: Annotated[str | None, typer.Option(help="Licence of the source, to record.")] = None,
+    licence: Annotated[
+        str | None,
+        typer.Option(help="Licence of the source, to be recorded in the knowledge base."),
+    ] = None,
     force: given.Force = False,
     as_json: given.AsJson = False,
 ) -> None:
     """Import ConceptNet 5.7 or plain triples.
 
-    The result is one DuckDB file, which is read offline.
+    The result is one DuckDB file. Commands that use this file need no network.
 
     Example: tacit kb import conceptnet-assertions-5.7.0.csv.gz --out conceptnet.kb
     """
@@ -98,7 +105,7 @@ def facts_command(
     *,
     base: given.KnowledgeBaseFile,
     question: Annotated[str, typer.Argument(help="The question.")],
-    choices: Annotated[list[str] | None, typer.Argument(help="Its answer choices, if any.")] = None,
+    choices: Annotated[list[str] | None, typer.Argument(help="The answer choices, if any.")] = None,
     extracted: BackgroundOptions,
     as_json: given.AsJson = False,
 ) -> None:
@@ -136,7 +143,9 @@ def background_command(
     *,
     base: given.KnowledgeBaseFile,
     questions: given.Questions,
-    out: Annotated[Path, typer.Option(help="The facts: TSV, CSV, JSONL or Parquet.")],
+    out: Annotated[
+        Path, typer.Option(help="File to write the facts to: TSV, CSV, JSONL or Parquet.")
+    ],
     extracted: BackgroundOptions,
     force: given.Force = False,
     as_json: given.AsJson = False,

@@ -28,7 +28,9 @@ _OF_RETRIEVAL = ("articles", "least", "most_words")
 @declared()
 def prompts_command(
     *,
-    out: Annotated[Path, typer.Option(help="The prompts: TSV, CSV, JSONL or Parquet.")],
+    out: Annotated[
+        Path, typer.Option(help="File to write the prompts to: TSV, CSV, JSONL or Parquet.")
+    ],
     options: NormsOptions,
     elicitation: Annotated[
         bool,
@@ -38,17 +40,24 @@ def prompts_command(
     ] = False,
     wording: Annotated[
         Literal["sentence", "blank-last"],
-        typer.Option(help="Wording of the prompts; blank-last is for causal models."),
+        typer.Option(help="Wording of the prompts: sentence, or blank-last for causal models."),
     ] = "sentence",
     vocabulary: Annotated[
-        Path | None, typer.Option(help="Retrieval: only the concepts in this file, one per line.")
+        Path | None,
+        typer.Option(help="In retrieval, use only the concepts in this file, one per line."),
     ] = None,
     no_preface: Annotated[
-        bool, typer.Option("--no-preface", help='Elicitation: without "Everyone knows that".')
+        bool,
+        typer.Option(
+            "--no-preface", help='Leave "Everyone knows that" out of elicitation prompts.'
+        ),
     ] = False,
     left_out: Annotated[
         Path | None,
-        typer.Option(help="Retrieval: write the properties left out to this table, with reasons."),
+        typer.Option(
+            help="File to write the properties to that retrieval prompts leave out, with the "
+            "reasons."
+        ),
     ] = None,
     force: given.Force = False,
     as_json: given.AsJson = False,

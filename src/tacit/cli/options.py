@@ -32,21 +32,29 @@ def checked(given: str | list[str] | None) -> str | list[str] | None:
     return given
 
 
-_A_MODEL = "A Hugging Face name, a model's folder, demo, or a server's address (http://…/v1)"
+A_MODEL = (
+    "A model's name on the Hugging Face hub, its folder, the word demo (the bundled model), or a "
+    "server's address (http://…/v1)"
+)
 
 ModelName = Annotated[
     str,
-    typer.Option("--model", help=f"{_A_MODEL}.", show_default=False, callback=checked),
+    typer.Option("--model", help=f"{A_MODEL}.", show_default=False, callback=checked),
 ]
-OneModel = Annotated[str | None, typer.Option("--model", help=f"{_A_MODEL}.", callback=checked)]
+OneModel = Annotated[str | None, typer.Option("--model", help=f"{A_MODEL}.", callback=checked)]
 BeliefsFile = Annotated[
     Path | None,
     typer.Option(
         "--beliefs",
-        help="A file of beliefs, instead of a model: columns thing, subject, …, p_true.",
+        help=(
+            "A file of beliefs to use instead of a model, with the columns thing, subject, …, "
+            "p_true."
+        ),
     ),
 ]
-Revision = Annotated[str | None, typer.Option(help="Branch, tag or commit of a model on the hub.")]
+Revision = Annotated[
+    str | None, typer.Option(help="Branch, tag or commit of a model on the Hugging Face hub.")
+]
 Preset = Annotated[
     str, typer.Option(help="The question template: plain, macaw, gpt3 or gpt3-paper.")
 ]
@@ -63,11 +71,16 @@ DryRun = Annotated[
 ]
 Force = Annotated[
     bool,
-    typer.Option("--force", help="Overwrite a file that this command did not write."),
+    typer.Option(
+        "--force", help="Overwrite the output file even if this command did not write it."
+    ),
 ]
 Questions = Annotated[
     Path,
-    typer.Option(help="Multiple-choice questions: CommonsenseQA, or question, choices, answer."),
+    typer.Option(
+        help="A file of multiple-choice questions: CommonsenseQA or another published data set, "
+        "or a table with question, choices and answer."
+    ),
 ]
 KnowledgeBaseFile = Annotated[
     Path, typer.Argument(metavar="KB", help="A knowledge base created by tacit kb import.")

@@ -24,30 +24,42 @@ def predict(
     *,
     run: Annotated[Path, typer.Argument(help="The folder of a consistency run.")],
     question: Annotated[str, typer.Argument(help="The new question.")],
-    choices: Annotated[str, typer.Option(help="Its choices, separated by commas.")],
+    choices: Annotated[str, typer.Option(help="The answer choices, separated by commas.")],
     model: Annotated[
         str | None,
         typer.Option(
-            help="Where the run's model is now [default: where it was].", callback=given.checked
+            help="Where to find the run's model [default: where the run found it].",
+            callback=given.checked,
         ),
     ] = None,
     kb: Annotated[
         Path | None,
-        typer.Option(help="Where the run's knowledge base is now [default: where it was]."),
+        typer.Option(
+            help="Where to find the run's knowledge base [default: where the run found it]."
+        ),
     ] = None,
-    device: Annotated[str, typer.Option(help="auto, cpu, cuda, cuda:1, …")] = "auto",
+    device: Annotated[
+        str, typer.Option(help="Device that runs the model: auto, cpu, cuda, cuda:1, …")
+    ] = "auto",
     trust_remote_code: Annotated[
-        bool, typer.Option("--trust-remote-code", help="Allow code that a model contains to run.")
+        bool,
+        typer.Option(
+            "--trust-remote-code", help="Allow Python code that comes with a model to run."
+        ),
     ] = False,
     yes: Annotated[
-        bool, typer.Option("--yes", help="For a chat API: accept the cost without asking.")
+        bool,
+        typer.Option(
+            "--yes", help="With a chat API: start without asking you to confirm the cost."
+        ),
     ] = False,
     store: given.StorePath = None,
     as_json: given.AsJson = False,
 ) -> None:
     """Predict whether a run's model answers a new question correctly.
 
-    Asks the question and its background facts, and applies the predictor that the run has fitted.
+    Asks the model the question and its background facts, and applies the predictor that the run has
+    fitted.
 
     Example: tacit predict runs/gpt2 "Where does a dog sleep?" --choices kennel,tree,pond
     """

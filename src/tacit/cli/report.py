@@ -14,13 +14,13 @@ from tacit.cli.options import AsJson, Force
 RunFolders = Annotated[
     list[Path], typer.Argument(help="Run folders, or folders that contain several runs.")
 ]
-HtmlFile = Annotated[Path, typer.Option("--out", "-o", "--output", help="The file to write.")]
+HtmlFile = Annotated[Path, typer.Option("--out", "-o", "--output", help="The HTML file to write.")]
 
 
 def report(runs: RunFolders, out: HtmlFile = Path("report.html"), force: Force = False) -> None:
     """Write the HTML report of one or several runs.
 
-    The report is one file that opens from disk and loads nothing.
+    The report is one file that contains everything it needs; opening it requires no network.
 
     Example: tacit report runs/gpt2 --out report.html
     """
@@ -39,15 +39,16 @@ def compare(
         bool,
         typer.Option(
             "--force",
-            help="Also compare runs that differ in more than the model, and overwrite any file.",
+            help="Compare runs even if they differ in more than the model, and overwrite the "
+            "output file even if this command did not write it.",
         ),
     ] = False,
     as_json: AsJson = False,
 ) -> None:
     """Write an HTML comparison of several models.
 
-    The page shows the paired differences of runs of the same probe on the same data, and how
-    figures change with the size of the models of a family.
+    The page shows paired differences between runs of the same probe on the same data, and how
+    results change with model size within a family.
 
     Example: tacit compare runs/gpt2 runs/opt --out comparison.html
     """

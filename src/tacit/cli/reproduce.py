@@ -35,7 +35,8 @@ def parrot(
     model: given.OneModel = None,
     beliefs: given.BeliefsFile = None,
     out: Annotated[
-        Path | None, typer.Option(help="Also write the tables here: TSV, CSV, JSONL or Parquet.")
+        Path | None,
+        typer.Option(help="File to write the tables to: TSV, CSV, JSONL or Parquet."),
     ] = None,
     settings: ModelSettings,
     engine: EngineOptions,
@@ -43,11 +44,10 @@ def parrot(
     force: given.Force = False,
     as_json: given.AsJson = False,
 ) -> None:
-    """Compare with Gu et al. 2023 (ParRoT).
+    """Compare results with Gu et al. 2023 (ParRoT).
 
-    Prints Tables 1 and 5; with a model or beliefs, also the tables about models.
-
-    These are Tables 3, 4, 6 and 7, the counts behind Figure 3, and the drawings changed by repair.
+    Prints Tables 1 and 5. With a model or beliefs, also prints Tables 3, 4, 6 and 7, the counts
+    behind Figure 3, and the number of drawings changed by repair.
 
     Example: tacit reproduce parrot --drawings drawings --model gpt2
     """
@@ -126,20 +126,21 @@ def sta(
             "--as",
             metavar="MODEL",
             help=(
-                "Compare with this published model: bert-base, bert-large, roberta-base or "
-                "roberta-large. Default: show all four."
+                "Published model to compare the run with: bert-base, bert-large, roberta-base or "
+                "roberta-large [default: all four]."
             ),
         ),
     ] = None,
     out: Annotated[
-        Path | None, typer.Option(help="Also write the table here: TSV, CSV, JSONL or Parquet.")
+        Path | None,
+        typer.Option(help="File to write the table to: TSV, CSV, JSONL or Parquet."),
     ] = None,
     force: given.Force = False,
     as_json: given.AsJson = False,
 ) -> None:
-    """Compare with Weir et al. 2020 (assumptions).
+    """Compare results with Weir et al. 2020 (assumptions).
 
-    Compares the paper's tables with a finished run of the assumptions probe.
+    Compares a finished run of the assumptions probe with the paper's tables.
 
     Example: tacit reproduce sta runs/roberta --as roberta-large
     """

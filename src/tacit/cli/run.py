@@ -193,8 +193,7 @@ class Asked:
 
     model: list[str] | None = option(
         None,
-        help="A Hugging Face name, a model's folder, demo, or a server's address (http://…/v1); "
-        "repeat it to compare models.",
+        help=f"{given.A_MODEL}; repeat the option to compare models.",
         group="Model",
         check=given.checked,
     )
@@ -206,7 +205,10 @@ class AskedOrFile(Asked):
 
     beliefs: Path | None = option(
         None,
-        help="A file of beliefs, instead of a model: columns thing, subject, …, p_true.",
+        help=(
+            "A file of beliefs to use instead of a model, with the columns thing, subject, …, "
+            "p_true."
+        ),
         group="Model",
     )
 
@@ -217,8 +219,8 @@ class Output:
 
     out: Path | None = option(
         None,
-        help="The run's folder; with several models, the folder for their runs. Required, except "
-        "with --dry-run.",
+        help="Folder to write the run to; with several models, the folder for all their runs. "
+        "Required, except with --dry-run.",
         flags=("--out", "-o", "--output"),
         group=OUTPUT,
     )
@@ -229,10 +231,14 @@ class Output:
         group=OUTPUT,
     )
     figures: str | None = option(
-        None, help="Also draw the figures: svg, png, pdf, separated by commas.", group=OUTPUT
+        None,
+        help="Formats of figures to draw: svg, png or pdf; separate several by commas.",
+        group=OUTPUT,
     )
     palette: str = option(
-        "house", help="house, or okabe-ito (safe for colour-blind readers).", group=OUTPUT
+        "house",
+        help="Colours of the figures: house, or okabe-ito (safe for colour-blind readers).",
+        group=OUTPUT,
     )
     store: str | None = option(
         None,

@@ -24,10 +24,15 @@ def score(
     *,
     prompts: Annotated[
         Path,
-        typer.Argument(help='JSONL: {"text": …, "answers": [...]} and optionally "separator".'),
+        typer.Argument(
+            help='A JSONL file of prompts: {"text": …, "answers": [...]}, optionally with '
+            '"separator".'
+        ),
     ],
     model: given.ModelName,
-    out: Annotated[Path, typer.Option(help="JSONL: one line of scores per line of prompts.")],
+    out: Annotated[
+        Path, typer.Option(help="JSONL file to write the scores to, one line per prompt.")
+    ],
     settings: ModelSettings,
     engine: EngineOptions,
     store: given.StorePath = None,

@@ -68,7 +68,9 @@ def _file(file: SourceFile) -> Iterator[str]:
 
 
 app = group("Show prompts, one question of a run, or data sources.")
-First = Annotated[int, typer.Option("--first", min=1, help="Number of prompts of each kind.")]
+First = Annotated[
+    int, typer.Option("--first", min=1, help="Number of prompts to print of each kind.")
+]
 Everything = Annotated[bool, typer.Option("--all", help="Print all prompts.")]
 Chat = Annotated[
     bool, typer.Option("--chat", help="Show prompts with the tokenizer's chat template.")
@@ -160,14 +162,17 @@ def anchor(
     question: Annotated[
         str,
         typer.Argument(
-            metavar="ID", help="The question's id in its file, or its unambiguous start."
+            metavar="ID",
+            help="The question's id in the file of questions, or the beginning of this id if no "
+            "other id begins in the same way.",
         ),
     ],
     as_json: given.AsJson = False,
 ) -> None:
     """Show one question with its facts and scores.
 
-    Follows the question from its background facts to what it adds to conceptual consistency.
+    Shows each step from the question's background facts to its contribution to conceptual
+    consistency.
 
     Example: tacit show anchor runs/gpt2 1afa02df
     """
@@ -198,7 +203,7 @@ def _anchor_id(ids: Sequence[str], start: str) -> str:
 @app.command("sources")
 def sources(
     name: Annotated[
-        str | None, typer.Argument(help="The name of a source. Default: list all sources.")
+        str | None, typer.Argument(help="The name of a source [default: list all sources].")
     ] = None,
     as_json: given.AsJson = False,
 ) -> None:

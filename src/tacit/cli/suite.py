@@ -31,17 +31,19 @@ class Selection:
 
     given: list[str] | None = option(
         None,
-        help="An option for all models, or for all runs whose probe has it, such as limit=10; "
-        "repeatable. Paths are relative to the current folder.",
+        help="Set an option, such as limit=10, for all models or for all runs whose probe has this "
+        "option; repeatable. Paths are relative to the current folder.",
         flags=("--set",),
         metavar="OPTION=VALUE",
         group=WHAT,
     )
     only: list[str] | None = option(
-        None, help="Only the run of this name; repeatable.", metavar="NAME", group=WHAT
+        None, help="Run only the run of this name; repeatable.", metavar="NAME", group=WHAT
     )
     fail_fast: bool = option(
-        default=False, help="Stop at the first failure; the default is to go on.", group=WHAT
+        default=False,
+        help="Stop at the first run that fails; by default, the other runs continue.",
+        group=WHAT,
     )
 
 
@@ -51,7 +53,7 @@ class SuiteOutput:
 
     out: Path | None = option(
         None,
-        help="The folder for all runs [default: the suite's].",
+        help="The folder for all runs [default: the folder that the suite's file names].",
         flags=("--out", "-o", "--output"),
         group=OUTPUT,
     )
@@ -73,7 +75,7 @@ class SuiteOutput:
     )
     show: bool = option(
         default=False,
-        help="Print the suite's file, to save and edit it, and exit.",
+        help="Print the suite's file and exit, for example to edit a copy of the file.",
         flags=("--print",),
         group=OUTPUT,
     )
@@ -88,7 +90,8 @@ def suite(
     file: Annotated[
         str,
         typer.Argument(
-            metavar="SUITE", help="A YAML file, or papers: the models and probes of the papers."
+            metavar="SUITE",
+            help="A YAML file, or the word papers for the models and probes of the three papers.",
         ),
     ],
     selection: Selection,
@@ -97,7 +100,8 @@ def suite(
 ) -> None:
     """Run several probes on several models, and write one report.
 
-    Each model is loaded once, with one in memory at a time. An interrupted suite resumes.
+    Each model is loaded once, and only one model is in memory at a time. An interrupted suite
+    resumes if the command is run again.
 
     Example: tacit suite suite.yaml --dry-run
     """

@@ -87,9 +87,9 @@ class _Decided:
         return self.believed.filter(pl.col("r").is_in(relations), pl.col("s") != pl.col("o"))
 
     def other(self, frame: pl.DataFrame, of: tuple[str, str, str]) -> pl.DataFrame:
-        """Add the column ``other``: the truth of the statement that the columns ``of`` identify.
+        """Add the column ``other``: whether the statement that the columns ``of`` name is true.
 
-        ``other`` is null when the statement is unknown.
+        ``other`` is null if the truth of the statement is unknown.
         """
         found = frame.join(
             self.truth.rename({"true": "other"}),

@@ -24,22 +24,25 @@ class EngineOptions:
 
     engine: Literal["local", "ray"] = option(
         "local",
-        help="local (this process) or ray (workers on one or more machines).",
+        help="Where models run: local (this process) or ray (workers of a Ray cluster).",
         group=CLUSTER,
         requested=False,
     )
     address: str | None = option(
         None,
         help=(
-            "With --engine ray: auto, HOST:PORT or ray://HOST:PORT [default: $RAY_ADDRESS, "
-            "else a local cluster for this run]."
+            "With --engine ray: the cluster's address (auto, HOST:PORT or ray://HOST:PORT) "
+            "[default: $RAY_ADDRESS, else a local cluster for this run]."
         ),
         group=CLUSTER,
         requested=False,
     )
     workers: int | None = option(
         None,
-        help="With --engine ray: number of workers [default: one per GPU, else per node].",
+        help=(
+            "With --engine ray: number of workers [default: one per GPU; without GPUs, one per "
+            "node]."
+        ),
         least=1,
         group=CLUSTER,
         requested=False,
@@ -53,14 +56,17 @@ class EngineOptions:
     )
     threads: int | None = option(
         None,
-        help="CPU threads for the model, here or per worker.",
+        help="Number of CPU threads that the model uses, in this process or in each worker.",
         least=1,
         group=CLUSTER,
         requested=False,
     )
     strict: bool = option(
         default=False,
-        help="Refuse the run if a prompt exceeds the context window, instead of skipping it.",
+        help=(
+            "Refuse to run if any prompt exceeds the context window; by default, such prompts are "
+            "skipped."
+        ),
         group="What to ask",
         requested=False,
     )

@@ -123,10 +123,10 @@ def _decoded(name: str, content: bytes, fingerprint: str) -> pl.DataFrame:
 
 
 def _check_format(name: str, written: bytes | None) -> None:
-    """Raise if a segment has a newer format.
+    """Raise if a segment's format is newer than this version can read.
 
     Raises:
-        StoreError: The format is newer, or is not a number.
+        StoreError: The format is newer than that, or is not a number.
     """
     if written is None:
         return

@@ -20,57 +20,72 @@ class BackgroundOptions:
     paper_version: Literal["review-lexicon", "review", "arxiv"] = option(
         "review-lexicon",
         help=(
-            "Words to match: review-lexicon (content words by lexicon), review (content words by "
-            "tagger) or arxiv (all words)."
+            "Words of a question to match with concepts: review-lexicon (content words, found with "
+            "a lexicon), review (content words, found with a tagger) or arxiv (all words)."
         ),
         group=EXTRACTION,
     )
     tagger: str | None = option(
         None,
-        help="With --paper-version review: a spaCy pipeline with a tagger.",
+        help="With --paper-version review: the name of a spaCy pipeline that has a tagger.",
         group=EXTRACTION,
     )
     overlap: Literal["all-words", "content-words"] = option(
         "all-words",
-        help="Count matches over all-words or content-words; more than half must match.",
+        help=(
+            "A concept is found if more than half of its words match: count all-words, or "
+            "content-words only."
+        ),
         group=EXTRACTION,
     )
     parts: Literal["separate", "pooled"] = option(
         "separate",
-        help="Match concepts with the question and each choice separately, or pooled.",
+        help=(
+            "How to match concepts: separate (with the question and with each choice) or pooled "
+            "(with the words of the question and all choices together)."
+        ),
         group=EXTRACTION,
     )
     verbatim: Literal["on", "off"] = option(
         "on",
-        help="Also include concepts that occur verbatim: on or off.",
+        help="Whether a concept is also found if its words occur verbatim in the text: on or off.",
         group=EXTRACTION,
     )
     relations: str | None = option(
         None,
-        help="Relations, separated by commas [default: the 14 of Sahu et al. 2022].",
+        help=(
+            "Relations of the facts to extract, separated by commas [default: the 14 relations of "
+            "Sahu et al. 2022]."
+        ),
         group=EXTRACTION,
     )
-    length: int = option(1, help="The longest path: 1, 2 or 3 hops.", group=EXTRACTION)
+    length: int = option(
+        1, help="Maximum length of a path between concepts: 1, 2 or 3 hops.", group=EXTRACTION
+    )
     cap: int | None = option(
         None,
-        help="Maximum facts per question, 0 for all [default: all with one hop, else 200].",
+        help=(
+            "Maximum number of facts per question; 0 for no limit [default: no limit with "
+            "--length 1, otherwise 200]."
+        ),
         group=EXTRACTION,
     )
     seed: int = option(
         0,
-        help="Seed of the negatives and of ties at --cap.",
+        help="Seed for drawing negatives, and for choosing among facts of equal weight at --cap.",
         group=EXTRACTION,
     )
     frequent: int = option(
         10_000,
-        help="With --negatives uniform: draw from the N most frequent words.",
+        help="With --negatives uniform: draw tails from the N most frequent words.",
         group=EXTRACTION,
     )
     negatives: Literal["uniform", "same-relation", "matched"] = option(
         "uniform",
         help=(
-            "Tails of negatives: uniform (any frequent word, as in the paper), same-relation (of "
-            "other facts of the relation) or matched (also alike in form, frequency and degree)."
+            "How a negative's tail is chosen: uniform (any frequent word, as in the paper), "
+            "same-relation (the tail of another fact with this relation) or matched (such a tail, "
+            "similar to the true one in form, frequency and degree)."
         ),
         group=EXTRACTION,
     )

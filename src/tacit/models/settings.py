@@ -23,17 +23,23 @@ class LocalSettings:
     """Options for models in this process, as in ``tacit.models.loading.LoadOptions``."""
 
     revision: str | None = option(
-        None, help="Branch, tag or commit of a model on the hub.", group=MODEL
+        None, help="Branch, tag or commit of a model on the Hugging Face hub.", group=MODEL
     )
     dtype: Literal["auto", "float32", "bfloat16", "float16", "fp32", "bf16", "fp16"] = option(
         "auto",
-        help="auto (float32 on a CPU, else as stored), float32, bfloat16 or float16.",
+        help="Number format of the weights: auto (float32 on a CPU, otherwise as stored), float32, "
+        "bfloat16 or float16.",
         group=MODEL,
     )
-    device: str = option("auto", help="auto, cpu, cuda, cuda:1, …", group=MODEL, requested=False)
+    device: str = option(
+        "auto",
+        help="Device that runs the model: auto, cpu, cuda, cuda:1, …",
+        group=MODEL,
+        requested=False,
+    )
     batch_tokens: int | None = option(
         None,
-        help="Tokens in one forward pass (default: depends on the device).",
+        help="Maximum number of tokens in one forward pass [default: depends on the device].",
         group=MODEL,
         requested=False,
     )
@@ -45,19 +51,19 @@ class LocalSettings:
     )
     no_packing: bool = option(
         default=False,
-        help="Compute every prompt separately instead of computing shared prefixes once.",
+        help="Compute every prompt separately; by default, a shared prefix is computed only once.",
         group=MODEL,
         requested=False,
     )
     trust_remote_code: bool = option(
         default=False,
-        help="Allow code that a model contains to run.",
+        help="Allow Python code that comes with a model to run.",
         group=MODEL,
         requested=False,
     )
     allow_pickle: bool = option(
         default=False,
-        help="Allow pickled weights (pytorch_model.bin) if there are no safetensors.",
+        help="Load pickled weights (pytorch_model.bin) if the model has no safetensors file.",
         group=MODEL,
         requested=False,
     )
@@ -66,13 +72,14 @@ class LocalSettings:
     )
     device_map: str | None = option(
         None,
-        help="Distribute the model over devices: auto, balanced, sequential.",
+        help="How to distribute the model over several devices: auto, balanced or sequential.",
         group=MODEL,
         requested=False,
     )
     chat: bool = option(
         default=False,
-        help="Ask with the tokenizer's chat template; the answer starts the assistant's turn.",
+        help="Format prompts with the tokenizer's chat template; the answer starts the assistant's "
+        "turn.",
         group=MODEL,
     )
 
@@ -82,10 +89,14 @@ class ServerSettings:
     """Options for servers, as in ``tacit.models.openai.options.ServerOptions``."""
 
     served_model: str | None = option(
-        None, help="Name of the model on the server [default: its only model].", group=SERVER
+        None,
+        help="Name of the model on the server [default: the server's only model].",
+        group=SERVER,
     )
     tokenizer: Path | None = option(
-        None, help="The model's tokenizer.json, or a folder that contains it.", group=SERVER
+        None,
+        help="The model's tokenizer.json, or the folder that contains this file.",
+        group=SERVER,
     )
     concurrency: int = option(
         8,
@@ -96,29 +107,30 @@ class ServerSettings:
     )
     timeout: float | None = option(
         None,
-        help="Time limit of a request in seconds [default: 120; reasoning models 600].",
+        help="Time limit of a request in seconds [default: 120, or 600 for reasoning models].",
         group=SERVER,
         requested=False,
     )
     api: Literal["completions", "chat"] = option(
-        "completions", help="API of the server.", group=SERVER
+        "completions", help="The server's API to use: completions or chat.", group=SERVER
     )
     samples: int | None = option(
         None,
         help=(
-            "With --api chat: sample N replies per prompt and use vote shares [default: "
-            "first-token log-probabilities]."
+            "With --api chat: sample N replies per prompt and use each answer's share of the "
+            "replies [default: use the log-probabilities of a reply's first token]."
         ),
         group=CHAT,
     )
     thinking_tokens: str | None = option(
         None,
-        help="With --api chat: maximum reasoning tokens; 0 for no reasoning, all for no limit.",
+        help="With --api chat: maximum number of reasoning tokens; 0 for no reasoning, all for no "
+        "limit.",
         group=CHAT,
     )
     yes: bool = option(
         default=False,
-        help="With --api chat: accept the cost without asking.",
+        help="With --api chat: start without asking you to confirm the cost.",
         group=CHAT,
         requested=False,
     )
@@ -164,15 +176,16 @@ class DescribedSettings:
 
     family: list[str] | None = option(
         None,
-        help="NAME=FAMILY for a model, to compare its sizes [default: the checkpoint's "
-        "model_type]; repeatable.",
+        help="The family of a model; results of models of one family are compared by size "
+        "[default: the checkpoint's model_type]; repeatable.",
         metavar="NAME=FAMILY",
         group=MODEL,
         requested=False,
     )
     parameters: list[str] | None = option(
         None,
-        help="NAME=NUMBER, such as 350M or 1.3B [default: counted in the checkpoint]; repeatable.",
+        help="The number of a model's parameters, such as 350M or 1.3B [default: counted in the "
+        "checkpoint]; repeatable.",
         metavar="NAME=NUMBER",
         group=MODEL,
         requested=False,

@@ -307,7 +307,10 @@ def _repeated(
 
 
 def _likeliest(talk: Talk, texts: Sequence[str], concurrency: int) -> list[Canary]:
-    """Return the likeliest reply to each text, without replies that the server refuses or hides."""
+    """Return the reply to each text at temperature 0.
+
+    Texts that the server refuses or answers without visible text are left out.
+    """
 
     def reply(text: str) -> str:
         try:

@@ -52,7 +52,11 @@ def whole(value: Any) -> Any:  # noqa: ANN401 - whatever a server sends
 
 
 def _finite(value: Any) -> Any:  # noqa: ANN401 - whatever a server sends
-    """Return a number that fits a float."""
+    """Convert an int to a float; return other values unchanged.
+
+    Raises:
+        ValueError: The int is too large for a float.
+    """
     try:
         return float(value) if type(value) is int else value
     except OverflowError:

@@ -37,7 +37,9 @@ _CAUSATIVES = frozenset({"make", "makes", "let", "lets", "help", "helps", "have"
 
 
 def worded(alternative: str, feature: str) -> str | None:
-    """Return the predicate of an alternative, with its feature's verb added if it has no verb.
+    """Return an alternative as a predicate.
+
+    If the alternative has no verb, the feature's verb, "does" or "is" is added.
 
     Returns:
         The predicate; None if the alternative has no wording.

@@ -26,11 +26,16 @@ _CONCEPTS = TableSpec(
     columns=(
         Column("concept", "concept", meaning="The concept, as the norms write it."),
         *(
-            Column(f"rank_{n}", f"rank, {n}", "count", f"Its rank given {n} of its properties.")
+            Column(
+                f"rank_{n}",
+                f"rank, {n}",
+                "count",
+                f"The rank of the concept given {n} of its properties.",
+            )
             for n in NUMBERS
         ),
         Column(
-            "best_word", "best response", "count", "The best rank of one of people's responses."
+            "best_word", "best response", "count", "The best rank of any of people's responses."
         ),
     ),
 )

@@ -99,7 +99,8 @@ class Elicitation:
         prompts: The prompts with at least one response, by relation in the paper's order, then in
             the order of the file.
         steps: The concepts that each filter removed.
-        without: By relation, the number of remaining concepts without a one-word response.
+        without: For each relation, how many concepts passed the filters but have no one-word
+            response.
         notes: The number of cases of each decision about responses
             (``tacit.probes.assumptions.responses.NOTES``).
     """

@@ -42,36 +42,45 @@ def vocabulary_file(name: str) -> Path | None:
 class NormsOptions:
     """The norms, and which of their concepts, properties and responses are used."""
 
-    norms: Path = option(help="Feature norms: CSLB, McRae, or a table with concept, feature, pf.")
+    norms: Path = option(
+        help="A file of feature norms: CSLB, McRae, or a table with the columns concept, feature "
+        "and pf (production frequency)."
+    )
     corrections: Path | None = option(
-        None, help="Your own wordings: a table or YAML with concept, feature, wording."
+        None,
+        help="A file of your own wordings of properties: a table or YAML with concept, feature "
+        "and wording.",
     )
     articles: Literal["fixed", "candidate"] = option(
         "fixed",
-        help="Retrieval: fixed (always A) or candidate (each candidate has its own article).",
+        help="The article in retrieval prompts: fixed (always A) or candidate (a or an, whichever "
+        "fits the candidate).",
     )
     concepts: Literal["paper", "tagged", "all"] = option(
         "paper",
         help=(
-            "Concepts to use. paper: one word, no sense tag; tagged: also seal_(animal), "
-            "without its tag; all: also several words, in elicitation."
+            "paper: one-word concepts without a sense tag. tagged: also those with a tag, which is "
+            "removed (seal_(animal)). all: in elicitation, also concepts of several words."
         ),
     )
     responses: Literal["people", "feature", "first"] = option(
         "people",
         help=(
-            "Elicitation: count each alternative by its people (people), all by the "
-            "feature's frequency (feature), or the first wording only (first)."
+            "Which of a feature's wordings count in elicitation, and with which frequency: people "
+            "(each, with the number of people who gave it), feature (all, each with the feature's "
+            "frequency), or first (only the first)."
         ),
     )
     least: int = option(
-        10, help="Retrieval: only concepts with at least N usable properties.", least=1
+        10, help="In retrieval, use only concepts with at least N usable properties.", least=1
     )
-    least_people: int = option(0, help="Only properties that at least N people named.", least=0)
+    least_people: int = option(0, help="Use only properties that at least N people named.", least=0)
     most_words: int | None = option(
-        None, help="Retrieval: only properties of at most N words.", least=1
+        None, help="In retrieval, use only properties of at most N words.", least=1
     )
-    limit: int | None = option(None, help="Only the first N concepts after filtering.", least=1)
+    limit: int | None = option(
+        None, help="Use only the first N concepts that pass all filters.", least=1
+    )
 
     def own_wordings(self) -> tuple[Correction, ...]:
         """Read the corrections; none without a file.
@@ -92,16 +101,23 @@ class AssumptionsOptions(NormsOptions):
         "shared",
         metavar="shared|own|concepts|FILE",
         help=(
-            "Retrieval: candidates are the words that all models share, each model's own, "
-            "the concepts, or those of a file, one per line."
+            "Candidates in retrieval: shared (words that are one token in every model), own (words "
+            "that are one token in this model), concepts (the concepts of the norms), or a FILE "
+            "with one word per line."
         ),
         data=_of_vocabulary,
     )
     wording: Literal["blank-last", "sentence", "both"] = option(
-        "blank-last", help="Retrieval prompt for causal models."
+        "blank-last",
+        help="Wording of the retrieval prompts for causal models: blank-last (the prompt ends "
+        "with the blank), sentence (as for masked models), or both.",
     )
     orders: Literal["all", "main"] = option(
-        "all", help="all (also bottom, increasing and random), or main, which is faster."
+        "all",
+        help=(
+            "Orders of properties: main (most frequent first; faster), or all (also least "
+            "frequent, increasing, and random)."
+        ),
     )
-    top: int = option(20, help="Number of best candidates to store per ranking.", least=1)
-    seed: int = option(0, help="Seed of the random baseline.")
+    top: int = option(20, help="Number of best candidates to store for each ranking.", least=1)
+    seed: int = option(0, help="Seed of the random orders of properties.")

@@ -10,28 +10,47 @@ _WORDING = Column(
 _ORDER = Column(
     "order",
     "order",
-    meaning="Which properties are stated, the most (top) or the least (bottom) frequent, and "
-    "whether by decreasing or increasing production frequency; random, or one draw such as "
-    "random-2-5.",
+    meaning="The stated properties (top: most frequent; bottom: least frequent) and their order "
+    "(decreasing or increasing production frequency); or random, the mean over a concept's random "
+    "draws; or one draw, such as random-2-5.",
 )
-_CATEGORY = Column("category", "category", meaning="The category of the properties; null for all.")
+_CATEGORY = Column(
+    "category",
+    "category",
+    meaning="The category of the stated properties; null if all categories are used.",
+)
 _N = Column("n", "properties", "count", "The number of properties in the prompt.")
 _CONCEPT = Column("concept", "concept", meaning="The concept, as the norms write it.")
 _RELATION = Column("relation", "relation", meaning="The relation of the prompt.")
 _PREFACE = Column(
-    "preface", "\u201cEveryone knows that\u201d", "truth", "Whether the prompt begins so."
+    "preface",
+    "\u201cEveryone knows that\u201d",
+    "truth",
+    "Whether the prompt begins with \u201cEveryone knows that\u201d.",
 )
-_OVER = Column("over", "candidates", meaning="The words that are ranked: vocabulary or sensible.")
+_OVER = Column(
+    "over",
+    "candidates",
+    meaning="The words that are ranked: vocabulary (all words) or sensible (people's completions "
+    "of the relation for any concept).",
+)
 _TEXT = Column("text", "prompt", meaning="The prompt.")
-_PLACE = Column("place", "place", "count", "Its rank among the best candidates, from 1.")
+_PLACE = Column("place", "place", "count", "The candidate's rank, from 1.")
 _WORD = Column("word", "word", meaning="The candidate.")
 _RANK = Column(
-    "rank", "rank", "count", "How many candidates are at least as probable; null if missing."
+    "rank",
+    "rank",
+    "count",
+    "How many candidates, the target included, are at least as probable as the target; null if the "
+    "target is not a candidate or the model cannot write it.",
 )
 _OF = Column("candidates", "candidates", "count", "The number of ranked candidates.")
 _LOGPROB = Column("logprob", "log-probability (nats)", "nats", "The word's log-probability.")
 _RENORMALISED = Column(
-    "renormalised", "among candidates (nats)", "nats", "Its log-probability among the candidates."
+    "renormalised",
+    "among candidates (nats)",
+    "nats",
+    "The word's log-probability, normalised over the candidates only.",
 )
 _PROMPTS = Column("prompts", "prompts", "count", "The number of prompts.")
 
@@ -58,7 +77,12 @@ ASKED = TableSpec(
         ),
         Column("several", "several tokens", "count", "Candidates of more than one token."),
         Column("missing", "missing", "count", "Candidates that the model cannot write."),
-        Column("top", "best candidates", "list", "The best candidates, each with its nats."),
+        Column(
+            "top",
+            "best candidates",
+            "list",
+            "The best candidates, each with its log-probability in nats.",
+        ),
     ),
     shown=False,
 )
@@ -103,9 +127,13 @@ ELICITATION = TableSpec(
     keys=6,
     columns=(
         *(_CONCEPT, _RELATION, _PREFACE, _TEXT, _OVER),
-        Column("word", "response", meaning="The response of people."),
+        Column("word", "response", meaning="The response."),
         Column("frequency", "people", "count", "How many people gave the response."),
-        Column("spelling", "spelling", meaning="The spelling that is ranked; null if absent."),
+        Column(
+            "spelling",
+            "spelling",
+            meaning="The spelling that is ranked; null if no spelling is a candidate.",
+        ),
         *(_RANK, _OF, _LOGPROB),
     ),
     shown=False,
@@ -121,7 +149,8 @@ ELICITATION_TOP = TableSpec(
 PRINCE = TableSpec(
     "prince",
     "Prince's examples (Table 3 of Weir et al. 2020)",
-    "The best candidates. Prince's: the word is in her paper.",
+    "The best candidates for the prompts of Prince's paper. Prince's: whether the word is in her "
+    "paper.",
     keys=4,
     columns=(
         _CONCEPT,
@@ -135,11 +164,16 @@ PRINCE = TableSpec(
 CANDIDATES = TableSpec(
     "candidates",
     "Sets of candidates",
-    "Ranks of two runs are comparable if both have the same words and none is missing.",
+    "Ranks of two runs are comparable if both runs have the same candidates and no candidate is "
+    "missing.",
     keys=3,
     columns=(
         Column("part", "part", meaning="Retrieval or elicitation."),
-        Column("of", "of", meaning="The wording; for elicitation, vocabulary or sensible."),
+        Column(
+            "of",
+            "of",
+            meaning="For retrieval, the wording; for elicitation, vocabulary or sensible.",
+        ),
         Column("relation", "relation", meaning="The relation; null for retrieval."),
         Column("words", "words", "count", "The number of candidates."),
         Column(
@@ -155,9 +189,10 @@ CANDIDATES = TableSpec(
 RETRIEVAL_BY_NUMBER = TableSpec(
     "retrieval_by_number",
     "Concept retrieval (Figures 2 and 3 of Weir et al. 2020)",
-    "By the number, order and category (none: all) of the stated properties. Missing: concepts "
-    "that the model cannot write. Chance: the MRR of random ranks among the candidates; ranks "
-    "among different candidates are not comparable.",
+    "One row per number, order and category of the stated properties; without a category, the "
+    "properties are of all categories. Missing: concepts that the model cannot write. Chance: the "
+    "MRR of random ranks among the candidates. Ranks among different candidates are not "
+    "comparable.",
     keys=4,
     columns=(
         *(_WORDING, _ORDER, _CATEGORY, _N),
@@ -165,12 +200,14 @@ RETRIEVAL_BY_NUMBER = TableSpec(
         Column("missing", "missing", "count", "How many concepts the model cannot write."),
         _mean("mrr", "MRR", "The mean of 1/rank.", chance="chance_mrr"),
         Column("candidates", "candidates", "count", "The largest number of ranked candidates."),
-        Column("chance_mrr", "chance", "score", "The MRR of random ranks among them."),
+        Column(
+            "chance_mrr", "chance", "score", "The MRR if ranks among the candidates were random."
+        ),
         _mean("probability", "probability", "The mean probability of the correct word.", "percent"),
         _mean(
             "renormalised",
             "among candidates",
-            "Its mean probability among the candidates alone.",
+            "The mean probability of the correct word, normalised over the candidates only.",
             "percent",
         ),
         _mean("first", "first", "The share of concepts with rank 1.", "percent"),
@@ -186,7 +223,12 @@ ELICITATION_BY_RELATION = TableSpec(
     columns=(
         *(_RELATION, _PREFACE, _OVER),
         Column("prompts", "prompts", "count", "How many prompts have a ranked response."),
-        _mean("map", "mAP", "The mean of their average precisions.", chance="chance_map"),
+        _mean(
+            "map",
+            "mAP",
+            "The mean over these prompts of the average precision.",
+            chance="chance_map",
+        ),
         Column("candidates", "words", "count", "The largest number of candidates of a prompt."),
         Column("chance_map", "chance", "score", "The mAP of random rankings of the candidates."),
         Column("absent", "absent", "count", "Responses that are not candidates in any spelling."),
@@ -204,8 +246,8 @@ AGREEMENT = TableSpec(
     columns=(
         *(_RELATION, _PREFACE),
         Column("prompts", "prompts", "count", "The number of prompts.", shown=False),
-        Column("used", "prompts", "count", "The number of prompts that have a rho."),
-        _mean("spearman", "rho", "The mean of the prompts' rho."),
+        Column("used", "prompts", "count", "The number of prompts whose rho is defined."),
+        _mean("spearman", "rho", "The mean rho over these prompts."),
         Column(
             "too_few", "too few words", "count", "Prompts with fewer than three ranked responses."
         ),
@@ -217,44 +259,69 @@ AGREEMENT = TableSpec(
 ABLATION = TableSpec(
     "ablation",
     "With and without \u201cEveryone knows that\u201d",
-    "Paired differences over the same prompts.",
+    "Each measure over the same prompts with and without the preface, and the paired difference.",
     keys=2,
     columns=(
         _RELATION,
-        Column("measure", "measure", meaning="map vocabulary, map sensible or spearman."),
+        Column(
+            "measure", "measure", meaning="The measure: map vocabulary, map sensible, spearman."
+        ),
         Column(
             "prompts",
             "prompts",
             "count",
-            "Prompts that have the measure with and without the preface.",
+            "Prompts for which the measure is defined with and without the preface.",
         ),
-        Column("with_preface", "with", "score", "Its mean with the preface."),
-        Column("without_preface", "without", "score", "Its mean without the preface."),
-        Column("difference", "difference", "score", "Without minus with.", ("low", "high")),
+        Column("with_preface", "with", "score", "The measure's mean with the preface."),
+        Column("without_preface", "without", "score", "The measure's mean without the preface."),
+        Column(
+            "difference",
+            "difference",
+            "score",
+            "The mean without the preface minus the mean with the preface.",
+            ("low", "high"),
+        ),
     ),
 )
 FAVOURED = TableSpec(
     "favoured",
     "Favoured words",
-    "How often a word ranks first, and how often it is then one of people's responses.",
+    "How often a word ranks first, and how often a word that ranks first is one of people's "
+    "responses.",
     keys=3,
     columns=(
         *(_RELATION, _PREFACE),
         Column("word", "word", meaning="A word among the first five of a prompt."),
         _PROMPTS,
-        Column("first", "first", "count", "The number of prompts in which it ranks first."),
-        Column("share", "share first", "percent", "The share of prompts in which it ranks first."),
-        Column("right", "correct", "count", "How often it ranks first and is a response."),
+        Column("first", "first", "count", "The number of prompts in which the word ranks first."),
         Column(
-            "in_top5", "in the first 5", "count", "The number of prompts in which it is among them."
+            "share", "share first", "percent", "The share of prompts in which the word ranks first."
+        ),
+        Column(
+            "right",
+            "correct",
+            "count",
+            "The number of prompts in which the word ranks first and is one of people's responses.",
+        ),
+        Column(
+            "in_top5",
+            "in the first 5",
+            "count",
+            "The number of prompts in which the word is among the first five.",
         ),
         Column(
             "probability",
             "mean probability",
             "percent",
-            "Its mean probability over the prompts whose stored candidates include it.",
+            "The word's mean probability over the prompts whose stored candidates include it.",
         ),
-        Column("stored", "stored", "count", "The number of these prompts.", shown=False),
+        Column(
+            "stored",
+            "stored",
+            "count",
+            "The number of prompts whose stored candidates include the word.",
+            shown=False,
+        ),
     ),
 )
 VOCABULARY = TableSpec(
@@ -263,9 +330,14 @@ VOCABULARY = TableSpec(
     "The words of the model, and the candidates.",
     columns=(
         Column("word", "word", meaning="The word."),
-        Column("own", "own", "truth", "Whether it is a single token of the model."),
-        Column("shared", "shared", "truth", "Whether all compared models have it."),
-        Column("candidate", "candidate", "truth", "Whether it is a candidate of retrieval."),
+        Column("own", "own", "truth", "Whether the word is a single token of the model."),
+        Column(
+            "shared",
+            "shared",
+            "truth",
+            "Whether the word is a single token in all compared models.",
+        ),
+        Column("candidate", "candidate", "truth", "Whether the word is a candidate in retrieval."),
     ),
     shown=False,
 )
@@ -275,7 +347,7 @@ LEFT_OUT = TableSpec(
     "Concepts without prompts, with the filter that removed them.",
     keys=2,
     columns=(
-        Column("filter", "filter", meaning="The filter that removed it."),
+        Column("filter", "filter", meaning="The filter that removed the concept."),
         Column("concept", "concept", meaning="The concept, as the norms write it.", shown=False),
     ),
     shown=False,
@@ -294,7 +366,10 @@ CATEGORIES = TableSpec(
             "The mean number of concepts that share a property.",
         ),
         Column(
-            "usable", "concepts", "count", "The number of concepts with at least one such property."
+            "usable",
+            "concepts",
+            "count",
+            "The number of concepts with at least one property of the category.",
         ),
     ),
     shown=False,
@@ -311,7 +386,7 @@ CATEGORY_COUNTS = TableSpec(
             "concepts",
             "concepts",
             "count",
-            "The number of concepts with at least n such properties.",
+            "The number of concepts with at least n properties of the category.",
         ),
     ),
     shown=False,

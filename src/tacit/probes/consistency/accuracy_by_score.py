@@ -62,7 +62,7 @@ ACCURACY_BY_SCORE = TableSpec(
     "scores until it has a tenth of the questions, and at least 20.",
     columns=(
         Column("lowest", "from", "score", "The lowest background score in the bin."),
-        Column("highest", "to", "score", "The highest one."),
+        Column("highest", "to", "score", "The highest background score in the bin."),
         Column("background_score", "mean", "score", "The mean background score in the bin."),
         Column("n", "n", "count", "Answered questions with such a background score."),
         Column("right", "correct", "count", "How many of them are answered correctly."),

@@ -186,7 +186,7 @@ def contests(scores: Floats, inputs: Inputs) -> Floats:
 
 
 def calibrated(scores: Floats) -> Floats:
-    """Return the scores minus each input's mean over the questions for which it has a score.
+    """From each score, subtract the mean of its input's scores over all questions that have one.
 
     An input with the same score for all questions becomes exactly 0, without rounding errors.
     """

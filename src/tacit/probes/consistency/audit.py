@@ -27,8 +27,8 @@ RATING_QUESTION = (
 AUDIT = TableSpec(
     "audit",
     "Audit of the background facts",
-    "How many concepts and facts depend on a rule of the extraction, summed over the questions. "
-    "Those that the options exclude are counted too.",
+    "How many concepts and facts depend on each rule of the extraction, summed over the questions. "
+    "The counts include concepts and facts that the options exclude.",
     columns=(
         Column("audited", "audited", meaning="What is counted."),
         Column("relation", "relation", meaning="All, then each relation of the facts."),
@@ -36,18 +36,20 @@ AUDIT = TableSpec(
             "count",
             "count",
             "count",
-            "How many there are; null if they are not counted: facts of different parts if parts "
-            "are pooled, and facts by pooling if paths have several hops.",
+            "The number of these concepts or facts. Null for facts of different parts if parts are "
+            "pooled, and for facts by pooling if paths have several hops.",
         ),
         Column(
             "n",
             "of",
             "count",
-            "The concepts or facts in total, including these. Facts by pooling are counted before "
-            "the cap.",
+            "The total number of concepts or facts, including those counted. Facts by pooling are "
+            "counted before the cap.",
         ),
         Column("share", "share", "percent", "The count divided by the total."),
-        Column("included", "included", "truth", "Whether the options include them."),
+        Column(
+            "included", "included", "truth", "Whether the options include these concepts or facts."
+        ),
     ),
     keys=2,
     printed=Layout(

@@ -140,9 +140,9 @@ ANCHOR_BASELINES = TableSpec(
     "anchor_baselines",
     "Baselines of anchor questions",
     "The model, the same model with pointwise mutual information, and baselines that do not see "
-    "the question. Of tied choices, the first is the answer. "
-    "CC: how well the model's background score predicts a baseline's correct answers. The majority "
-    "position is that of these questions.",
+    "the question. Of tied choices, the first is the answer. CC (conceptual consistency): how well "
+    "the model's background score predicts which of the baseline's answers are correct. The "
+    "majority position is the most frequent position of the correct answer in these questions.",
     columns=(
         Column(
             "baseline",

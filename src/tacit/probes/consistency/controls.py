@@ -45,10 +45,10 @@ UNKNOWN = "concepts of parts unknown"
 CONTROLS = TableSpec(
     "controls",
     "Leakage and irrelevant background",
-    "Conceptual consistency with part of the background left out, and with the background of "
-    "another question that has as many facts and shares no concept. The lift of the latter should "
-    "be 0; if it is not, the number of facts itself goes with correct answers. Each row has its "
-    "own questions: those that still have facts and negatives.",
+    "Conceptual consistency with part of the background left out, and with irrelevant background: "
+    "that of another question that has as many facts and shares no concept. The lift with "
+    "irrelevant background should be 0; if it is not, the number of facts itself goes with correct "
+    "answers. Each row uses the questions that still have a background score.",
     columns=(
         Column("background", "background", meaning="The facts that make the background score."),
         Column("n", "n", "count", "Questions with such a background score and an answer."),

@@ -53,14 +53,14 @@ GROUPS: Mapping[str, tuple[str, bool]] = {
 ANSWERS_IN_CONTEXT = TableSpec(
     "answers_in_context",
     "Answers in context",
-    "Each anchor question that is asked behind facts, with its context and answers.",
+    "Each anchor question that is asked after facts, with these facts and the answers.",
     columns=(
         Column("anchor", "id", meaning="The question's id in the file."),
         Column(
             "condition",
             "facts in context",
-            meaning="True (its own facts), false (its negatives) or irrelevant (another "
-            "question's facts).",
+            meaning="The facts: true (the question's own facts), false (their negatives) or "
+            "irrelevant (another question's facts).",
         ),
         Column("cluster", "cluster", meaning="The bootstrap cluster, as in ``anchors``."),
         Column("facts", "facts", "count", "How many facts the context states."),
@@ -69,19 +69,29 @@ ANSWERS_IN_CONTEXT = TableSpec(
             "facts_right",
             "facts correct",
             "truth",
-            "Whether the model answered all the question's own facts of a context correctly, as "
-            "background questions; null if unknown.",
+            "Whether the model answered all true facts of the context correctly, each as a "
+            "background question; null if unknown.",
         ),
         Column(
             "answer_in_fact",
             "answer in a fact",
             "truth",
-            "Whether a concept of one of its own facts is in the correct choice; null if unknown.",
+            "Whether a concept of one of the true facts is in the correct choice; null if unknown.",
         ),
-        Column("right_before", "correct, no facts", "truth", "Whether the answer is correct."),
-        Column("choice", "answer", meaning="The choice that the model selects in the context."),
-        Column("right", "correct", "truth", "Whether it is correct; null without an answer."),
-        Column("tied", "tied", "truth", "Whether choices tie."),
+        Column(
+            "right_before",
+            "correct, no facts",
+            "truth",
+            "Whether the answer without facts is correct.",
+        ),
+        Column("choice", "answer", meaning="The choice that the model selects after the facts."),
+        Column(
+            "right",
+            "correct",
+            "truth",
+            "Whether the answer after the facts is correct; null without an answer.",
+        ),
+        Column("tied", "tied", "truth", "Whether choices tie after the facts."),
     ),
     keys=2,
     shown=False,
@@ -91,16 +101,31 @@ INTERVENTION = TableSpec(
     "intervention",
     "Intervention: accuracy behind stated facts",
     "Paired change of accuracy when facts precede the anchor question. Facts correct: the model "
-    "answers all of the question's own facts in the context correctly. Answer in a fact: one of "
-    "them has a concept of the correct choice, so a gain may be copying.",
+    "answers all true facts of the context correctly. Answer in a fact: a true fact of the context "
+    "has a concept of the correct choice, so the model may gain by copying.",
     columns=(
-        Column("group", "questions", meaning="All, or by the question's own facts."),
+        Column("group", "questions", meaning="All questions, or those that the label describes."),
         Column("condition", "facts", meaning="The facts: true, false or irrelevant."),
-        Column("against", "against", meaning="No facts, or the facts compared with."),
-        Column("n", "n", "count", "Questions with both answers."),
-        Column("clusters", "concepts", "count", "Their question concepts.", shown=False),
-        Column("before", "accuracy against", "percent", "The accuracy compared with."),
-        Column("after", "accuracy", "percent", "The accuracy behind the facts."),
+        Column(
+            "against",
+            "against",
+            meaning="What the facts are compared with: none (no facts), or other facts.",
+        ),
+        Column("n", "n", "count", "Questions with an answer under both conditions."),
+        Column(
+            "clusters",
+            "concepts",
+            "count",
+            "The number of question concepts of these questions.",
+            shown=False,
+        ),
+        Column(
+            "before",
+            "accuracy against",
+            "percent",
+            "The accuracy under the condition that the facts are compared with.",
+        ),
+        Column("after", "accuracy", "percent", "The accuracy after the facts."),
         Column(
             "change",
             "change",

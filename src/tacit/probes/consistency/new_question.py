@@ -274,10 +274,21 @@ def _checked(question: str, choices: Sequence[str]) -> Anchor:
 EFFECTS = TableSpec(
     "effects",
     "Background facts",
-    "Effect: the probability minus that with the opposite answer to the fact's question.",
+    "Effect: the probability of a correct answer minus its value if the model had given the "
+    "opposite answer to the fact's question.",
     columns=(
-        Column("fact", "fact", meaning="Head, relation and tail."),
-        Column("correct", "correct", "truth", "Whether the model answers it correctly."),
-        Column("effect", "effect", "points", "How much the answer moved the probability."),
+        Column("fact", "fact", meaning="The fact's head, relation and tail."),
+        Column(
+            "correct",
+            "correct",
+            "truth",
+            "Whether the model answers the fact's question correctly.",
+        ),
+        Column(
+            "effect",
+            "effect",
+            "points",
+            "How much the answer to the fact's question changed the probability.",
+        ),
     ),
 )

@@ -35,10 +35,10 @@ ONE_HEAD = "all facts have the same first concept"
 NO_KNOWLEDGE = TableSpec(
     "no_knowledge",
     "Background score without knowledge",
-    "A logistic regression that sees only the second concept of each fact and negative, "
-    "cross-validated with the facts of a first concept together, and beside it the model. "
-    "Intervals resample first concepts. A background score up to this accuracy needs no knowledge "
-    "of the pair.",
+    "A logistic regression that sees only the second concept of each fact and negative, compared "
+    "with the model. It is cross-validated: all facts with the same first concept are in one fold. "
+    "Intervals resample first concepts. A background score up to the accuracy of the regression "
+    "needs no knowledge of the pair of concepts.",
     columns=(
         Column("relation", "relation", meaning="All, then each relation."),
         Column("facts", "facts", "count", "Distinct facts that have a negative."),

@@ -370,7 +370,11 @@ PREDICTION = TableSpec(
         _measure("brier", "Brier", "Mean squared error of the probabilities."),
         _measure("ece", "ECE", "Expected calibration error, over ten bins of equal width."),
         _measure("aurc", "AURC", "Area under the risk-coverage curve."),
-        Column("undefined", "why undefined", meaning="Why there is no prediction; else null."),
+        Column(
+            "undefined",
+            "why undefined",
+            meaning="Why there is no prediction; null if there is one.",
+        ),
     ),
     printed=Layout(columns=("predictor", "n", "auroc", "brier", "ece", "aurc")),
 )

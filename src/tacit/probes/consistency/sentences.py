@@ -186,11 +186,13 @@ def _surface(counts: Mapping[str, int]) -> str:
     if worded == facts:
         return f"{several(facts, 'fact')} {number_of(facts, 'is', 'are')} worded by surface text."
     unclear = texts - worded
-    unusable = f" ({unclear:,} of them because it does not mark head and tail)" if unclear else ""
+    unusable = ""
+    if unclear:
+        unusable = f" (in {several(unclear, 'case')}, the text does not mark head and tail)"
     return (
         f"{worded:,} of {several(facts, 'fact')} {number_of(worded, 'is', 'are')} worded by "
-        f"surface text. The others have none that can be used{unusable}, and are worded by the "
-        "paper's templates."
+        f"surface text. The others have no usable surface text{unusable}; the paper's templates "
+        "word them."
     )
 
 

@@ -70,7 +70,7 @@ QUESTION_COLUMNS = (
         "logprob",
         LOGPROB.heading,
         "nats",
-        "Its log-probability, in nats; absent for sampled replies.",
+        "The answer word's log-probability, in nats; absent for sampled replies.",
         optional=True,
     ),
     Column(
@@ -129,14 +129,15 @@ def _answer(before: str = "") -> tuple[Column, ...]:
             f"{before}margin",
             "margin",
             "nats",
-            "The lead over the second-best choice.",
+            "The score of the selected choice minus that of the second-best choice.",
             optional=optional,
         ),
         Column(
             f"{before}tied",
             "tied",
             "truth",
-            "Whether choices tie: the first is selected, or with sampled replies none.",
+            "Whether the best choices tie. Then the first of them is selected; with sampled "
+            "replies, none is.",
             optional=optional,
         ),
         Column(
@@ -163,28 +164,30 @@ ANCHORS = TableSpec(
     "correct.",
     columns=(
         Column("anchor", "id", meaning="The question's id in the file."),
-        Column("question", "question", meaning="Its text."),
-        Column("concept", "concept", meaning="Its question concept; null if it has none."),
+        Column("question", "question", meaning="The question's text."),
+        Column("concept", "concept", meaning="The question concept; null if there is none."),
         Column(
             "cluster",
             "cluster",
-            meaning="The bootstrap cluster: the concept, or the question itself if it has none.",
+            meaning="The bootstrap cluster: the question concept, or the question itself if it has "
+            "no question concept.",
         ),
-        Column("answer", "correct answer", meaning="Its correct answer."),
+        Column("answer", "correct answer", meaning="The question's correct answer."),
         Column(
             "frequency",
             "frequency",
             "number",
-            "The mean Zipf frequency of its concepts; null if unknown.",
+            "The mean Zipf frequency of the question's concepts; null if unknown.",
         ),
-        Column("facts", "facts", "count", "How many background facts it has."),
+        Column("facts", "facts", "count", "How many background facts the question has."),
         *_ANSWERED,
         *_ACCURACIES,
         Column(
             "background_score",
             "background score",
             "score",
-            "The mean of both accuracies (equation 1); null if either is null.",
+            "The mean of the accuracies on facts and on negatives (equation 1); null if either "
+            "accuracy is null.",
         ),
         *(column for before in ("", "verify_", "choice_") for column in _answer(before)),
     ),
@@ -202,14 +205,23 @@ def _side(before: str, of: str, right: str) -> tuple[Column, ...]:
             f"{before}margin",
             f"{named}margin",
             "nats",
-            "The best positive word minus the best negative word (nats, or vote share); null if "
-            "either is unknown.",
+            "The score of the best positive word minus that of the best negative word (nats, or "
+            "vote share); null if either score is unknown.",
         ),
-        Column(f"{before}tied", f"{named}tied", "truth", "Whether they tie, which counts as no."),
+        Column(
+            f"{before}tied",
+            f"{named}tied",
+            "truth",
+            "Whether the best positive and the best negative word tie; a tie counts as no.",
+        ),
         Column(
             f"{before}meta", f"{named}meta-prompt", "count", "The meta-prompt of the best word."
         ),
-        Column(f"{before}pair", f"{named}answer words", meaning="The pair of the best word."),
+        Column(
+            f"{before}pair",
+            f"{named}answer words",
+            meaning="The pair of answer words that contains the best word.",
+        ),
         Column(f"{before}word", f"{named}best word", meaning="The answer word that decides."),
         *sampled(before),
     )
@@ -221,9 +233,9 @@ FACTS = TableSpec(
     "Each distinct fact and its negative, as yes/no questions; a tie counts as no.",
     columns=(
         Column("fact", "fact", "count", "The number of the fact, from 0."),
-        Column("head", "head", meaning="Its first concept."),
+        Column("head", "head", meaning="The fact's first concept."),
         RELATION,
-        Column("tail", "tail", meaning="Its second concept."),
+        Column("tail", "tail", meaning="The fact's second concept."),
         Column(
             "negative", "negative", meaning="The concept that replaces the tail in the negative."
         ),
@@ -274,7 +286,7 @@ VERIFICATIONS = TableSpec(
             "logprob",
             LOGPROB.heading,
             "nats",
-            "Its log-probability, in nats; absent for sampled replies.",
+            "The answer word's log-probability, in nats; absent for sampled replies.",
             optional=True,
         ),
         Column("votes", "votes", "count", "Sampled replies that gave the word.", optional=True),
@@ -303,10 +315,27 @@ def _predicts(name: Column) -> tuple[Column, ...]:
         ),
         name,
         Column("n", "n", "count", "Questions with a background score and an answer."),
-        Column("clusters", "concepts", "count", "Their question concepts.", shown=False),
-        Column("right", "correct", "count", "How many of them are answered correctly."),
-        Column("accuracy", "accuracy", "percent", "The share answered correctly.", shown=False),
-        Column("background_score", "background", "score", "The mean of their background scores."),
+        Column(
+            "clusters",
+            "concepts",
+            "count",
+            "The number of question concepts of these questions.",
+            shown=False,
+        ),
+        Column("right", "correct", "count", "How many of the n questions are answered correctly."),
+        Column(
+            "accuracy",
+            "accuracy",
+            "percent",
+            "The share of the n questions that are answered correctly.",
+            shown=False,
+        ),
+        Column(
+            "background_score",
+            "background",
+            "score",
+            "The mean background score of the n questions.",
+        ),
         CONSISTENCY_COLUMN,
         CHANCE,
         Column(
@@ -325,9 +354,17 @@ def _predicts(name: Column) -> tuple[Column, ...]:
             ends=("auroc_low", "auroc_high"),
             chance=0.5,
         ),
-        Column("p_value", "p", "p", "One-sided, against a lift of 0, from the same permutations."),
         Column(
-            "p_corrected", "p, corrected", "p", "Corrected over the rows (Benjamini and Hochberg)."
+            "p_value",
+            "p",
+            "p",
+            "One-sided p-value of the lift against 0, from the permutations of the interval.",
+        ),
+        Column(
+            "p_corrected",
+            "p, corrected",
+            "p",
+            "The p-value, corrected over the rows (Benjamini and Hochberg).",
         ),
         Column(
             "smallest_lift",
@@ -338,7 +375,7 @@ def _predicts(name: Column) -> tuple[Column, ...]:
         Column(
             "no_interval",
             "why no interval",
-            meaning="Why the lift has no interval; null if it has one.",
+            meaning="Why the lift has no interval; null if there is one.",
         ),
     )
 
@@ -346,8 +383,8 @@ def _predicts(name: Column) -> tuple[Column, ...]:
 CONSISTENCY = TableSpec(
     "consistency",
     "Conceptual consistency, all questions",
-    "Over the anchor questions that have a background score and an answer. p: one-sided, against a "
-    "lift of 0, from the same permutations as the interval.",
+    "Computed over the anchor questions that have a background score and an answer. p: one-sided "
+    "p-value of the lift against 0, from the permutations of the interval.",
     columns=_predicts(Column("name", "name", meaning="Always all.", shown=False)),
     keys=2,
     printed=Layout(
@@ -357,16 +394,16 @@ CONSISTENCY = TableSpec(
 CONSISTENCY_BY_RELATION = TableSpec(
     "consistency_by_relation",
     "Conceptual consistency by relation",
-    "Over the anchor questions whose background contains the relation. p, corrected: over the "
-    "relations of a model (Benjamini and Hochberg).",
+    "One row per relation, over the anchor questions whose background contains the relation. p, "
+    "corrected: the p-value, corrected over the relations of a model (Benjamini and Hochberg).",
     columns=_predicts(Column("name", "relation", meaning="The relation.", filter="relation")),
     keys=2,
 )
 CONSISTENCY_BY_CONCEPT = TableSpec(
     "consistency_by_concept",
     "Conceptual consistency by concept",
-    "Over the anchor questions whose background contains the concept, for the 14 most frequent "
-    "concepts with at least 28 questions each.",
+    "One row per concept, over the anchor questions whose background contains the concept: the 14 "
+    "most frequent concepts with at least 28 questions each.",
     columns=_predicts(Column("name", "concept", meaning="The concept.", filter="concept")),
     keys=2,
 )
@@ -376,14 +413,15 @@ BACKGROUND_BY_RELATION = TableSpec(
     "Accuracy on the facts of a relation (expected answer: yes) and on their negatives (no).",
     columns=(
         Column("relation", "relation", meaning="The relation.", filter="relation"),
-        Column("facts", "facts", "count", "Its distinct facts."),
+        Column("facts", "facts", "count", "The number of distinct facts of the relation."),
         *_ANSWERED,
         *_ACCURACIES,
         Column(
             "background_score",
             "background score",
             "percent",
-            "The mean of both accuracies; the 95 % CI resamples the facts' heads.",
+            "The mean of the accuracies on facts and on negatives; the 95 % CI resamples the "
+            "facts' heads.",
             ends=("low", "high"),
             chance=0.5,
         ),
@@ -400,13 +438,13 @@ RELEVANCE = TableSpec(
             "facts_right",
             "facts correct",
             "count",
-            "Facts answered correctly, of answered questions.",
+            "Correctly answered facts in the background of answered questions.",
         ),
         Column(
             "facts_wrong",
             "facts incorrect",
             "count",
-            "Facts answered incorrectly, of answered questions.",
+            "Incorrectly answered facts in the background of answered questions.",
         ),
         Column(
             "given_right",
@@ -426,14 +464,15 @@ RELEVANCE = TableSpec(
             "accuracy",
             "questions correct",
             "percent",
-            "The mean over all these facts.",
+            "The mean accuracy on the questions of a fact, over all these facts.",
             shown=False,
         ),
         Column(
             "relevance",
             "relevance, points",
             "points",
-            "The mean over correctly answered facts minus the mean over all facts.",
+            "The mean accuracy on the questions of a correctly answered fact, minus the mean over "
+            "all facts.",
             ends=("low", "high"),
         ),
         Column(
@@ -450,15 +489,20 @@ RELEVANCE = TableSpec(
 BACKGROUND_WAYS = TableSpec(
     "background_variants",
     "Background score by prompt variant",
-    "Each meta-prompt and pair of answer words alone, and all together.",
+    "One row per combination of meta-prompt and answer-word pair, and one row per method for all "
+    "combinations together.",
     columns=(
         Column(
-            "preset", "method", meaning="How scores become answers; votes: all replies together."
+            "preset",
+            "method",
+            meaning="How scores become answers; votes: all sampled replies together.",
         ),
         *VARIANT,
         Column("n", "n", "count", "Questions with a background score."),
         *_ACCURACIES,
-        Column("background_score", "background", "score", "The mean over the questions."),
+        Column(
+            "background_score", "background", "score", "The mean background score of the questions."
+        ),
         CONSISTENCY_COLUMN,
         CHANCE,
         Column("lift", "lift", "score", "(consistency - chance)/(1 - chance)."),
@@ -470,13 +514,18 @@ BACKGROUND_WAYS = TableSpec(
 ANCHOR_WAYS = TableSpec(
     "anchor_variants",
     "Anchor accuracy by prompt variant",
-    "Each prompt variant alone.",
+    "The accuracy with each prompt variant alone.",
     columns=(
         Column("anchoring", "method", meaning="Choice or verify."),
         *VARIANT,
         Column("n", "n", "count", "Questions that have an answer."),
-        Column("right", "correct", "count", "How many of them are answered correctly."),
-        Column("accuracy", "accuracy", "percent", "The share answered correctly."),
+        Column("right", "correct", "count", "How many of the n questions are answered correctly."),
+        Column(
+            "accuracy",
+            "accuracy",
+            "percent",
+            "The share of the n questions that are answered correctly.",
+        ),
     ),
     keys=3,
 )
@@ -485,10 +534,20 @@ WINNERS = TableSpec(
     "Prompt variants that decide the answers",
     "How often each meta-prompt and pair of answer words had the highest score of all.",
     columns=(
-        Column("of", "of", meaning="Answers to background questions, or by choice or verify."),
+        Column(
+            "of",
+            "of",
+            meaning="The answers that are counted: to background questions, or to anchor questions "
+            "by choice or verify.",
+        ),
         *VARIANT,
-        Column("count", "times", "count", "How often it decided the answer."),
-        Column("share", "share", "percent", "Its share of the answers that one variant decided."),
+        Column("count", "times", "count", "How often the variant decided the answer."),
+        Column(
+            "share",
+            "share",
+            "percent",
+            "The variant's share of the answers that a single variant decided.",
+        ),
     ),
     keys=3,
 )
@@ -524,7 +583,8 @@ def _frame(spec: TableSpec, rows: list[dict[str, object]]) -> pl.DataFrame:
 BACKGROUND_SCORE = TableSpec(
     "background_score",
     "Background score",
-    "The mean over relations, with a 95 % CI over relations. Always giving the same answer would "
+    "The mean background score of the relations, with a 95 % CI over relations. Always giving the "
+    "same answer would "
     "score 50 %. The accuracies on facts and negatives are means over the n anchor questions with "
     "a background score.",
     columns=(
@@ -533,7 +593,7 @@ BACKGROUND_SCORE = TableSpec(
             "value",
             "background score",
             "percent",
-            "The mean over relations, with Student's t-interval.",
+            "The mean background score of the relations, with Student's t-interval.",
             ends=("low", "high"),
             chance=0.5,
         ),
@@ -547,10 +607,10 @@ BACKGROUND_SCORE = TableSpec(
 ANCHOR_ACCURACY = TableSpec(
     "anchor_accuracy",
     "Anchor accuracy",
-    "Accuracy on the answered anchor questions: all, and those with background facts.",
+    "Accuracy on all answered anchor questions, and on the answered ones with background facts.",
     columns=(
-        Column("of", "questions", meaning="All, or those with facts."),
-        Column("n", "n", "count", "How many have an answer."),
+        Column("of", "questions", meaning="All questions, or the questions with facts."),
+        Column("n", "n", "count", "How many of these questions have an answer."),
         Column(
             "value",
             "accuracy",
@@ -565,16 +625,27 @@ ANCHOR_ACCURACY = TableSpec(
 RELATIONS = TableSpec(
     "relations",
     "Background score and conceptual consistency by relation",
-    "The facts of each relation, and the n anchor questions whose background contains it.",
+    "The facts of each relation, and the n anchor questions whose background contains the "
+    "relation.",
     columns=(
         Column("name", "relation", meaning="The relation."),
-        Column("facts", "facts", "count", "Its distinct facts."),
-        Column("score", "score", "percent", "Its background score."),
-        Column("n", "n", "count", "Questions with such a fact."),
+        Column("facts", "facts", "count", "The number of distinct facts of the relation."),
+        Column("score", "score", "percent", "The relation's background score."),
+        Column(
+            "n",
+            "n",
+            "count",
+            "Questions with a fact of the relation, a background score and an answer.",
+        ),
         CONSISTENCY_COLUMN,
         CHANCE,
         Column("lift", "lift", "score", "(consistency - chance)/(1 - chance)."),
-        Column("p_corrected", "p, BH", "p", "Corrected over relations (Benjamini and Hochberg)."),
+        Column(
+            "p_corrected",
+            "p, BH",
+            "p",
+            "The p-value of the lift, corrected over the relations (Benjamini and Hochberg).",
+        ),
     ),
     printed=Layout(),
     shown=False,

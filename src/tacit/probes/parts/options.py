@@ -29,23 +29,26 @@ class PartsOptions:
         help="A folder of drawings, an annotations file, or a file of things and parts.",
         data=_of_drawings,
     )
-    things: str | None = option(None, help="Only these things, separated by commas.")
-    limit: int | None = option(None, help="Only the first N drawings.", least=1)
+    things: str | None = option(None, help="Use only these things, separated by commas.")
+    limit: int | None = option(None, help="Use only the first N drawings.", least=1)
     preset: Literal["plain", "macaw", "gpt3", "gpt3-paper"] = option(
-        "plain", help="Prompt template for a question."
+        "plain", help="Prompt template of the questions."
     )
     prompt: Path | None = option(
-        None, help="A YAML file with your own template, instead of a preset."
+        None, help="A YAML file with your own prompt template, to use instead of --preset."
     )
     number: Literal["paper", "grammar"] = option(
-        "paper", help="Rule for plural nouns: paper (ends in s) or grammar."
+        "paper",
+        help="Rules for plural nouns and articles: paper (plural if the noun ends in s, an before "
+        "a vowel letter) or grammar (those of English).",
     )
     nouns: Path | None = option(
-        None, help="YAML file with exceptions to the rules of --number grammar."
+        None, help="A YAML file with exceptions to the rules of --number grammar."
     )
     graphs: str | None = option(
         None,
-        help="With --figures: things to draw as graphs (default: one typical drawing).",
+        help="With --figures: things whose drawings are shown as graphs [default: one typical "
+        "drawing].",
         requested=False,
     )
 

@@ -177,8 +177,9 @@ def _baselines(summary: Mapping[str, Any]) -> Iterator[str]:
         yield f"Always answering true would be correct for {right} of these statements."
     if without and without["gain"] is not None:
         yield (
-            "Without the symmetric relations (connects, next to), which repair makes true wherever "
-            f"it can, repair changes accuracy by {estimate(without, 'gain', points)}."
+            "Repair sets statements with the symmetric relations (connects, next to) to true "
+            "wherever it can. Without these statements, repair changes accuracy by "
+            f"{estimate(without, 'gain', points)}."
         )
     labels, contradicted = summary["labels_labelled"], summary["labels_contradicted"]
     if labels:

@@ -19,7 +19,7 @@ _OBJECTIVE = Column("objective", "objective", meaning="The objective that repair
 _STAGE = Column("stage", "stage", meaning="before (the raw beliefs), or the objective of repair.")
 _THING = Column("thing", "thing", meaning="The everyday thing.")
 _ANNOTATOR = Column(
-    "annotator", "annotator", meaning="Who drew the thing; empty without a drawing."
+    "annotator", "annotator", meaning="The person who drew the thing; empty if there is no drawing."
 )
 _RELATION = Column("relation", "relation", meaning="The relation between the two parts.")
 _N = Column("n", "n", "count", "Statements with a gold label and a belief.")
@@ -37,7 +37,7 @@ _ALWAYS_TRUE = Column(
     "always_true",
     "always true",
     "percent",
-    "The same if every statement were answered true.",
+    "The value if every statement were answered true.",
 )
 _STATEMENTS = Column("statements", "statements", "count", "The number of statements.")
 _OPTIMAL = "Whether the assignment is proven optimal."
@@ -140,7 +140,11 @@ TABLES = (
         "repair under one of three objectives.",
         columns=(
             _SET,
-            Column("gold", "gold label", meaning="all, true, false, or balanced (mean of both)."),
+            Column(
+                "gold",
+                "gold label",
+                meaning="all, true, false, or balanced (mean of true and false).",
+            ),
             *(_STAGE, _N, _MISSING, _ACCURACY),
         ),
         keys=3,
@@ -168,14 +172,14 @@ TABLES = (
         "accuracy_gain",
         "Accuracy gain of repair, in percentage points",
         "Accuracy after repair minus accuracy before repair, paired by statement. The whole gain "
-        "is the sum of two parts. Shift of the threshold: the gain of another threshold on the "
-        "beliefs, which makes as many statements true as repair does. Consistency: the gain of "
-        "repair over this threshold. Each part may be negative.",
+        "is the sum of two parts. Shift of the threshold: the gain if, instead of repair, another "
+        "threshold on the beliefs makes as many statements true as repair does. Consistency: the "
+        "gain of repair over that threshold. Each part may be negative.",
         columns=(
             *(_SET, _OBJECTIVE),
             Column("part", "part", meaning="whole, shift of the threshold, or consistency."),
             _N,
-            Column("gain", "gain, points", "points", "The gain of this part.", ends=_ENDS),
+            Column("gain", "gain, points", "points", "The gain, or this part of it.", ends=_ENDS),
         ),
         keys=3,
         printed=Layout(columns=("set", "part", "n", "gain"), across="objective"),
@@ -241,8 +245,8 @@ TABLES = (
         "The share of violated constraints among those that apply to the beliefs. A constraint "
         "that depends on a missing belief is undecided and excluded. Macro: the mean over "
         "constraint types. Micro: the share over all constraints, so that types with "
-        "many constraints weigh more. Shuffled and always true: the rates of beliefs that know "
-        "nothing, before repair. After repair no constraint is violated.",
+        "many constraints weigh more. Shuffled and always true: the rates, before repair, of "
+        "baselines without knowledge. After repair no constraint is violated.",
         columns=(
             Column("constraint", "constraint", meaning="The constraint type, macro, or micro."),
             *(_STAGE, *_COUNTS),
@@ -255,8 +259,8 @@ TABLES = (
                 "shuffled",
                 "shuffled",
                 "percent",
-                "The rate of the model's beliefs permuted among the statements of each drawing: "
-                "the mean over seeded permutations. Null after repair.",
+                "The rate if the model's beliefs are permuted among the statements of each "
+                "drawing; the mean over seeded permutations. Null after repair.",
             ),
             Column(
                 "always_true",
@@ -293,9 +297,10 @@ TABLES = (
                 "consistent",
                 "believed statements\ncan all be true",
                 "truth",
-                "Whether all believed statements can be true together, whatever the other "
-                "statements are. Beliefs that lack only a statement which they imply, such as "
-                "the other direction of a symmetric one, violate a constraint all the same.",
+                "Whether all believed statements can be true together, for some truth values of "
+                "the other statements. If believed statements imply a statement that is not "
+                "believed, such as the other direction of a symmetric relation, a constraint is "
+                "violated although all believed statements can be true together.",
             ),
         ),
         keys=2,
@@ -363,7 +368,12 @@ TABLES = (
         "The belief in each statement, its truth before and after repair, and its gold label.",
         columns=(
             *(_THING, _ANNOTATOR, QUESTIONS.columns[1], _RELATION, QUESTIONS.columns[3]),
-            Column("p_true", "belief", "percent", "As in the table of questions."),
+            Column(
+                "p_true",
+                "belief",
+                "percent",
+                "The belief in the statement, as in the table questions.",
+            ),
             *(
                 Column(
                     stage,
