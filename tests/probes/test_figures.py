@@ -190,7 +190,7 @@ def test_relations_fall_by_accuracy_before_repair() -> None:
     said = texts(chart)
     assert set(expected) <= set(said)
     assert said.count(f"{MINUS}12.5") == 3
-    assert any("13 without a belief excluded" in text for text in said)
+    assert any("13 without a belief are excluded" in text for text in said)
 
 
 def test_accuracy_by_relation_holds_the_table() -> None:

@@ -87,7 +87,7 @@ def agreement(
     second: Annotated[Path, typer.Argument(help="The same sample, rated by a second person.")],
     as_json: given.AsJson = False,
 ) -> None:
-    """Compute Cohen's kappa of two people's ratings of a sample from tacit kb audit.
+    """Compare two people's ratings of a sample from tacit kb audit by Cohen's kappa.
 
     Example: tacit kb agreement rater-1.tsv rater-2.tsv
     """

@@ -57,16 +57,16 @@ OntologyName = Annotated[
 Duplicates = Annotated[
     OnDuplicate,
     typer.Option(
-        help="If rows have different beliefs about one statement: report an error, or use their "
-        "mean or the first."
+        help="What to do if rows have different beliefs about one statement: error (stop), mean "
+        "(use their mean) or first (use the first)."
     ),
 ]
 
 TimeLimit = Annotated[
     float,
     typer.Option(
-        help="Time limit of exact repair in seconds (inf: no limit). If it is reached, the result "
-        "is the best assignment found, with a proven bound on the optimum."
+        help="Time limit of exact repair in seconds (inf: no limit). If the limit is reached, the "
+        "result is the best assignment found, with a proven bound on the optimum."
     ),
 ]
 
@@ -234,9 +234,9 @@ def repair(
     objective: Annotated[
         Goal,
         typer.Option(
-            help="What repair maximises: paper (the confidence of the paper), log-odds (the "
-            "probability of the assignment) or margin (agreement, weighted by the distance from "
-            "one half)."
+            help="What repair maximises: paper (the summed confidence of the statements that are "
+            "true after repair), log-odds (the probability of the assignment) or margin (agreement "
+            "with the beliefs, weighted by their distance from one half)."
         ),
     ] = Goal.paper,
     groups: Groups = None,
@@ -249,8 +249,8 @@ def repair(
     assignment: Annotated[
         Path | None,
         typer.Option(
-            help="File to write all statements to that are true after repair, including statements "
-            "that were not asked."
+            help="File for all statements that are true after repair, including statements that "
+            "were not asked."
         ),
     ] = None,
     force: Force = False,

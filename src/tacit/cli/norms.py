@@ -55,8 +55,7 @@ def prompts_command(
     left_out: Annotated[
         Path | None,
         typer.Option(
-            help="File to write the properties to that retrieval prompts leave out, with the "
-            "reasons."
+            help="File for the properties that retrieval prompts leave out, with the reasons."
         ),
     ] = None,
     force: given.Force = False,

@@ -99,7 +99,7 @@ def parrot(
 @app.command("consistency")
 @declared(without=("answering", "meta", "pair", "anchors"))
 def consistency(*, options: ConsistencyOptions, as_json: given.AsJson = False) -> None:
-    """Compare the set-up with Sahu et al. 2022 (consistency).
+    """Compare the set-up with that of Sahu et al. 2022 (consistency).
 
     Covers prompts, relations and choices. The paper prints none of its results as a number, so
     results are not compared.

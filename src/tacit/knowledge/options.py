@@ -33,8 +33,8 @@ class BackgroundOptions:
     overlap: Literal["all-words", "content-words"] = option(
         "all-words",
         help=(
-            "A concept is found if more than half of its words match: count all-words, or "
-            "content-words only."
+            "A concept is found if more than half of its words match: half of all its words "
+            "(all-words), or half of its content words (content-words)."
         ),
         group=EXTRACTION,
     )
@@ -72,7 +72,10 @@ class BackgroundOptions:
     )
     seed: int = option(
         0,
-        help="Seed for drawing negatives, and for choosing among facts of equal weight at --cap.",
+        help=(
+            "Seed for drawing negatives, and for choosing which facts of equal weight are kept at "
+            "--cap."
+        ),
         group=EXTRACTION,
     )
     frequent: int = option(

@@ -203,7 +203,10 @@ def elicitation(shown: Shown) -> Chart | None:
     return page(title, panels)
 
 
-@figure("With and without “Everyone knows that”", "Paired differences.")
+@figure(
+    "With and without “Everyone knows that”",
+    "Each measure with and without the preface, and the paired difference.",
+)
 def ablation(shown: Shown) -> Chart | None:
     """Draw each measure with and without "Everyone knows that", and the difference.
 

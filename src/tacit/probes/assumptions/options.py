@@ -66,9 +66,9 @@ class NormsOptions:
     responses: Literal["people", "feature", "first"] = option(
         "people",
         help=(
-            "Which of a feature's wordings count in elicitation, and with which frequency: people "
-            "(each, with the number of people who gave it), feature (all, each with the feature's "
-            "frequency), or first (only the first)."
+            "Which wordings of a feature count in elicitation: people (every wording, with the "
+            "number of people who gave it), feature (every wording, with the feature's frequency) "
+            "or first (the first wording, with the feature's frequency)."
         ),
     )
     least: int = option(
@@ -102,7 +102,7 @@ class AssumptionsOptions(NormsOptions):
         metavar="shared|own|concepts|FILE",
         help=(
             "Candidates in retrieval: shared (words that are one token in every model), own (words "
-            "that are one token in this model), concepts (the concepts of the norms), or a FILE "
+            "that are one token in each model), concepts (the concepts of the norms), or a FILE "
             "with one word per line."
         ),
         data=_of_vocabulary,

@@ -380,11 +380,11 @@ def intervention(shown: Shown) -> Chart | None:
     ]
     title = titled(
         "Intervention: accuracy behind stated facts",
-        "paired change of anchor accuracy; true: the question's own facts; false: its negatives; "
+        "paired change of anchor accuracy; true: the question's own facts; false: their negatives; "
         "irrelevant: facts of a question without a common concept; none: the question alone",
         f"lines: {shown.intervals('others')}; {counted(table['n'], 'anchor question')}; hollow: no "
         "interval",
-        "facts correct: the model answers all true facts correctly; answer in a fact: one of them "
+        "facts correct: the model answers all true facts correctly; answer in a fact: a true fact "
         "has a concept of the correct choice",
     )
     return page(title, *([panel] for panel in panels))

@@ -69,14 +69,15 @@ ANSWERS_IN_CONTEXT = TableSpec(
             "facts_right",
             "facts correct",
             "truth",
-            "Whether the model answered all true facts of the context correctly, each as a "
+            "Whether the model answered all facts of the context true correctly, each as a "
             "background question; null if unknown.",
         ),
         Column(
             "answer_in_fact",
             "answer in a fact",
             "truth",
-            "Whether a concept of one of the true facts is in the correct choice; null if unknown.",
+            "Whether a concept of a fact of the context true is in the correct choice; null if "
+            "unknown.",
         ),
         Column(
             "right_before",
@@ -101,8 +102,8 @@ INTERVENTION = TableSpec(
     "intervention",
     "Intervention: accuracy behind stated facts",
     "Paired change of accuracy when facts precede the anchor question. Facts correct: the model "
-    "answers all true facts of the context correctly. Answer in a fact: a true fact of the context "
-    "has a concept of the correct choice, so the model may gain by copying.",
+    "answers all facts of the context true correctly. Answer in a fact: a fact of this context has "
+    "a concept of the correct choice, so the model may gain by copying.",
     columns=(
         Column("group", "questions", meaning="All questions, or those that the label describes."),
         Column("condition", "facts", meaning="The facts: true, false or irrelevant."),

@@ -88,7 +88,7 @@ def accuracy_by_relation(shown: Shown) -> Chart | None:
         return None
     title = titled(
         "Accuracy by relation, before and after repair",
-        f"in brackets: labelled statements with a belief; {_left_out(table)}; lines: {_INTERVAL}",
+        f"in brackets: number of labelled statements; {_left_out(table)}; lines: {_INTERVAL}",
         f"{_GAIN}; dotted line: 50 %; {_TICK}",
     )
     panels = []
@@ -127,8 +127,8 @@ def size_of_models(shown: Shown) -> Chart | None:
 
 @figure(
     "Constraint violations by type",
-    "Table 3 of Gu et al. (2023) as a figure, with baselines. Before repair; compare each rate "
-    "with that of the same beliefs shuffled.",
+    "Table 3 of Gu et al. (2023) as a figure, with baselines. The rates are those before repair. "
+    "Compare each rate with the rate of the same beliefs shuffled.",
 )
 def violations(shown: Shown) -> Chart | None:
     """Plot Table 3: the violation rate of each constraint type, with baselines.
@@ -166,9 +166,9 @@ def violations(shown: Shown) -> Chart | None:
         panels.append([Rows(drawn, axis, colours, label, labels, ticks=ticks, width=320).chart()])
     title = titled(
         "Constraint violations by type, before repair",
-        "in brackets: applicable constraints that are decided; "
+        "in brackets: number of applicable constraints that are decided; "
         + (
-            "no mark has an interval"
+            "no rate has an interval"
             if table["low"].is_null().all()
             else f"lines: {_INTERVAL}; hollow: no interval"
         ),
@@ -245,7 +245,7 @@ def _things(shown: Shown, band: pl.Expr, by: str) -> Chart | None:
         panels.append(row)
     title = titled(
         "Accuracy by thing, before and after repair",
-        "sorted by accuracy before repair; in brackets: labelled statements with a belief; "
+        "sorted by accuracy before repair; in brackets: number of labelled statements; "
         f"{_left_out(table)}",
         f"{_GAIN}; dotted line: 50 %; {_TICK}",
     )
@@ -321,7 +321,7 @@ def _points(gain: float) -> str:
 
 def _left_out(table: pl.DataFrame) -> str:
     missing = table.filter(series=_BEFORE)["missing"].sum()
-    return f"{missing:,} without a belief excluded"
+    return f"{missing:,} without a belief are excluded"
 
 
 def _counts(table: pl.DataFrame, name: str) -> list[str]:

@@ -40,7 +40,7 @@ class PartsOptions:
     number: Literal["paper", "grammar"] = option(
         "paper",
         help="Rules for plural nouns and articles: paper (plural if the noun ends in s, an before "
-        "a vowel letter) or grammar (those of English).",
+        "a vowel letter) or grammar (the rules of English).",
     )
     nouns: Path | None = option(
         None, help="A YAML file with exceptions to the rules of --number grammar."
