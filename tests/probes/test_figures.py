@@ -339,7 +339,8 @@ def test_every_format_is_written(tmp_path: Path) -> None:
         }
     )
     files = write(TABLES, tmp_path, FORMATS)
-    names = [*figures.FIGURES]
+    # Neither violations nor the sizes of models are among these tables.
+    names = [name for name in figures.FIGURES if name not in {"violations", "size_of_models"}]
     for name, svg in graphs({"beliefs": beliefs}, PARTS, Theme()):
         files += write_svg(svg, tmp_path / name, FORMATS)
         names.append(name)

@@ -337,8 +337,8 @@ def _outcome(found: Mapping[str, Any], summary: Mapping[str, Any]) -> str:
         return f"Higher background scores predict {answers[plain]} answers"
     if adjusted:
         return (
-            f"Among questions with equally many facts, higher background scores predict "
-            f"{answers[adjusted]} answers, but not over all questions"
+            "There is no clear evidence that background scores predict correct answers, because "
+            "the plain and the adjusted lift disagree"
         )
     if plain:
         return (
