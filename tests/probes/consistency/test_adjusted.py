@@ -135,7 +135,7 @@ def test_the_verdict_uses_the_adjusted_test(
     assert said in sentence
     claims = sentence.startswith("Higher background scores predict correct answers:")
     assert claims == (lift == UP and adjusted == UP)
-    assert "disagree" not in sentence
+    assert "Lift and AUROC disagree" not in sentence
     assert ("adjusted for the number of facts, the lift is 0.100" in sentence) == bool(adjusted)
 
 
