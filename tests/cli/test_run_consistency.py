@@ -101,9 +101,10 @@ def test_what_the_extraction_counted_is_recorded_and_printed(tacit: Tacit, sourc
     assert {name: summary[name] for name in counted} == counted
     assert tacit("report", "separate", "--out", "report.html").code == 0
     page = (source / "report.html").read_text()
+    for name in ("concepts found only verbatim", "facts between concepts of different parts"):
+        assert name in ran.out  # in the report, the rows of tables are packed
+    assert "Audit of the background facts" in page
     for sentence in (
-        "concepts found only verbatim",
-        "facts between concepts of different parts",
         "Questions with more facts than the cap of 1: 2; facts left out: 2 (",
         "Words eligible as negatives: 9; excluded by the limit to the 10,000 most frequent: none",
     ):
