@@ -22,18 +22,29 @@ FIGURES = [
     "conceptual consistency",
     "lift above chance",
     "AUROC",
+    "lift, adjusted for the number of facts",
 ]
+"""The figures that are defined for anchors of eight clusters."""
+
+RATIO = "log of the adjusted odds ratio"
+"""Undefined here: it needs ten clusters."""
 
 
 def findings(rows: Sequence[tuple[str, str, float | None, bool | None]]) -> Findings:
-    """Findings of these anchors: id, cluster, background score, whether right."""
+    """Findings of these anchors: id, cluster, background score, whether right.
+
+    All have one fact, so that the adjusted lift is the plain one.
+    """
     schema = {
         "anchor": pl.String,
         "cluster": pl.String,
         "background_score": pl.Float64,
         "right": pl.Boolean,
     }
-    return Findings(pl.DataFrame(), {"anchors": pl.DataFrame(rows, schema, orient="row")}, {})
+    anchors = pl.DataFrame(rows, schema, orient="row").with_columns(
+        facts=1, frequency=pl.lit(None, pl.Float64), answer=pl.lit("x")
+    )
+    return Findings(pl.DataFrame(), {"anchors": anchors}, {})
 
 
 def made(seed: int, n: int = 40) -> list[tuple[str, str, float, bool]]:
@@ -63,6 +74,7 @@ def independent(rows: Sequence[tuple[str, str, float, bool]]) -> dict[str, float
                 precision,
                 (precision - chance) / (1 - chance),
                 roc_auc_score(right, scores),
+                (precision - chance) / (1 - chance),
             ],
             strict=True,
         )
@@ -73,7 +85,8 @@ def test_values_are_those_of_scikit_learn() -> None:
     """Each model's figure, and the difference, agree with scikit-learn's."""
     first, second = made(1), made(2)
     found = rows_of(compare({"a": findings(first), "b": findings(second)}))
-    assert list(found) == FIGURES
+    assert list(found) == [*FIGURES, RATIO]
+    assert found.pop(RATIO)["difference"] is None
     one, other = independent(first), independent(second)
     for figure, row in found.items():
         assert row["first_value"] == pytest.approx(one[figure])
@@ -113,9 +126,9 @@ def test_only_anchors_of_both_count() -> None:
     alone = compare({"a": findings(shared), "b": findings(shared)})
     together = compare({"a": first, "b": second})
     assert together.equals(alone)
-    assert together["n"].to_list() == [12] * 5
-    assert together["difference"].to_list() == [0.0] * 5
-    assert together["low"].to_list() == together["high"].to_list() == [0.0] * 5
+    assert together["n"].to_list() == [12] * 7
+    assert together["difference"].to_list() == [0.0] * 6 + [None]
+    assert together["low"].to_list() == together["high"].to_list() == [None] * 7
 
 
 def test_no_right_answer_has_no_consistency() -> None:
@@ -134,8 +147,8 @@ def test_one_concept_has_no_interval() -> None:
     """Anchors of one concept tell nothing of how concepts differ."""
     rows = [(name, "one", score, right) for name, _, score, right in made(9)]
     table = compare({"a": findings(rows), "b": findings(made(9))})
-    assert table["low"].to_list() == table["high"].to_list() == [None] * 5
-    assert table["difference"].to_list() == [0.0] * 5
+    assert table["low"].to_list() == table["high"].to_list() == [None] * 7
+    assert table["difference"].to_list() == [0.0] * 6 + [None]
 
 
 def test_each_two_models_are_compared() -> None:
