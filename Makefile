@@ -26,7 +26,6 @@ check: .venv/ready
 	$(BIN)/mypy
 	$(BIN)/lint-imports --config pyproject.toml
 	$(BIN)/python scripts/check_words.py
-	$(BIN)/python scripts/check_words.py
 
 peers: .venv/ready-peers
 	HF_HUB_OFFLINE=1 $(BIN)/python -m pytest tests/peers
