@@ -20,12 +20,12 @@ _BEGINNING = """\
 
 # Get the data
 
-Tacit reads the published data sets below. It downloads none of them: get them yourself, under their
-own licences. `tacit show sources` lists these data sets; `tacit show sources NAME` describes the
-one called NAME. Your own files work as well; the linked reference pages describe the layouts.
+Tacit reads the published data sets on this page. Download each data set yourself, under its own
+licence. `tacit show sources` lists the data sets, and `tacit show sources NAME` describes a single
+data set. You can also use your own files, in the layouts that the linked reference pages describe.
 
-To check a download, compare the output of `sha256sum FILE` with the table. Sizes, checksums and
-licences that could not be verified are marked as unknown.
+To check a downloaded file, compare the output of `sha256sum FILE` with the table. Sizes, checksums
+and licences that could not be verified are marked as unknown.
 """
 
 
@@ -48,7 +48,7 @@ def _sections(known: Registry) -> Iterator[str]:
         yield ""
         yield f"## {kind.noun.capitalize()}"
         yield ""
-        yield f"Expected: {kind.expected} ([layouts](../reference/{kind.reference}))."
+        yield f"Tacit expects {kind.expected} ([layouts](../reference/{kind.reference}))."
         for source in known.of_kind(kind.name):
             yield from _section(source)
     yield ""

@@ -135,7 +135,7 @@ class Source(_Entry):
     def facts(self) -> dict[str, str]:
         """Return the text to show for the source, by heading, without its files and steps."""
         facts = {
-            "For": "; ".join(self.kind.options),
+            "Used by": "; ".join(self.kind.options),
             "Home": self.access,
             "Licence": self.licence or "unknown; see the home page",
             "Layout": self.layout,
