@@ -13,10 +13,10 @@
 # %% [markdown]
 # # Your first hour with Tacit
 #
-# This notebook runs all three probes on the small models that come with Tacit, so nothing is
-# downloaded. Open it in VS Code, or in Jupyter with [Jupytext](https://jupytext.readthedocs.io);
-# it also runs as a script. Every call takes the name or the folder of a Hugging Face model of your
-# own in place of `"demo"`.
+# This notebook runs all three probes on small models that are included in Tacit, so nothing is
+# downloaded. Open the notebook in VS Code, or in Jupyter with
+# [Jupytext](https://jupytext.readthedocs.io), or run the file as a script. To use your own model,
+# replace `"demo"` by the name or the folder of a Hugging Face model.
 
 # %%
 import tacit
@@ -24,19 +24,19 @@ import tacit
 # %% [markdown]
 # ## Parts: do the model's beliefs about a thing fit together?
 #
-# The probe asks how the parts of everyday things relate ("In a tree, trunk is above the roots.":
-# true or false?), counts violated constraints, and repairs the beliefs with weighted MaxSAT
-# (Gu et al., 2023). Scores are cached in `.tacit`: running the cell again
-# asks nothing.
+# The parts probe asks the model whether statements about the parts of everyday things are true,
+# such as "In a tree, trunk is above the roots." The run counts violated constraints and repairs the
+# beliefs with weighted MaxSAT (Gu et al., 2023). Scores are cached in `.tacit`, so running the cell
+# again sends no question to the model.
 
 # %%
 parts = tacit.run("parts", model="demo", drawings=tacit.demo_data("drawings"), limit=12)
 parts
 
 # %% [markdown]
-# A run holds its findings as polars frames. `violation` counts, for each constraint, how often it
-# applies and how often it is violated, before and after repair; `accuracy` compares the beliefs
-# with what people drew.
+# The findings of a run are polars frames. The table `violation` counts how often each constraint
+# applies and how often it is violated, before and after repair. The table `accuracy` compares the
+# beliefs with the drawings of annotators.
 
 # %%
 parts.tables["violation"].select("constraint", "stage", "violated", "applicable", "rate")
@@ -45,7 +45,7 @@ parts.tables["violation"].select("constraint", "stage", "violated", "applicable"
 parts.tables["accuracy"].filter(gold="all").select("set", "stage", "n", "accuracy", "low", "high")
 
 # %% [markdown]
-# Figures are Altair charts. `parts.figures` lists them.
+# The figures of a run are Altair charts, and `parts.figures` lists their names.
 
 # %%
 chart = parts.figure(parts.figures[0])
@@ -54,9 +54,10 @@ chart
 # %% [markdown]
 # ## Consistency: does knowing the background predict the answer?
 #
-# For each multiple-choice question, the probe asks the facts of a knowledge base that connect its
-# concepts, and then the question itself (Sahu et al., 2022). The lift says how much more often the
-# model answers right where it knows the background, beyond chance.
+# For each multiple-choice question, the consistency probe asks the model about the facts of a
+# knowledge base that connect the question's concepts, and then asks the question itself (Sahu et
+# al., 2022). The lift measures how well knowing these background facts predicts a correct answer: 0
+# is chance, and 1 is perfect.
 
 # %%
 kb = tacit.build_kb(tacit.demo_data("facts"), "facts.kb")
@@ -71,9 +72,10 @@ consistency.summary["consistency"]
 # %% [markdown]
 # ## Assumptions: does the model find a concept from what people say of it?
 #
-# "A ___ has fur, is big, and has claws": the probe ranks the concepts, and ranks the properties that
-# a model gives for a concept against those that people name (Weir et al., 2020). With several models,
-# `run` returns a mapping of runs, and compares them.
+# Given a prompt such as "A ___ has fur, is big, and has claws", the assumptions probe ranks the
+# concepts by the model's probabilities. The probe also compares the properties that a model
+# predicts for a concept with the properties that people name (Weir et al., 2020). With several
+# models, `tacit.run` returns a mapping from models to runs, with a comparison of the models.
 
 # %%
 both = tacit.run(
@@ -87,7 +89,8 @@ both = tacit.run(
 both["demo-masked"].tables["retrieval_by_number"].select("wording", "n", "mrr", "chance_mrr").head()
 
 # %% [markdown]
-# The differences are paired by concept. An interval that includes 0 does not tell the models apart.
+# The differences between the models are paired by concept. If the confidence interval of a
+# difference includes 0, the data do not show that the models differ.
 
 # %%
 both.comparison.select("figure", "first_value", "second_value", "difference", "low", "high").head()
@@ -95,8 +98,9 @@ both.comparison.select("figure", "first_value", "second_value", "difference", "l
 # %% [markdown]
 # ## A report to share
 #
-# One HTML file with figures, tables and every prompt; it opens from disk and loads nothing. A run with
-# `out=` has one in its folder already.
+# The report is one HTML file with figures, tables and every prompt. The file can be opened from
+# disk and loads nothing from the network. A run with `out=` has already written a report to its
+# folder.
 
 # %%
 parts.report("parts.html")
@@ -104,7 +108,7 @@ parts.report("parts.html")
 # %% [markdown]
 # ## Beliefs from anywhere
 #
-# `check` and `repair` take any table of beliefs, no model needed.
+# `tacit.check` and `tacit.repair` accept any table of beliefs and need no model.
 
 # %%
 beliefs = [

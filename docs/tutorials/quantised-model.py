@@ -14,11 +14,12 @@
 # # Is this quantised model still the same?
 #
 # Quantisation makes a model smaller and faster. Benchmarks often report that accuracy "hardly
-# changes". This notebook checks more: how many of the model's beliefs change, whether it
-# contradicts itself more often, and how large a difference in accuracy the data can rule out.
+# changes". This notebook answers three further questions. How many of the model's beliefs change?
+# Does the quantised model contradict itself more often than the original model? How large a
+# difference in accuracy can the data rule out?
 #
-# Nothing is downloaded: the notebook rounds the weights of the demo model to 8, 4 and 3 bits. With
-# your own models, skip that step and name both checkpoints.
+# The notebook rounds the weights of the demo model to 8, 4 and 3 bits, so nothing is downloaded. If
+# you have both checkpoints of a model, skip the rounding and use the names of the checkpoints.
 
 # %%
 from pathlib import Path
@@ -35,8 +36,9 @@ disable_progress_bar()
 # %% [markdown]
 # ## Make three quantised copies
 #
-# Each row of a weight matrix is rounded to 2^bits - 1 levels between minus and plus its largest
-# absolute value. Real methods (GPTQ, AWQ, bitsandbytes) round more cleverly.
+# Each row of a weight matrix is rounded to 2^bits - 1 levels between minus and plus the row's
+# largest absolute value. Quantisation methods such as GPTQ, AWQ and bitsandbytes round more
+# accurately.
 
 # %%
 source = Path(tacit.__file__).parent / "data" / "demo" / "models" / "causal"
@@ -63,8 +65,8 @@ models
 # %% [markdown]
 # ## Ask all four the same questions
 #
-# One call asks every model and pairs the results by thing. With checkpoints from the hub, write
-# `model=["org/model", "org/model-GPTQ"]`.
+# One call of `tacit.run` asks all models the same questions and pairs the results by thing. For
+# checkpoints from the Hugging Face Hub, write `model=["org/model", "org/model-GPTQ"]`.
 
 # %%
 runs = tacit.run("parts", model=models, drawings=tacit.demo_data("drawings"))
@@ -73,8 +75,9 @@ runs
 # %% [markdown]
 # ## How many beliefs changed?
 #
-# `questions` has one row per statement with its belief, P(true). A belief changes sides when it
-# crosses one half. Two models can have the same accuracy and still disagree about many statements.
+# The table `questions` has one row per statement with the model's belief, P(true). A belief changes
+# sides if it is above one half in one model and not in the other. Two models can have the same
+# accuracy and still disagree about many statements.
 
 # %%
 statement = ["thing", "subject", "relation", "object"]
@@ -96,8 +99,8 @@ changed
 # %% [markdown]
 # ## Did accuracy and consistency change?
 #
-# `comparison` has the paired difference of every measure for every pair of models, with a 95 %
-# confidence interval that resamples things.
+# The table `comparison` contains the paired difference of every measure for every pair of models,
+# with a 95 % confidence interval from resampled things.
 
 # %%
 differences = runs.comparison.filter(first="demo").select(
@@ -108,17 +111,19 @@ differences.drop_nulls()
 # %% [markdown]
 # ## What can you conclude?
 #
-# At 4 bits the accuracy is exactly the same, although some beliefs changed sides. At 3 bits the
-# interval of the difference in accuracy before repair excludes 0. In general:
+# At 4 bits, the accuracy is exactly the same as at full precision, although some beliefs changed
+# sides. At 3 bits, the confidence interval of the difference in accuracy before repair excludes 0.
+# In general:
 #
-# - If an interval excludes 0, the quantised model differs.
-# - If it includes 0, the models need not be the same: the data may be too few. Decide in advance
-#   which difference would matter, such as 2 points of accuracy. The models are equivalent for your
-#   purpose if the whole interval lies between -2 and +2 points.
-# - Look at `changed_sides` too. Changes in both directions cancel in accuracy, but users notice
-#   them.
+# - If the confidence interval of a difference excludes 0, the quantised model differs from the
+#   original model.
+# - If the confidence interval includes 0, the models are not necessarily equal: the data may be too
+#   few. Decide in advance which difference would matter, such as 2 points of accuracy. The models
+#   are equivalent for your purpose if the whole interval lies between -2 and +2 points.
+# - Look at the column `changed_sides` as well. Changes in both directions cancel out in accuracy,
+#   but users notice each of them.
 #
-# `runs.report` writes the same comparison as a page.
+# `runs.report` writes this comparison to an HTML page.
 
 # %%
 runs.report("comparison.html")
