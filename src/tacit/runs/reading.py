@@ -70,6 +70,17 @@ class Run:
         return summary
 
     @property
+    def headline(self) -> str | None:
+        """The main result in one sentence; None if nothing was measured."""
+        return declared(probe(self.probe)).headline(self.findings)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the model, the folder, the headline and the summary, as ``--json`` prints them."""
+        folder = None if self.folder is None else str(self.folder)
+        about = {"model": self.name, "out": folder, "headline": self.headline}
+        return {**about, **self.summary}
+
+    @property
     def model(self) -> Mapping[str, Any]:
         """The manifest's description of the model."""
         model = self.manifest.get("model")

@@ -10,7 +10,9 @@ import logging
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
+from tacit.documents import similar
 from tacit.errors import ModelError, NetworkError
+from tacit.models.registry import DEMOS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -74,7 +76,7 @@ def _is_online(name: str, revision: str) -> bool:
         if _is_cached(name, revision):
             return False
         raise ModelError(
-            f"{name}: there is no folder of this name, the hub's cache does not contain this model "
+            f"{name}: {_no_folder(name)}, the hub's cache does not contain this model "
             f"(revision {revision}), and HF_HUB_OFFLINE prevents the download: unset "
             "HF_HUB_OFFLINE, or give the path of a model folder"
         )
@@ -84,19 +86,18 @@ def _is_online(name: str, revision: str) -> bool:
         raise ModelError(f"{name}: the hub has no revision {revision} of this model") from error
     except RepositoryNotFoundError as error:
         raise ModelError(
-            f"{name}: there is no folder of this name, and the hub has no such model, or the model "
-            "is private: check the name, or log in with: hf auth login"
+            f"{name}: {_no_folder(name)}, and the hub has no such model, or the model is "
+            "private: check the name, or log in with: hf auth login"
         ) from error
     except Exception as error:  # errors of the HTTP client are not wrapped
         if not _is_network_failure(error):
             raise ModelError(
-                f"{name}: there is no folder of this name, and the hub rejects the name: "
-                f"{first_line(error)}"
+                f"{name}: {_no_folder(name)}, and the hub rejects the name: {first_line(error)}"
             ) from error
         if not _is_cached(name, revision):
             raise NetworkError(
-                f"{name}: there is no folder of this name, the hub's cache does not contain this "
-                f"model, and {constants.ENDPOINT} cannot be reached ({first_line(error)}): check "
+                f"{name}: {_no_folder(name)}, the hub's cache does not contain this model, "
+                f"and {constants.ENDPOINT} cannot be reached ({first_line(error)}): check "
                 "the network and run the command again, or give the path of a model folder"
             ) from error
         log.warning(
@@ -107,6 +108,11 @@ def _is_online(name: str, revision: str) -> bool:
         )
         return False
     return True
+
+
+def _no_folder(name: str) -> str:
+    """Return that no folder has the name, and the demo model with a similar name, if any."""
+    return f"there is no folder of this name{similar(name, DEMOS)}"
 
 
 def _is_cached(name: str, revision: str) -> bool:
