@@ -1,4 +1,4 @@
-"""A chat model behind a server that is scored by the first token of its reply."""
+"""Chat models on a server, scored by the log-probabilities of a reply's first token."""
 
 from __future__ import annotations
 
@@ -45,14 +45,14 @@ _BYTES_PER_TOKEN = 4
 
 @dataclass(frozen=True)
 class Beginnings:
-    """The result of the preflight for first tokens of replies.
+    """The result of the preflight for scoring by a reply's first token.
 
     Args:
         talk: The chat requests.
         top: The number of most probable first tokens that the server returns.
-        padded: Whether a reply's first word has a space before it, as with some tokenizers.
+        padded: Whether the first word of a reply begins with a space, as with some tokenizers.
         seen: The server's answers to the texts of the preflight.
-        differences: The server's answers to texts with one difference.
+        differences: The server's answers to texts that each differ from another text in one place.
         notes: The deficiencies of the server compared with a local model.
     """
 
