@@ -130,7 +130,7 @@ def _bare(answer: str) -> str:
 
 
 def _opened(text: str, form: str) -> str:
-    """Return a text from its first word on, or from an answer's first mark."""
+    """Return a text from its first word or from the mark that begins an answer."""
     return _BULLET.sub("", text).lstrip(_DECORATION.replace(form[0], ""))
 
 

@@ -54,7 +54,7 @@ class ChatReply:
 
     @property
     def silent(self) -> bool:
-        """Whether the reply was truncated before any visible text, as with hidden reasoning."""
+        """Whether the reply was truncated before any visible text (hidden reasoning)."""
         return self.cut and not self.whole.strip()
 
     def sample(self, *, begun: bool, meant: bool) -> Sample:

@@ -209,7 +209,7 @@ def _settled(talk: Talk, where: str) -> Talk:
 
 
 def _uncut(talk: Talk) -> tuple[Talk, list[str]]:
-    """Return the accepted settings for drawing from all tokens, and a note if all are refused."""
+    """Return settings for sampling from all tokens, and a note if the server refuses them."""
     for uncut in UNCUT:
         asked = talk.but(uncut=uncut)
         try:

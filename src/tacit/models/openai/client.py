@@ -213,7 +213,7 @@ class Client:
         timeout: float | None = None,
         attempts: int | None = None,
     ) -> dict[str, Any]:
-        """Return the server's answer to a chat request; otherwise as ``complete``."""
+        """Return the server's answer to a chat request; see ``complete`` for the arguments."""
         path, tries = "/chat/completions", attempts or self._backoff.attempts
         return self._ask("POST", path, body, tries, timeout)
 
@@ -227,7 +227,7 @@ class Client:
         *,
         first: bool = False,
     ) -> dict[str, Any]:
-        """Send a request until it is answered; with ``first``, fail at once without a server."""
+        """Send a request with retries; if ``first``, fail at once when no server responds."""
         from tenacity import RetryError, Retrying, retry_if_exception_type
 
         seconds, stream = min(timeout or math.inf, self._timeout), self._thread.stream

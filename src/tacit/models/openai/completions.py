@@ -99,7 +99,7 @@ class Reading:
         return all(cut is not None and cut[0].end - cut[0].begin == 1 for cut in cuts)
 
     def _tokens(self, filled: Filled) -> tuple[Tokens, Cut] | None:
-        """Return the answer's tokens and those of the whole string; None if unknown."""
+        """Return the tokens of the answer and of the whole string; None if unknown."""
         if self.tokenizer is not None:
             cut = self.tokenizer.cut(filled.string)
         else:
@@ -124,7 +124,7 @@ class Reading:
         return _measured(tokens, sum(values))
 
     def _following(self, filled: Filled) -> Measured:
-        """Score each answer token by the next-token log-probabilities after its prefix."""
+        """Score each token of an answer by the next-token log-probability after its prefix."""
         found = self._tokens(filled)
         if found is None:
             return Measured(None, missing=UNSPELT)
@@ -159,7 +159,7 @@ class Reading:
         return UNSAID if one.logprob is None else one.logprob
 
     def _is_cut_alike(self, text: str, before: Sequence[int | str]) -> bool:
-        """Return whether a text alone has the same tokens as within the whole string."""
+        """Return whether a text has the same tokens alone as within the whole string."""
         if not text:
             return not before
         if self.tokenizer is not None:
@@ -187,7 +187,7 @@ class Reading:
         return first and likeliest(first, self.abilities.top)
 
     def _echo(self, text: str) -> Aligned | None:
-        """Return the text's echoed tokens; None if the echoed tokens do not match the text."""
+        """Return the tokens of a text's echo; None if the echo does not match the text."""
         if text not in self._echoes:
             echoed = self.questions.echoed(text)
             before = self.abilities.before

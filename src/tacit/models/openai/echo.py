@@ -341,7 +341,7 @@ def _pairs(
     echo: Aligned,
     candidates: Sequence[tuple[str, float]],
 ) -> list[_Pair]:
-    """Return some next tokens of a text, each with its log-probability in an echo of both."""
+    """Return next tokens of a text, with log-probabilities from generation and from an echo."""
     pairs: list[_Pair] = []
     for more, following in candidates:
         try:

@@ -65,14 +65,14 @@ class Beginnings:
 
 
 def try_beginnings(talk: Talk, concurrency: int = 1) -> Beginnings:
-    """Check whether a server returns reproducible log-probabilities in a chat, and how many.
+    """Check how many log-probabilities a chat server returns, and whether they are reproducible.
 
     Args:
         talk: The chat requests, with the settings known so far.
         concurrency: The number of concurrent requests during the run.
 
     Raises:
-        ModelError: The server cannot be used; the message says why, and what to do.
+        ModelError: The server cannot be used; the message states the reason and a remedy.
         ScoringError: The server failed at every attempt.
     """
     where = f"{talk.model} at {talk.client.address}"
@@ -125,10 +125,10 @@ def try_beginnings(talk: Talk, concurrency: int = 1) -> Beginnings:
 
 
 def _noise(asked: Talk, where: str, there: Mapping[str, Token], concurrency: int) -> float:
-    """Return by how many nats repeated log-probabilities differ under concurrent requests.
+    """Return the largest difference in nats between log-probabilities that are requested twice.
 
     Raises:
-        ModelError: They differ by more than rounding.
+        ModelError: Repeated log-probabilities differ by more than rounding explains.
     """
     texts = mixed(list(there)[:ENOUGH])
     again = zip(texts, asked.first_tokens(texts, concurrency), strict=True)
@@ -155,7 +155,7 @@ def _pads(tokens: Sequence[Token]) -> bool:
 
 
 def _asked(talk: Talk, where: str) -> Talk:
-    """Return the requests with the largest number of most probable tokens that the server accepts.
+    """Return requests with the largest number of top log-probabilities that the server accepts.
 
     Raises:
         ModelError: The server accepts no number.
@@ -180,9 +180,10 @@ def _asked(talk: Talk, where: str) -> Talk:
 
 
 def _apart(first: Token, again: Token) -> list[float]:
-    """Return the absolute differences in nats for tokens that both answers list.
+    """Return the absolute log-probability differences, in nats, of tokens in both answers.
 
-    Parts of characters are left out, because servers write many of them alike.
+    Tokens that are parts of a character are omitted, because servers spell many of them
+    identically.
     """
     pairs = [(one.logprob, find(again.top, one.text, None)) for one in first.top]
     return [
@@ -195,11 +196,11 @@ def _apart(first: Token, again: Token) -> list[float]:
 def watch_of(
     differences: Differences, firsts: Mapping[str, Token], talk: Talk, concurrency: int
 ) -> Watch:
-    """Return a watch that checks the first tokens of a chat's replies.
+    """Return a ``Watch`` that checks the first tokens of a chat model's replies.
 
     Args:
         differences: The server's answers to texts with one difference.
-        firsts: The server's answers to other texts.
+        firsts: The server's answers to other texts of the preflight.
         talk: The chat requests.
         concurrency: The number of concurrent requests.
     """
@@ -219,9 +220,9 @@ def watch_of(
 
 
 class FirstTokensModel(ScoringServer):
-    """A model that scores one-token answers as the beginning of a reply.
+    """A chat model that scores each answer as the first token of a reply.
 
-    An answer of several tokens, or outside the most probable tokens, has no score.
+    An answer has no score if it has several tokens or is not among the most probable tokens.
 
     Args:
         beginnings: The server model, after its preflight.
@@ -253,7 +254,7 @@ class FirstTokensModel(ScoringServer):
 
     @property
     def description(self) -> dict[str, Any]:
-        """Name, kind, fingerprint and the values that it covers, and the elicitation method."""
+        """The model's name, kind, fingerprint, settings and elicitation method."""
         return {
             "name": self.name,
             "kind": "server",
@@ -270,7 +271,7 @@ class FirstTokensModel(ScoringServer):
         }
 
     def cost(self, requests: Sequence[Prompt]) -> list[int]:
-        """See ``LanguageModel.cost``; about one per four bytes, and the generated token."""
+        """See ``LanguageModel.cost``; four bytes of a prompt count as about one token."""
         return [2 + len(prompt.text.encode()) // _BYTES_PER_TOKEN for prompt in requests]
 
     def _score(self, prompt: Prompt) -> Scores:
