@@ -62,7 +62,7 @@ class Watched:
 
 
 def echo_of(echo: Aligned) -> Token:
-    """Return the last tokens of an echo in the form of one position's most probable tokens."""
+    """Return the last tokens of an echo in the form of most probable tokens of one position."""
     values = [one for one in echo.logprobs if one is not None][-_LIKELIEST:]
     return Token(None, None, None, tuple(Token(str(at), None, v) for at, v in enumerate(values)))
 

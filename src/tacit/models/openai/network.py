@@ -212,7 +212,7 @@ class _Network(httpcore.NetworkBackend):
 
 
 class _Stream(httpcore.NetworkStream):
-    """A connection. httpcore's timeouts apply to single steps, so the budget replaces them."""
+    """A connection that obeys the request's budget instead of httpcore's timeout per step."""
 
     def __init__(self, connected: socket.socket, network: _Network) -> None:
         self._socket = connected

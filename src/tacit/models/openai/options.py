@@ -44,7 +44,7 @@ class Backoff:
     sleep: Callable[[float], None] = time.sleep
 
     def seconds(self, state: RetryCallState) -> float:
-        """Return the wait after a failure, at least as long as the server asks (up to ``most``)."""
+        """Return the wait after a failure in seconds, no shorter than the server asks for."""
         from tenacity import wait_random_exponential
 
         drawn = wait_random_exponential(self.first, self.most, min=self.first / 2)(state)

@@ -124,7 +124,7 @@ class Stream(Generic[Item, Result]):
         yield from self._part()
 
     def _take(self, arrived: list[_Finished[Result] | None]) -> float:
-        """Store results until they are yielded; return when the first of them was finished."""
+        """Store results until they are yielded, and return the earliest finishing time."""
         finished = [one for one in arrived if one]
         self._waiting += [(one.index, one.result) for one in finished]
         return min((one.at for one in finished), default=math.inf)
@@ -148,7 +148,7 @@ class Stream(Generic[Item, Result]):
             self._failures.append(error)
 
     def _arrived(self, due: float) -> list[_Finished[Result] | None]:
-        """Return the queue's entries; wait for the first entry until the due time."""
+        """Return the entries of the queue; wait for a first entry until the due time at most."""
         left = min(max(0.0, due - time.monotonic()), threading.TIMEOUT_MAX)
         try:
             first = self._finished.get(timeout=left)
@@ -164,7 +164,7 @@ class Stream(Generic[Item, Result]):
                 raise error
 
     def _end(self, threads: list[Future[None]]) -> None:
-        """Close connections until all threads have ended: one may be about to send a request."""
+        """Close connections until all threads end, as a thread may still send a request."""
         self.abandoned = self.interrupted = True
         while wait(threads, 0).not_done:
             self._hang_up()

@@ -98,11 +98,11 @@ class Temperature:
 
     @property
     def chance(self) -> float:
-        """The p-value of a temperature of 1, by the likelihood ratio."""
+        """The p-value of a likelihood-ratio test against a temperature of 1."""
         return math.erfc(math.sqrt(max(self.surprise, 0.0) / 2))
 
     def to_json(self) -> dict[str, Any]:
-        """Return the entry in the model's description."""
+        """Return the temperature's entry for the model's description."""
         return {"draws": self.draws, "value": self.value, "low": self.low, "high": self.high}
 
     @property
@@ -178,7 +178,7 @@ class Inspection:
 
     @cached_property
     def temperature(self) -> Temperature | None:
-        """The estimated temperature; None if too few draws are listed tokens."""
+        """The estimated temperature; None if too few draws are among the listed tokens."""
         drawn = []
         for each in self.counted:
             listed = [word for word in each.probabilities if word != goodness_of_fit.OUTSIDE]
@@ -188,23 +188,23 @@ class Inspection:
 
     @cached_property
     def fit(self) -> float:
-        """The p-value of goodness of fit."""
+        """The p-value of the goodness-of-fit test."""
         return goodness_of_fit.chance(self.counted)
 
     @property
     def chance(self) -> float:
-        """The p-value of both tests together."""
+        """The combined p-value of the temperature test and the goodness-of-fit test."""
         heat = self.temperature.chance if self.temperature else 1.0
         return min(1.0, 2 * min(self.fit, heat))
 
     @property
     def is_off(self) -> bool:
-        """Whether to warn: one false alarm in a thousand for an honest server."""
+        """Whether to warn; an honest server causes one false alarm in a thousand."""
         return self.first is not None and self.chance < TELL
 
     @property
     def is_far_off(self) -> bool:
-        """Whether to raise an error: one false alarm in a hundred thousand for an honest server."""
+        """Whether to raise an error; an honest server causes one false alarm in 100,000."""
         return self.first is not None and self.chance < REFUSE
 
     @property
@@ -230,7 +230,7 @@ class Drawing:
 
     Args:
         talk: The chat requests.
-        firsts: The first tokens of the replies to some texts, with log-probabilities.
+        firsts: The first tokens of replies to some texts, with the most probable tokens.
         concurrency: The number of concurrent requests.
         several: Whether one request returns several replies.
     """
@@ -245,13 +245,13 @@ class Drawing:
         self._firsts = {text: firsts[text] for text in goodness_of_fit.choose(listed, DRAWN_TEXTS)}
 
     def inspect(self, seed: int) -> Inspection | None:
-        """Draw and compare, and repeat with more draws if the first ones disagree.
+        """Compare sampled tokens with log-probabilities; draw more tokens if the first disagree.
 
         Args:
-            seed: The first seed; up to ``SEEDS`` seeds are used.
+            seed: The first seed of up to ``SEEDS`` consecutive seeds.
 
         Returns:
-            None if the server refuses the requests.
+            The comparison; None if the server refuses the requests.
 
         Raises:
             ScoringError: The server failed.
@@ -266,7 +266,7 @@ class Drawing:
         return Inspection(more, look.chance)
 
     def _drawn(self, seed: int, sizes: Sequence[int]) -> tuple[Counted, ...]:
-        """Draw first tokens of each text; missing replies are requested one by one."""
+        """Sample first tokens of each text; replies that are missing are requested one by one."""
         each = [(seed + SINGLY * at, size) for at, size in enumerate(sizes)]
         pieces = [(text, first, size) for text in self._firsts for first, size in each]
         replies = self._talk.client.at_once(
