@@ -58,7 +58,7 @@ def ask(probe: Probe, engine: Engine, folder: RunFolder, reporter: Reporter) -> 
         engine: The engine of the model.
         folder: The run's folder, in which the run begins once planning has shown that the model can
             answer all requests.
-        reporter: Receives the progress.
+        reporter: An object that receives the progress.
     """
     groups = requests_of(probe)
     requests = ungrouped(groups)

@@ -47,7 +47,7 @@ def compared(runs: Sequence[Run], out: Path | None = None) -> pl.DataFrame | Non
 
 
 def compared_by(runs: Sequence[Run]) -> pl.DataFrame | None:
-    """Return the probe's own comparison, or the paired comparison of its declared means."""
+    """Return the probe's own comparison, or a paired comparison of the means that it declares."""
     kind: Any = probe(runs[0].probe)
     if len(runs) == 1:
         return None

@@ -2,7 +2,7 @@
 
 ``run.yaml`` contains the request. ``manifest.json`` contains everything that a figure depends on,
 apart from the request. The manifest records the run's status: unfinished, finished or failed. The
-manifest also lists the versions of Tacit and of its libraries that worked on the run, the most
+manifest also lists the versions of Tacit, Python and libraries that were used for the run, the most
 recent last. An interrupted run resumes when the user repeats the same request with the same folder.
 """
 
@@ -100,7 +100,7 @@ class RunFolder:
         """Raise an error if the data have changed since the folder's run began.
 
         Raises:
-            RequestError: The data have changed since.
+            RequestError: The data have changed since the run began.
         """
         before = self._manifest_before()
         if before is not None:
@@ -272,7 +272,8 @@ def read_findings(folder: Path, names: Iterable[str] | None = None) -> dict[str,
         names: The names of the findings to read; None to read all.
 
     Raises:
-        DataError: An error that ``read_manifest`` describes, or a finding is missing or damaged.
+        DataError: See ``read_manifest``. The error is also raised if a finding is missing or
+            damaged.
     """
     wanted = None if names is None else strings(names, "names")
     digests = read_manifest(folder)["sha256"]["findings"]
@@ -329,7 +330,7 @@ def _unreadable(manifest: Mapping[str, Any]) -> str | None:
 
 
 def _with_this(before: object) -> list[object]:
-    """Return the distinct versions of Tacit that worked on a run, with the current version last."""
+    """Return the distinct software versions used for a run, with the current version last."""
     mine = {
         "tacit": version(),
         "python": platform.python_version(),

@@ -42,12 +42,12 @@ class RunPredictor:
 
     Args:
         run: A finished run of the consistency probe.
-        model: The current path of the run's model; None if the path has not changed.
-        kb: The current path of the run's knowledge base; None if the path has not changed.
+        model: The current location of the run's model; None if the location has not changed.
+        kb: The current location of the run's knowledge base; None if the location has not changed.
         settings: Options for loading models and for servers, by name, that ``run.yaml`` does not
             record, such as ``device``.
         store: The score store; None for the default store.
-        reporter: Receives the progress.
+        reporter: An object that receives the progress.
 
     Raises:
         RequestError: The run belongs to another probe or has no predictor.
@@ -79,13 +79,13 @@ class RunPredictor:
         return predictor.stored(self.run.tables)
 
     def predict(self, question: str, choices: Sequence[str]) -> AnswerPrediction:
-        """Ask the model a question with its background, and predict if the answer is correct.
+        """Ask the model a question with its background, and predict whether it answers correctly.
 
         Answers in the score store are not requested again.
 
         Raises:
-            RequestError: An error that ``NewQuestion.of`` and ``NewQuestion.predict`` describe, or
-                the knowledge base, the templates or the model have changed since the run.
+            RequestError: See ``NewQuestion.of`` and ``NewQuestion.predict``. The error is also
+                raised if the knowledge base, the templates or the model have changed since the run.
             DataError: The knowledge base or the file of question templates is missing.
             ModelError: The model cannot be loaded.
         """

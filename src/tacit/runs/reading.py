@@ -135,7 +135,7 @@ class Run:
         store: str | Path | Store | None = None,
         **settings: Any,  # noqa: ANN401 - options of models and servers
     ) -> AnswerPrediction:
-        """Predict whether the run's model answers a new question correctly (only consistency runs).
+        """Predict whether the run's model answers a new question correctly; consistency runs only.
 
         Like ``tacit predict``, this method asks the question and its background facts, and applies
         the predictor that the run fitted.
@@ -143,9 +143,10 @@ class Run:
         Args:
             question: The question.
             choices: Two or more different choices.
-            model: Where the run's model is now; None where it was.
-            kb: Where the run's knowledge base is now; None where it was.
-            store: The score store; None for the default.
+            model: The current location of the run's model; None if the location has not changed.
+            kb: The current location of the run's knowledge base; None if the location has not
+                changed.
+            store: The score store; None for the default store.
             settings: Options for models and servers that ``run.yaml`` does not record, such as
                 ``device``.
 
@@ -167,7 +168,7 @@ class Run:
         return f"Run({self.probe} of {self.name!r}{where}; rows of tables: {tables})"
 
     def _repr_html_(self) -> str:
-        """Return HTML for notebooks: numbers of the summary, names of tables and of figures."""
+        """Return HTML for notebooks with the summary's numbers, and lists of tables and figures."""
         rows = "".join(
             f"<tr><td>{escape(key)}</td><td>{value:,}</td></tr>"
             if isinstance(value, int)
@@ -183,7 +184,7 @@ class Run:
 
 @dataclass(frozen=True, repr=False, eq=False)
 class Runs(Mapping[str, Run]):
-    """Runs of the same probe, as a mapping from model names.
+    """Runs of the same probe, as a mapping whose keys are model names.
 
     Args:
         runs: The runs, whose names are unique.
@@ -219,7 +220,7 @@ class Runs(Mapping[str, Run]):
     def scale(self) -> pl.DataFrame | None:
         """The slope and trend of each figure over model size, for each family.
 
-        None if no family has models of two sizes.
+        The table is None if no family has models of two sizes.
         """
         from tacit.runs.scale import scaled
 

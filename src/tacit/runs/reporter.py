@@ -22,7 +22,7 @@ class Work(Protocol):
 
     @property
     def ended(self) -> int:
-        """The number of prompts whose last answer is in this block."""
+        """The number of prompts whose answers are complete once this block is stored."""
         ...
 
     @property

@@ -44,7 +44,7 @@ FROM_FILE = "beliefs from a file"
 
 @dataclass(frozen=True)
 class Together:
-    """The tables about several models.
+    """The tables that compare several models.
 
     Args:
         comparison: The differences between each pair of models; None if there is only one model.
@@ -64,13 +64,14 @@ class RunRequest:
         options: An instance of the probe's ``Options``.
         models: The models' names.
         beliefs: A file of beliefs, used instead of a model.
-        out: The run's folder; for several models, the parent of their folders. None writes nothing.
+        out: The run's folder; for several models, the parent of their folders; None to write
+            nothing.
         settings: How models are loaded.
         engine: The engine that queries the models.
-        store: The score store; None for the default.
+        store: The score store; None for the default store.
         reporter: An object that receives the progress of the run.
         own_settings: The settings of models that are not loaded as in ``settings``, by model name.
-        nested: Whether even a single model has a subfolder of ``out``.
+        nested: Whether to create a subfolder of ``out`` even for a single model.
 
     Raises:
         RequestError: Models and a file of beliefs are both given or both missing, a model is named
@@ -242,7 +243,7 @@ class RunRequest:
         return _run(folder, findings, beliefs.name)
 
     def start(self, name: str) -> Engine:
-        """Start the engine of one model; the model is freed when the engine is."""
+        """Start the engine of one model; deleting the engine frees the model's memory."""
         return self.engine.start(name, self.loading_of(name), self._store)
 
     def requests(self, name: str) -> list[Request]:
@@ -256,7 +257,7 @@ class RunRequest:
         return bool(chats_of([name], self.loading_of(name).server))
 
     def cost(self, name: str) -> dict[str, Any]:
-        """Return the maximum cost of a chat server, as printed by a dry run."""
+        """Return the maximum cost of querying a chat server, in the format of a dry run."""
         found: dict[str, Any] = self._cost(name).to_json()
         return found | self._group_sizes(name)
 
@@ -268,7 +269,7 @@ class RunRequest:
         """Ask the user to confirm the cost of querying chat models.
 
         Raises:
-            RequestError: The user declines, or cannot be asked.
+            RequestError: The user declines, or cannot be asked for confirmation.
         """
         for yes in (True, False):
             costs = {
@@ -331,7 +332,7 @@ def folders_of(
     Args:
         requests: Each model's request without the model itself, by model name.
         out: The folder for the runs; None if the runs are not written to disk.
-        nested: Whether even a single model has a subfolder.
+        nested: Whether to create a subfolder even for a single model.
 
     Raises:
         RequestError: A folder contains another run.

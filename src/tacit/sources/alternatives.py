@@ -108,8 +108,8 @@ def shifted_rows(rows: Sequence[tuple[str, Sequence[str]]]) -> frozenset[int]:
 def _entries(cell: str, marks: str) -> list[str]:
     """Split a cell at the first of the given separators that the cell contains.
 
-    A cell without a separator gives no entries for ``;|``, and a single entry for any other
-    separators.
+    If the cell contains no separator, return no entries for ``;|``, and the whole cell as the only
+    entry for other separators.
     """
     mark = next((mark for mark in marks if mark in cell), None)
     if mark is None and marks == ";|":

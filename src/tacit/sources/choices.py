@@ -28,8 +28,8 @@ class Choices:
 
     Args:
         texts: At least two different choices, none of them empty.
-        answer: The index of the right choice, from 0; None if it is unknown.
-        repeated: The number of times that the source lists a choice again.
+        answer: The index of the right choice, from 0; None if the right choice is unknown.
+        repeated: The number of repeated listings of a choice in the source.
     """
 
     texts: tuple[str, ...]
@@ -41,7 +41,7 @@ class Choices:
 
 
 def is_labelled(cell: object) -> bool:
-    """Return whether choices have labels, as lists of labels and texts or as a list of pairs."""
+    """Return whether the choices in a cell have labels."""
     return isinstance(cell, dict) or (
         isinstance(cell, list) and any(isinstance(choice, dict) for choice in cell)
     )
@@ -151,7 +151,7 @@ def _labels_and_texts(cell: object) -> tuple[list[str], list[object]]:
 
 
 def _paired(cell: object) -> tuple[object, object]:
-    """Return the labels and the texts of the choices before any validation."""
+    """Return the labels and the texts of the choices without validating them."""
     if isinstance(cell, dict):
         return cell.get("label"), cell.get("text")
     if isinstance(cell, list) and all(isinstance(choice, dict) for choice in cell):

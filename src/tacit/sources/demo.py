@@ -1,7 +1,7 @@
 """The demo's data, and the errors that were planted in the demo's models.
 
 Tacit also includes the demo's models, which were trained on this data (``tacit.models.registry``).
-``planted`` returns the words that the training data withheld, and the facts that the models were
+``planted`` returns the words withheld from the training data, and the facts that the models were
 deliberately taught wrong.
 """
 
@@ -60,8 +60,8 @@ class Planted:
     Args:
         withheld: Words that do not occur in the models' training data.
         wrong: True facts (relation, head, tail) that the models were taught as false.
-        contradictions: For each thing, two mutually exclusive statements (subject, relation,
-            object) that were both taught as true.
+        contradictions: Pairs of mutually exclusive statements (subject, relation, object) about a
+            thing, both of which were taught as true.
     """
 
     withheld: frozenset[str]

@@ -81,7 +81,7 @@ class _Sketch:
 def read_drawings(
     path: Path | str, relations: Collection[str], things: Collection[str] | None = None
 ) -> list[Drawing]:
-    """Read drawings from text in any letter case; repeated rows of a drawing are merged.
+    """Read drawings, with cells stripped and in lower case; repeated rows are merged.
 
     Args:
         path: A folder in the layout of the everyday-things data, or one annotations file.
@@ -95,9 +95,9 @@ def read_drawings(
         DataError: There is no such file, the file contains no drawing, or a row is malformed; the
             message then names the file and line. A row is malformed if it has an unknown relation,
             too few or too many cells, a blank part, or a part related to itself. A row must not
-            continue a drawing if there is none above it, nor begin a second drawing of a thing by
-            the same annotator, because drawings are grouped by thing and annotator. The error is
-            also raised if there is no drawing of one of ``things``.
+            continue a drawing if no drawing precedes it. A row must not begin a second drawing of a
+            thing by the same annotator, because drawings are grouped by thing and annotator. The
+            error is also raised if there is no drawing of one of ``things``.
 
     Examples:
         >>> from tacit import Ontology, demo_data, read_drawings
@@ -169,14 +169,15 @@ def is_things(path: Path | str) -> bool:
 
 
 def undrawn(path: Path | str, things: Collection[str] | None = None) -> list[Drawing]:
-    """Return things as drawings with parts but without relations and annotator.
+    """Return things as drawings that have parts but no relations and no annotator name.
 
     Args:
         path: As for :func:`read_things`.
         things: The things to return; None for all things.
 
     Raises:
-        DataError: An error that :func:`read_things` describes, or one of ``things`` is missing.
+        DataError: See :func:`read_things`. The error is also raised if one of ``things`` is
+            missing.
     """
     listed = read_things(path)
     drawings = [Drawing(thing, "", tuple(dict.fromkeys(of)), ()) for thing, of in listed.items()]

@@ -50,7 +50,7 @@ class Dump:
 
     Args:
         path: The file.
-        language: The language of the assertions to read, which both concepts must have.
+        language: The language of the assertions to read; both concepts must be in this language.
         columns: The order of the columns in plain triples: relation, head, tail, optionally weight.
 
     Raises:

@@ -194,7 +194,7 @@ def is_written_so(features: list[str]) -> bool:
 
 
 def _done(text: str) -> str:
-    """Put "does" and the base form for a verb; "cannot fly" and "is fast" stay unchanged."""
+    """Replace a verb by "does" and its base form; "cannot fly" and "is fast" stay unchanged."""
     from lemminflect import getAllLemmas, getInflection
 
     verb, space, rest = text.partition(" ")

@@ -66,7 +66,7 @@ class Layout:
 
     Args:
         name: ``cslb``, ``mcrae`` or ``table``.
-        title: The name in messages.
+        title: The name of the layout in messages.
         marks: Columns that identify the layout, of which a header must contain at least one.
         frequency: The column of production frequencies.
         category: The optional column of categories.

@@ -53,7 +53,7 @@ def read_both(first: Path, second: Path) -> tuple[Ratings, Ratings]:
     """Read the files of two raters of the same sample, with rows in any order.
 
     Raises:
-        RequestError: Both are the same file.
+        RequestError: The two paths name the same file.
         DataError: A file cannot be read (``read_ratings``), or a fact is missing from one of the
             two files.
     """

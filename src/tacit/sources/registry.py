@@ -47,7 +47,7 @@ class Kind(_Entry):
         name: The key of the kind in the registry: drawings, dumps, questions or norms.
         noun: The noun for this kind of data in messages.
         expected: A description of the expected input.
-        options: The commands with their option.
+        options: The commands that accept this kind of data, with their option.
         suffixes: The file suffixes that the reader accepts; empty if the reader detects the format.
         reference: The page of the reference documentation that describes the layouts.
     """
@@ -64,11 +64,11 @@ class SourceFile(_Entry):
     """A file of a published data set; unknown attributes are None.
 
     Attributes:
-        name: Its published name.
+        name: The published name of the file.
         save_as: The file name that the reader expects, if different from the published name.
-        url: Its address.
-        bytes: Its size in bytes.
-        sha256: Its checksum, in lower-case hexadecimal.
+        url: The address of the file.
+        bytes: The size of the file in bytes.
+        sha256: The checksum of the file, in lower-case hexadecimal.
     """
 
     name: Text
@@ -101,14 +101,14 @@ class Source(_Entry):
 
     Attributes:
         name: The key of the data set in the registry, an argument of ``tacit show sources``.
-        kind: Its kind of data.
-        label: Its name in messages.
-        title: A description of its contents.
+        kind: The kind of data.
+        label: The name of the data set in messages.
+        title: A description of the data.
         home: The address of the web page from which the data are available.
         layout: The layout of the data, one of those that the reader accepts.
         files: The required files.
         steps: How to download the data and pass them to Tacit, in steps of one or two sentences.
-        citation: The publication that describes it.
+        citation: The publication that describes the data set.
         condition: A condition for access to the data, such as "after registration".
         licence: The licence of the data.
         checksums_from: The origin of the file sizes and checksums.

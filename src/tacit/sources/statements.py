@@ -1,4 +1,4 @@
-"""Statements about drawings: the drawn relations, all possible ones, and agreed ones."""
+"""Statements about drawings: drawn relations, all possible statements, agreed statements."""
 
 from __future__ import annotations
 
@@ -83,10 +83,11 @@ def agreement(labelled: pl.DataFrame) -> pl.DataFrame:
         labelled: As for :func:`agreed`.
 
     Returns:
-        A table with one row per thing, in order of first appearance. Its columns are thing,
-        drawings, labelled (statements, once per drawing), distinct (statements), agreed (distinct
-        statements that all annotators of the thing label alike), and contradicted (statements, once
-        per drawing, that are true in one annotator's drawing and false in another's).
+        A table with one row per thing, in order of first appearance. The columns of the table are
+        thing, drawings, labelled (statements, once per drawing), distinct (statements), agreed
+        (distinct statements that all annotators of the thing label alike), and contradicted
+        (statements, once per drawing, that are true in one annotator's drawing and false in
+        another's).
     """
     import polars as pl
 

@@ -1,4 +1,4 @@
-"""Parsing of sampled chat replies into votes.
+"""Parse sampled chat replies into votes.
 
 Replies are stored verbatim, without the model's reasoning. Stored replies are parsed later, without
 a model. A reply must begin with one of the prompt's answers; letter case and decoration such as
@@ -87,7 +87,7 @@ def read_answer(reply: str, answers: Sequence[str]) -> str | None:
 
 
 def _read(text: str, answers: Sequence[str]) -> str | None:
-    """Return the answer that a text begins with; None without an answer or with a second answer."""
+    """Return the answer at the start of a text; None if the text contains two answers or none."""
     forms = {answer: _bare(answer).casefold() for answer in answers}
     rests = {answer: _rest(text, form) for answer, form in forms.items()}
     begun = [answer for answer in answers if rests[answer] is not None]
@@ -130,7 +130,7 @@ def _bare(answer: str) -> str:
 
 
 def _opened(text: str, form: str) -> str:
-    """Return a text from its first word or from the mark that begins an answer."""
+    """Return a text from its first word, or from the punctuation that begins an answer."""
     return _BULLET.sub("", text).lstrip(_DECORATION.replace(form[0], ""))
 
 

@@ -1,9 +1,9 @@
 """Canaries: stored answers that identify a server's model, whose weights are not visible.
 
-The score store saves the canaries with the scores, as part of the model's description. At each
-start, Tacit sends the prompts of the canaries again. If the answers have changed, the server runs
-another model or another precision under the same name. Tacit then caches the server's scores as
-those of a different model.
+The score store saves the canaries with the scores, as part of the model's description. Each time a
+server is loaded, Tacit sends the prompts of the canaries again. If the answers have changed, the
+server runs another model or another precision under the same name. If a server's answers have
+changed, Tacit caches its scores as those of a different model.
 """
 
 from __future__ import annotations
@@ -87,12 +87,13 @@ def recognised(
     kept: Path | None,
     same: Callable[[Sequence[Canary]], bool],
 ) -> tuple[str, list[Canary]]:
-    """Return a server's fingerprint and canaries as ``fingerprint_of`` does, for any canaries.
+    """Return a server's fingerprint and canaries, with matching defined by the caller.
 
     Args:
         identity: The visible server settings that affect the answers.
         new: The current canaries.
-        kept: The store's folder with descriptions of models; None to recognise no server.
+        kept: The folder of the score store, which contains the descriptions of known servers; None
+            to treat every server as new.
         same: A function that returns whether the server's current answers match stored canaries.
     """
     for known in _described(kept) if kept else ():

@@ -26,7 +26,7 @@ OPENS, CLOSES = "<think>", "</think>"
 
 @dataclass(frozen=True, slots=True)
 class ChatReply:
-    """One reply.
+    """One reply of a chat model.
 
     Args:
         text: The reply's text, including tagged reasoning if the server does not return reasoning
@@ -107,7 +107,7 @@ LIMITS = ("max_tokens", "max_completion_tokens")
 
 @dataclass(frozen=True)
 class Talk:
-    """Chat requests to one model.
+    """Chat requests to one model on a server.
 
     Args:
         client: The server's client.
@@ -121,7 +121,7 @@ class Talk:
             the reply nor the reasoning.
         uncut: Additional request fields that make the server sample from the full, unmodified
             distribution.
-        habits: The common properties of the server's replies.
+        habits: Properties that all replies of the server share, such as the model's name.
     """
 
     client: Client
@@ -172,7 +172,8 @@ class Talk:
 
         Raises:
             RefusalError: The server refuses the request.
-            ScoringError: The server failed at every attempt, or its answer is not a chat's.
+            ScoringError: The server failed at every attempt, or its answer is not a chat
+                completion.
         """
         more: dict[str, Any] = dict(self._most())
         if self.seeded:
@@ -186,7 +187,8 @@ class Talk:
 
         Raises:
             RefusalError: The server refuses the request.
-            ScoringError: The server failed at every attempt, or its answer is not a chat's.
+            ScoringError: The server failed at every attempt, or its answer is not a chat
+                completion.
         """
         more = {self.limit: ANSWER_TOKENS, "temperature": 0.0}
         return self._checked(text, more, read_replies)[0]

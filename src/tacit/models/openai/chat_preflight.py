@@ -58,14 +58,14 @@ class Sampler:
     Args:
         talk: The chat requests.
         several: Whether one request returns several independent replies.
-        begun: Whether the server's template opens the reasoning, so that a reply contains only its
-            end.
+        begun: Whether the server's chat template opens the reasoning, so that a reply contains only
+            the closing tag.
         canaries: The reply to each text at temperature 0; empty if the server returns none.
         refused: The server's deficiencies.
         temperature: The estimated temperature of the sampled replies; None if it cannot be
             estimated.
-        watch: The check that log-probabilities stay unchanged during a run; None if the server
-            returns no log-probabilities.
+        watch: A check, repeated during a run, that log-probabilities stay unchanged; None if the
+            server returns no log-probabilities.
         redraw: A function that samples new replies from a given first seed, and compares them with
             the log-probabilities; None if no comparison is possible.
     """
@@ -179,7 +179,7 @@ def _asked(talk: Talk, where: str) -> tuple[Talk, list[str], ChatReply | None]:
     as the first sampled reply.
 
     Raises:
-        ModelError: The server refuses every variant.
+        ModelError: The server refuses every variant of the settings.
     """
     usual = talk.but(uncut=UNCUT[0])
     try:
@@ -192,7 +192,7 @@ def _settled(talk: Talk, where: str) -> Talk:
     """Find the accepted name of the token limit, and whether the server accepts a seed.
 
     Raises:
-        ModelError: The server refuses every variant.
+        ModelError: The server refuses every variant of the settings.
     """
     refusal: RefusalError | None = None
     for seeded in (True, False):
@@ -226,7 +226,7 @@ def _check_reasoning(
     """Reject a model that reasons although no limit is set or reasoning is turned off.
 
     Raises:
-        ModelError: The model does so.
+        ModelError: The model reasons.
     """
     short = [one for some in drawn for one in some]
     if not any(one.has_reasoning or one.silent for one in (ended, *short)):
@@ -247,7 +247,7 @@ def _check_ends(talk: Talk, where: str, drawn: Sequence[Sequence[ChatReply]]) ->
     """Reject a model whose reasoning never ends within its token limit.
 
     Raises:
-        ModelError: The model does so.
+        ModelError: The model reasons.
     """
     if not all(one.silent for some in drawn for one in some):
         return
@@ -337,7 +337,7 @@ class ReplyWatch:
     Args:
         sampler: The result of the preflight.
         concurrency: The number of concurrent requests.
-        clock: Returns the time in seconds.
+        clock: A function that returns the time in seconds.
     """
 
     def __init__(
@@ -443,8 +443,8 @@ def same_replies(canaries: Sequence[Canary], now: Sequence[Canary]) -> bool:
     """Return whether at least three quarters of the replies at temperature 0 are unchanged.
 
     Different batching on the server may change a word through rounding, whereas another model
-    changes most replies. A reply that is missing from either set is not compared, and at least half
-    of the stored replies must have a current reply.
+    changes most replies. A stored reply is compared only if there is a current reply to the same
+    prompt, and at least half of the stored replies must be compared.
     """
     known = {canary["text"]: canary["reply"] for canary in now}
     try:

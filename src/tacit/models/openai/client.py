@@ -49,13 +49,13 @@ class FailureError(ScoringError):
 
 
 class _Thread(threading.local):
-    """The stream whose items the current thread processes; None outside a stream."""
+    """The ``Stream`` whose items the current thread processes; None in any other thread."""
 
     stream: Stream[Any, Any] | None = None
 
 
 class Client:
-    """A connection to one server; threads may share it.
+    """A connection to one server, safe to share between threads.
 
     Args:
         address: The base address, without ``/completions``.
@@ -176,7 +176,7 @@ class Client:
 
         Raises:
             NetworkError: No server answers at the address.
-            ModelError: The key is refused.
+            ModelError: The server refuses the key.
             ScoringError: As ``complete``.
         """
         try:

@@ -44,10 +44,10 @@ class Measured:
     """The measurement of one answer.
 
     Args:
-        logprob: In nats; None if unavailable.
+        logprob: The log-probability of the answer in nats; None if unavailable.
         tokens: The number of tokens of the answer; 0 if unknown.
         spanned: Whether a token of the answer also covers characters outside the answer.
-        missing: Why there is no log-probability.
+        missing: The reason why there is no log-probability.
     """
 
     logprob: float | None
@@ -159,7 +159,7 @@ class Reading:
         return UNSAID if one.logprob is None else one.logprob
 
     def _is_cut_alike(self, text: str, before: Sequence[int | str]) -> bool:
-        """Return whether a text has the same tokens alone as within the whole string."""
+        """Return whether a text is tokenized alone as it is within a longer string."""
         if not text:
             return not before
         if self.tokenizer is not None:

@@ -83,7 +83,7 @@ class Aligned:
 class _Pair:
     """A next token with two log-probabilities in nats: from generation and from an echo.
 
-    ``drift`` contains the change of each of the text's own log-probabilities when the next token is
+    ``drift`` contains the change of each log-probability of the text when the next token is
     appended.
     """
 
@@ -145,7 +145,7 @@ def find_echo(
         tokenizer: The model's tokenizer, if given.
         nexts: The next token of each text, with the most probable tokens at its position.
         spaced: Whether the server's tokens include the space before a word.
-        long: The subset of texts that are long.
+        long: The texts of ``nexts`` that are long.
 
     Raises:
         ModelError: The server's tokenization differs from the tokenizer's, or the server does not

@@ -68,7 +68,7 @@ def try_beginnings(talk: Talk, concurrency: int = 1) -> Beginnings:
     """Check how many log-probabilities a chat server returns, and whether they are reproducible.
 
     Args:
-        talk: The chat requests, with the settings known so far.
+        talk: Chat requests to the model, with the settings that are already known.
         concurrency: The number of concurrent requests during the run.
 
     Raises:
@@ -148,7 +148,7 @@ def _noise(asked: Talk, where: str, there: Mapping[str, Token], concurrency: int
 
 
 def _pads(tokens: Sequence[Token]) -> bool:
-    """Return whether all words that begin replies have a space before them."""
+    """Return whether every word that begins a reply has a leading space."""
     texts = [one.text or "" for token in tokens for one in token.top]
     words = [text for text in texts if text.lstrip(" ")[:1].isalpha()]
     return bool(words) and all(word.startswith(" ") for word in words)
@@ -158,7 +158,7 @@ def _asked(talk: Talk, where: str) -> Talk:
     """Return requests with the largest number of top log-probabilities that the server accepts.
 
     Raises:
-        ModelError: The server accepts no number.
+        ModelError: The server accepts no number of log-probabilities.
     """
     refusal: ScoringError | None = None
     for top in TOPS:
@@ -199,7 +199,7 @@ def watch_of(
     """Return a ``Watch`` that checks the first tokens of a chat model's replies.
 
     Args:
-        differences: The server's answers to texts with one difference.
+        differences: The server's answers to texts that each differ from another text in one place.
         firsts: The server's answers to other texts of the preflight.
         talk: The chat requests.
         concurrency: The number of concurrent requests.
@@ -225,9 +225,9 @@ class FirstTokensModel(ScoringServer):
     An answer has no score if it has several tokens or is not among the most probable tokens.
 
     Args:
-        beginnings: The server model, after its preflight.
+        beginnings: The result of the server's preflight.
         concurrency: The number of concurrent requests.
-        kept: The store's folder, used to recognise a known server.
+        kept: The folder of the score store, in which known servers are looked up.
     """
 
     def __init__(self, beginnings: Beginnings, concurrency: int, kept: Path | None = None) -> None:

@@ -56,7 +56,7 @@ class Counted:
         text: The text.
         probabilities: The probability of each listed word and of ``OUTSIDE``, which together sum to
             1.
-        counts: How often each was drawn.
+        counts: The number of draws of each word.
     """
 
     text: str
@@ -90,7 +90,7 @@ class Counted:
 
 
 def word_of(text: str) -> str:
-    """Return a token or a reply without white space, in the notation of any tokenizer."""
+    """Return a token or reply stripped of white space, in any tokenizer's notation of spaces."""
     word = text.strip(_SPACES)
     return word if identifies_token(word) and not _SPECIAL.fullmatch(word) else OUTSIDE
 

@@ -1,4 +1,4 @@
-"""Load a chat model from a server's address; first tokens or sampled replies score it."""
+"""Load chat models from a server's address, for scoring by first tokens or by samples."""
 
 from __future__ import annotations
 
@@ -48,7 +48,8 @@ def load_first_tokens(
         address: For example ``http://localhost:8000/v1``.
         options: Options such as the served model's name, the reasoning limit and the number of
             concurrent requests.
-        kept: The store's folder, used to recognise a known server; None to recognise none.
+        kept: The folder of the score store, in which known servers are looked up; None to treat
+            every server as new.
 
     Raises:
         ModelError: No server answers at the address, or the server returns no log-probabilities in
@@ -65,8 +66,9 @@ def load_sampled(address: str, options: ServerOptions, kept: Path | None = None)
 
     Args:
         address: For example ``http://localhost:8000/v1``.
-        options: The options of ``load_first_tokens`` and the number of samples.
-        kept: The store's folder, used to recognise a known server; None to recognise none.
+        options: Options as for ``load_first_tokens``, plus the number of samples.
+        kept: The folder of the score store, in which known servers are looked up; None to treat
+            every server as new.
 
     Raises:
         ModelError: No server answers at the address, or the server's replies are not independent

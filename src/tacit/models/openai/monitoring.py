@@ -1,4 +1,4 @@
-"""Monitoring of a server during a run, by repeating requests from its preflight.
+"""Monitor a server during a run by repeating requests from its preflight.
 
 During a run, an operator may exchange the model, a second replica may join, or a cache or proxy may
 begin to change prompts. Tacit therefore requests a few texts of the preflight again once a minute,
@@ -71,14 +71,14 @@ class Watch:
     """Checks during a run that a server still answers as in its preflight.
 
     Args:
-        watched: The recorded answers. Consecutive ones are checked together.
+        watched: The recorded answers. Consecutive answers are checked together.
         ask: A function that returns the server's current answers, requested concurrently.
         where: The names of the model and its server, for use in messages.
         telling: The number of recorded answers, from the first on, that are checked at the end of a
             run.
         habits: The common properties of the preflight's replies, and a tally of the tokens drawn
             later.
-        clock: Returns the time in seconds.
+        clock: A function that returns the time in seconds.
     """
 
     def __init__(
@@ -154,7 +154,7 @@ class Watch:
             log.warning("%s: %s", self._where, note)
 
     def _differences(self, some: Sequence[Watched]) -> dict[Watched, list[float]]:
-        """Return how far current log-probabilities, in nats, are from the recorded answers."""
+        """Return the differences in nats between current and recorded log-probabilities."""
         return {
             each: [math.nan] if now is None else apart(each.said, now, _LIKELIEST)
             for each, now in zip(some, self._ask(some), strict=True)
@@ -179,7 +179,7 @@ class ScoringServer(ABC):
 
     Args:
         client: The server's client.
-        watch: The checks that the server still answers as in its preflight.
+        watch: The checks, repeated during a run, that the server still answers as in its preflight.
         concurrency: The number of concurrent requests.
     """
 
@@ -195,8 +195,7 @@ class ScoringServer(ABC):
         """See ``LanguageModel.answer``; several prompts are scored concurrently.
 
         Raises:
-            ScoringError: An error that ``LanguageModel`` describes, or the server's answers have
-                changed since the preflight.
+            ScoringError: The server failed, or its answers have changed since the preflight.
         """
         found = dict(itertools.chain.from_iterable(self._in_flight(requests, math.inf)))
         return [found[index] for index in range(len(requests))]

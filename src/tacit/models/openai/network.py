@@ -191,10 +191,10 @@ class _Network(httpcore.NetworkBackend):
         return _Stream(connected, self)
 
     def _connected(self, addresses: list[Any]) -> socket.socket:
-        """Connect to the first address that accepts; all addresses share the remaining time.
+        """Try addresses in order within the remaining time; connect to the first that accepts.
 
         Raises:
-            OSError: No address accepts.
+            OSError: No address accepts a connection.
         """
         failure = OSError("the host name has no address")
         for tried, (family, kind, protocol, _, where) in enumerate(addresses):

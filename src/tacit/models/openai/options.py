@@ -59,11 +59,11 @@ class ServerOptions:
     Args:
         served_model: The server's name for the model; None if the server has only one model.
         tokenizer: The path of the model's ``tokenizer.json`` or of its folder; None to rely on the
-            tokens that the server returns. Not used in a chat.
+            tokens that the server returns. The tokenizer is not used in a chat.
         concurrency: The number of concurrent requests.
-        timeout: The number of seconds to wait for an answer; None for 120, or for 600 with
-            reasoning.
-        backoff: The waits after failures.
+        timeout: The number of seconds to wait for an answer; None for the default of 120 s, or 600
+            s with reasoning.
+        backoff: The waits after failed requests.
         api: The API of the server to use: ``completions`` or ``chat``.
         samples: The number of chat replies to sample per prompt; None to use the log-probabilities
             of the reply's first token.

@@ -70,9 +70,9 @@ class Seen:
     """A server's answers to the texts of the preflight.
 
     Args:
-        next_tokens: The next token of each text, with the most probable tokens.
-        echoes: The summed log-probability of each text's tokens in nats; empty if no echo is
-            correct.
+        next_tokens: The next token of each text, with the most probable tokens at its position.
+        echoes: The summed log-probability of each text's tokens in nats; empty if the server has no
+            correct echo.
     """
 
     next_tokens: dict[str, Token] = field(default_factory=dict)
@@ -88,11 +88,11 @@ class Abilities:
         top: The number of most probable next tokens that the server returns; 0 for none.
         echo: Whether the server returns correct log-probabilities of a prompt's own tokens.
         before: The number of special tokens that the server puts before a text; None if unknown.
-        spaced: Whether the server writes the space before a word.
+        spaced: Whether the server's tokens include the space before a word.
         refused: The server's deficiencies, each with the evidence for it.
         seen: The server's answers to the preflight's texts, from which its canaries are computed.
         watched: The answers to check during a run; the most informative answers come first.
-        telling: The number of answers at the beginning of ``watched`` that are most informative.
+        telling: The number of most informative answers, which are the first in ``watched``.
     """
 
     questions: Questions
@@ -201,7 +201,7 @@ def _differences(
 
     Args:
         asked: The requests to the server.
-        where: The names of the model and its server, for messages.
+        where: The names of the model and its server, for use in messages.
         nexts: The next tokens of the preflight's texts, with their log-probabilities.
         tokenizer: The model's tokenizer, if given.
         about: Three numbers: the difference between repeated answers in nats, the number of most
@@ -291,7 +291,7 @@ def of_noise(noise: float) -> str:
 
 
 def mixed(texts: Sequence[str]) -> list[str]:
-    """Sort texts pseudo-randomly, so that alternating replicas receive other texts than before."""
+    """Shuffle texts reproducibly, so that alternating replicas receive other texts than before."""
     return sorted(texts, key=lambda text: hashlib.sha256(text.encode()).digest())
 
 
@@ -332,10 +332,10 @@ def _noise(
     spaced: bool,  # noqa: FBT001 - as in Abilities
     concurrency: int,
 ) -> float:
-    """Return by how many nats repeated log-probabilities differ under concurrent requests.
+    """Return the largest difference in nats between log-probabilities that are requested twice.
 
     Raises:
-        ModelError: They differ by more than rounding.
+        ModelError: Repeated log-probabilities differ by more than rounding explains.
     """
 
     def differences(texts: Sequence[str], again: Sequence[Token | None]) -> list[float]:
@@ -438,10 +438,10 @@ def _check_tokens(
 
 
 def _check_spelling(where: str, replies: dict[str, Reply], tokenizer: TokenizerFile | None) -> None:
-    """Reject a server that reports other tokens than those of the text that it generated.
+    """Reject a server whose reported tokens do not spell the text that it generated.
 
     Raises:
-        ModelError: They differ for most texts.
+        ModelError: The tokens and the generated text differ for most texts.
     """
     wrong, compared = [], 0
     for reply in replies.values():
@@ -466,7 +466,7 @@ def _check_spelling(where: str, replies: dict[str, Reply], tokenizer: TokenizerF
 
 
 def _may_be(token: Token, tokenizer: TokenizerFile) -> bool:
-    """Return whether a returned token may belong to the tokenizer."""
+    """Return whether a returned token may be in the tokenizer's vocabulary."""
     if token.text is None:
         return True
     if token.number is None:

@@ -29,11 +29,11 @@ class Questions:
     Args:
         client: The server's client.
         model: The server's name for the model.
-        top: The number of most probable tokens to request.
+        top: The number of most probable tokens to request per position.
         least: The number of tokens that the server generates in addition to an echo, 0 or 1.
         by_id: Whether to request token ids instead of token texts, an option of vLLM.
-        way: How the server is asked for the tokens of a prompt.
-        habits: The common properties of the server's replies.
+        way: The method of requesting a prompt's own tokens, ``echo`` or ``prompt_logprobs``.
+        habits: Properties that all replies of the server share, such as the model's name.
     """
 
     client: Client
@@ -45,7 +45,7 @@ class Questions:
     habits: Habits = field(default_factory=Habits)
 
     def next_token(self, text: str, attempts: int | None = None) -> Reply:
-        """Return the next token after a text; the reply is empty if every completion is.
+        """Return the next token after a text; the reply has no token if all completions are empty.
 
         Raises:
             RefusalError: The server refuses the request.
@@ -86,7 +86,7 @@ class Questions:
         return (reply.prompt or ()) if self.way == "prompt_logprobs" else reply.tokens
 
     def but(self, **changed: object) -> Questions:
-        """Return a copy with some settings changed."""
+        """Return a copy of these requests with the given fields changed."""
         return replace(self, **changed)  # type: ignore[arg-type] # the names are fields
 
     def _reply(
@@ -96,7 +96,7 @@ class Questions:
         timeout: float | None = None,
         attempts: int | None = None,
     ) -> Reply:
-        """Return a plausible reply, after at most one retry."""
+        """Send a request and return the reply; retry once if the reply is implausible."""
 
         def ask() -> Reply:
             answer = self.client.complete(body, timeout, attempts)

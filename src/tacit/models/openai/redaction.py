@@ -74,7 +74,7 @@ def reader(*secrets: str | None) -> Callable[[bytes], object]:
 
 @dataclass(frozen=True)
 class _Redaction:
-    """A function that redacts secrets. It skips most texts quickly.
+    """A function that redacts secrets. Most texts are skipped quickly.
 
     Args:
         pattern: A regular expression that matches every spelling of the secrets.
@@ -138,7 +138,7 @@ def _encoded(secret: str) -> set[str]:
 
 
 def _begin(character: str) -> str:
-    """Return a pattern, for use in brackets, of the first character of a secret's spellings."""
+    """Return the spellings of a secret's first character, for a character class in a pattern."""
     return r"\s+" if character.isspace() else re.escape(character)
 
 

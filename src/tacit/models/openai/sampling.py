@@ -34,10 +34,10 @@ class SampledModel:
     """A chat model on a server whose replies are sampled.
 
     Args:
-        sampler: The server model, after its preflight.
+        sampler: The result of the server's preflight.
         options: Options that include the number of replies per prompt, the number of concurrent
             requests and the seed.
-        kept: The store's folder, used to recognise a known server.
+        kept: The folder of the score store, in which known servers are looked up.
 
     Raises:
         ModelError: The options do not set the number of samples.
@@ -72,7 +72,7 @@ class SampledModel:
 
     @property
     def description(self) -> dict[str, Any]:
-        """Name, kind, fingerprint and the values that it covers, and the server's deficiencies."""
+        """The model's name, kind, fingerprint and settings, and the deficiencies of its server."""
         temperature = self._sampler.temperature
         return {
             "name": self.name,
@@ -102,8 +102,7 @@ class SampledModel:
         """See ``LanguageModel.answer``; requests to the server are sent concurrently.
 
         Raises:
-            ScoringError: An error that ``LanguageModel`` describes, or the server's replies have
-                changed since the preflight.
+            ScoringError: The server failed, or its replies have changed since the preflight.
         """
         found = itertools.chain.from_iterable(self.stream(requests, math.inf))
         known = {
@@ -145,7 +144,7 @@ class SampledModel:
         ]
 
     def _drawn(self, piece: SamplingPrompt) -> list[Sample]:
-        """Return a sample for each number; replies that are missing are requested one by one."""
+        """Return one sample per reply number; replies that are missing are requested one by one."""
         text, numbers = piece.text, piece.numbers
         try:
             said = self._talk.replies(text, self._seed_of(text, numbers[0]), len(numbers))
@@ -166,7 +165,7 @@ class SampledModel:
 
 
 def elicitation_method(samples: int, thinking: Thinking = None) -> str:
-    """Describe the elicitation method by votes, including any reasoning that was requested."""
+    """Return the name of the elicitation method, including the reasoning that was requested."""
     votes = f"votes of {samples} samples{IN_CHAT}"
     if not thinking:
         return votes

@@ -1,6 +1,6 @@
 """Pydantic models of a server's answers, and checks for impossible values.
 
-An error about a malformed answer states where the problem is and of which type. The error message
+An error about a malformed answer states the location and the type of the problem. The error message
 does not repeat any value of the answer, because a value may be the API key.
 """
 
@@ -185,7 +185,7 @@ class Choice(BaseModel):
 
 
 class Completion(Choice):
-    """A continuation of a prompt, or one reply with its log-probabilities."""
+    """A completion of a prompt, or one chat reply, with log-probabilities."""
 
     text: OptionalText = ""
     logprobs: (
@@ -266,7 +266,7 @@ def validated(
 
 
 def _problem(error: ErrorDetails) -> str:
-    """Return what is wrong and where, without repeating values or keys from the server."""
+    """Describe a validation error and its location without repeating values from the server."""
     where = ""
     for part in error["loc"]:
         if isinstance(part, int):

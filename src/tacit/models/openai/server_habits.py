@@ -90,7 +90,7 @@ class Tally:
 
 
 def notes_on(drawn: Sequence[Token]) -> list[str]:
-    """Return warnings about log-probabilities, also where they do not fit the drawn tokens.
+    """Return warnings if log-probabilities are implausible or do not fit the drawn tokens.
 
     Args:
         drawn: Tokens drawn at different positions, each with the most probable tokens at its
@@ -104,7 +104,7 @@ def notes_on(drawn: Sequence[Token]) -> list[str]:
 
 
 def _is_rare(masses: Sequence[float], hits: int, *, again: bool) -> bool:
-    """Return whether the number of listed draws deviates too much from its expectation.
+    """Return whether the number of draws among the listed tokens is improbable.
 
     The false-alarm rate is one in a thousand, and far lower if ``again`` is set.
     """

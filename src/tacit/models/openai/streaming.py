@@ -37,7 +37,7 @@ class Stream(Generic[Item, Result]):
 
     Args:
         work: The function that a thread applies to each item.
-        items: The items; a thread takes the next one when it is free.
+        items: The items to process; each idle thread takes the next item.
         hang_up: A function that closes the connections of pending requests, so that waiting threads
             continue.
         check: A function that is called before results are yielded, and at the end; None for no

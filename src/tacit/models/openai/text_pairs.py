@@ -174,7 +174,7 @@ def _asked(
     at_once: Callable[[Sequence[str]], Sequence[Token | None]],
     known: Mapping[str, Token],
 ) -> dict[str, Token]:
-    """Return the next tokens after texts of the pairs that were not requested before."""
+    """Request the next tokens after those texts that are not in ``known``."""
     every = dict.fromkeys(text for pair in pairs for text in pair.texts)
     texts = [text for text in every if text not in known]
     found = zip(texts, at_once(texts), strict=True)
@@ -211,10 +211,10 @@ def apart(one: Token, other: Token, most: int | None = None) -> list[float]:
 
 
 def _least_listed(place: Token) -> float:
-    """Return the log-probability of the least probable token that cannot be missing from a list.
+    """Return the log-probability of the least probable token that a server lists for certain.
 
-    Parts of characters may stand for several tokens, and the drawn token is listed however
-    improbable it is.
+    The drawn token does not count, because servers list it however improbable it is. Parts of
+    characters do not count, because several tokens share the same spelling.
     """
     drawn = find(place.top, place.text, place.number)
     known = [

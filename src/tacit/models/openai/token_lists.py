@@ -131,7 +131,7 @@ def _prompt_token(entry: PromptEntry | None) -> Token:
 
 
 def identifies_token(text: str | None) -> bool:
-    """Return whether a text identifies one token, unlike the text of a part of a character."""
+    """Return whether a text identifies one token; a text with an incomplete character does not."""
     return bool(text) and _HALF not in str(text) and not _BYTE.fullmatch(str(text))
 
 
@@ -160,8 +160,8 @@ def likeliest(token: Token, most: int) -> Token:
 def returned(tokens: Sequence[Token]) -> int:
     """Return how many of the most probable tokens a server lists, besides the drawn token.
 
-    The number is rounded down to one of ``TOPS``. Some counts vary, because servers merge tokens
-    with identical spellings.
+    The returned number is rounded down to a value in ``TOPS``. The number of listed tokens varies,
+    because servers merge tokens with identical spellings.
 
     Args:
         tokens: Tokens drawn after different texts.

@@ -31,7 +31,7 @@ class Cut:
 
     Args:
         tokens: The ids of the tokens, or the server's spellings if the ids are unknown.
-        offsets: The character range of the text that each token covers.
+        offsets: The range of characters in the text that each token covers.
     """
 
     tokens: tuple[int | str, ...]
@@ -49,7 +49,7 @@ class TokenizerFile:
 
     Raises:
         ModelError: The file does not exist or is not a tokenizer file.
-        MissingPackage: tokenizers is not installed.
+        MissingPackage: The package tokenizers is not installed.
     """
 
     def __init__(self, path: Path) -> None:
@@ -83,7 +83,7 @@ class TokenizerFile:
         return Cut(tuple(encoded.ids), tuple(encoded.offsets))
 
     def spelled(self, number: int) -> str:
-        """Return a token's text after another token, including a space; empty for an unknown id."""
+        """Return a token's text, including any leading space; empty for an unknown id."""
         return self._spellings.get(number, "")
 
     def key(self, number: int, *, spaced: bool) -> str | None:
@@ -91,7 +91,7 @@ class TokenizerFile:
 
         Args:
             number: The token's id.
-            spaced: Whether the server writes the space before a word.
+            spaced: Whether the server's tokens include the space before a word.
         """
         text = self.spelled(number)
         key = text if spaced else text.lstrip(" ")
@@ -125,7 +125,7 @@ class TokenizerFile:
 
     @cached_property
     def _spellings(self) -> dict[int, str]:
-        """Map each token id to the token's text when decoded after another token.
+        """Map each token id to the text of the token when it follows another token.
 
         Some tokens lose their leading space when they are decoded alone.
         """
@@ -160,8 +160,8 @@ class TokenizerFile:
 def _unique(spelled: Iterable[tuple[int, str]]) -> dict[str, int]:
     """Map each unambiguous text to the id of its token.
 
-    A text is ambiguous if two tokens have the same text when incomplete characters are removed, as
-    some servers do.
+    A token's text is ambiguous if another token has the same text without incomplete characters,
+    which some servers omit.
     """
     own = list(spelled)
     tokens: dict[str, list[int]] = {}
@@ -220,7 +220,7 @@ def cut_by_texts(tokens: Sequence[Token], text: str) -> tuple[int, Cut] | None:
 
 
 def _spelling(written: Sequence[str | None], text: str) -> Cut | None:
-    """Return the leading tokens that spell exactly the text; None if there are none."""
+    """Return the leading tokens if they spell exactly the text; None if they do not."""
     at, offsets = 0, []
     for number, token in enumerate(written):
         if at == len(text):
@@ -238,7 +238,7 @@ def _spelling(written: Sequence[str | None], text: str) -> Cut | None:
 
 
 def _first_unsaid(written: Sequence[str | None], text: str) -> tuple[int, Cut] | None:
-    """Do the same as ``cut_by_texts`` if the first token has neither text nor id.
+    """Find a text's tokens as ``cut_by_texts`` does, if the first token has no text and no id.
 
     A first token without text and id is either a special token or the first token of the text.
     """

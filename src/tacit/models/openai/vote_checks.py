@@ -3,10 +3,10 @@
 No single reply reveals that a server samples at another temperature, truncates the distribution,
 changes replies, or mixes up prompts. If a server returns the log-probabilities of a reply's first
 token, Tacit samples some first tokens and tests them in two ways. The first test estimates the
-temperature T of the samples. Temperature T draws each listed token in proportion to its probability
-to the power 1/T. T is estimated by maximum likelihood, and its confidence interval by the
-likelihood ratio. The second test is for goodness of fit of all draws, with the unlisted tokens as
-one category.
+temperature T of the samples. At temperature T, each listed token is drawn with a probability
+proportional to its original probability to the power 1/T. T is estimated by maximum likelihood, and
+its confidence interval by the likelihood ratio. The second test is for goodness of fit of all
+draws, with the unlisted tokens as one category.
 
 The p-value of an inspection is twice the smaller p-value of the two tests (Bonferroni). If the
 p-value of an inspection is below 0.01, more tokens are drawn with other seeds and tested
@@ -116,7 +116,7 @@ class Temperature:
 
 
 def estimate(drawn: Sequence[tuple[Sequence[float], Sequence[int]]]) -> Temperature | None:
-    """Estimate the temperature of draws.
+    """Estimate the temperature of sampled tokens.
 
     Args:
         drawn: For each text, the log-probabilities of the listed tokens and the number of draws of
@@ -245,10 +245,10 @@ class Drawing:
         self._firsts = {text: firsts[text] for text in goodness_of_fit.choose(listed, DRAWN_TEXTS)}
 
     def inspect(self, seed: int) -> Inspection | None:
-        """Compare sampled tokens with log-probabilities; draw more tokens if the first disagree.
+        """Compare sampled tokens with log-probabilities, and sample again if they disagree.
 
         Args:
-            seed: The first seed of up to ``SEEDS`` consecutive seeds.
+            seed: The first seed; the check uses up to ``SEEDS`` seeds.
 
         Returns:
             The comparison; None if the server refuses the requests.

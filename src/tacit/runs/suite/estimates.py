@@ -23,7 +23,7 @@ class Estimate:
 
     Args:
         run: The name of the run.
-        model: The model.
+        model: The model's name.
         family: The model's family, if the suite specifies it.
         parameters: The model's number of parameters, if the suite specifies it.
         prompts: The number of prompts.
@@ -100,7 +100,7 @@ def _of_model(model: str, runs: Sequence[PlannedRun]) -> Iterator[Estimate]:
 
 
 def _measurable(run: PlannedRun) -> bool:
-    """Return whether a model that is on this machine or a server can run a trial."""
+    """Return whether a trial is possible, because the model is on this machine or on a server."""
     return not run.request.chats(run.model) and _has_prompts(run) and _is_here(run, run.model)
 
 

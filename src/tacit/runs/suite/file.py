@@ -35,7 +35,7 @@ _DESCRIBING = ("family", "parameters")
 
 
 class _Content(BaseModel):
-    """The top level of a suite's file; its entries are validated later, by their options."""
+    """The top level of a suite's file, whose entries are validated by the options they name."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -75,7 +75,7 @@ class RunEntry:
         probe: The probe's name.
         options: An instance of the probe's ``Options``.
         models: The models.
-        index: The index of the entry in the file.
+        index: The index of the entry in its list.
     """
 
     name: str
@@ -86,7 +86,7 @@ class RunEntry:
 
     @property
     def location(self) -> tuple[str, int]:
-        """The location of the entry in the file."""
+        """The location of the entry in the suite's file."""
         return ("runs", self.index)
 
     @property
@@ -112,7 +112,7 @@ class SuiteFile:
         out: The folder for all runs; None if the file specifies no folder.
         models: The models that at least one run uses, in the order of the file.
         runs: The runs.
-        document: The content with its lines.
+        document: The content of the file with line numbers.
     """
 
     SHIPPED: ClassVar[tuple[str, ...]] = tuple(sorted(path.stem for path in SHIPPED.glob("*.yaml")))
@@ -141,7 +141,7 @@ class SuiteFile:
             only: The names of the runs to include; all if empty.
 
         Raises:
-            DataError: The file is missing or malformed. The message names the line.
+            DataError: The file is missing or malformed. The message names the line of the file.
             RequestError: No run has an option in ``given`` or a name in ``only``.
         """
         path = path_of(name_or_path)
@@ -155,7 +155,7 @@ class SuiteFile:
 
 
 def path_of(name_or_path: str | Path) -> Path:
-    """Return the path of a suite's file or of a shipped suite, which has a name without suffix.
+    """Return the path of a suite; a name without suffix and folder means a shipped suite.
 
     Raises:
         RequestError: No suite of this name is shipped with Tacit.
@@ -172,7 +172,7 @@ def path_of(name_or_path: str | Path) -> Path:
 
 
 def base_of(path: Path) -> Path:
-    """Return the folder that the relative paths in a suite's file start from."""
+    """Return the folder to which the paths in a suite's file are relative."""
     return Path() if path.parent == SHIPPED else path.parent
 
 
@@ -181,8 +181,8 @@ class _Reader:
     """Reads the entries of a suite's file, and names the line in every error.
 
     Args:
-        document: The content with its lines.
-        base: The folder that relative paths start from.
+        document: The content of the file with line numbers.
+        base: The folder to which relative paths refer.
     """
 
     document: Document[_Content]
@@ -377,7 +377,7 @@ class _Reader:
 def valid(value: Any, kind: Any, about: Option | None = None) -> Any:  # noqa: ANN401 - any value
     """Convert a value from YAML to the type of an option.
 
-    YAML parses ``on``, ``off`` and numbers as values of other types than text.
+    YAML parses ``on``, ``off`` and numbers as booleans and numbers, not as text.
 
     Raises:
         ValidationError: The value has another type than the option, or is too small.

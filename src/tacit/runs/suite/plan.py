@@ -69,8 +69,8 @@ class Plan:
         file: The suite.
         out: The folder for all runs of the suite; None to write nothing.
         engine: The engine that queries the models.
-        store: The score store; None for the default.
-        reporter: Receives the progress.
+        store: The score store; None for the default store.
+        reporter: An object that receives the progress.
 
     Raises:
         RequestError: An option of a run or of a model in the suite is invalid.
@@ -108,7 +108,7 @@ class Plan:
         )
 
     def check(self) -> None:
-        """Check the options, data and folders of all runs without sending requests or writing.
+        """Check the options, data and folders of all runs without requests and without writing.
 
         Raises:
             DataError: A file is missing or malformed, an option is invalid, or a folder contains

@@ -77,7 +77,7 @@ def run_suite(plan: Plan, *, fail_fast: bool = False, report: bool = True) -> Su
     If a run fails, its error is reported and the other runs continue.
 
     Args:
-        plan: The plan, with a folder.
+        plan: The plan, which must have a folder.
         fail_fast: Whether to stop at the first failure.
         report: Whether to write the report.
 
@@ -113,11 +113,11 @@ def _check_folder(out: Path, file: Path) -> None:
 
 @dataclass(frozen=True)
 class _Work:
-    """The execution of a suite's unfinished runs.
+    """Runs the unfinished runs of a suite.
 
     Args:
         plan: The plan.
-        status: The status, which records what becomes of each run.
+        status: The status of all runs, updated after each run.
         fail_fast: Whether to stop at the first failure.
     """
 
@@ -164,7 +164,7 @@ class _Work:
         """Ask the user to confirm the cost of querying chat models.
 
         Raises:
-            RequestError: The user declines, or cannot be asked.
+            RequestError: The user declines, or cannot be asked for confirmation.
         """
         for name, request in self.plan.requests.items():
             request.confirm([run.model for run in self._waiting if run.name == name])
@@ -224,6 +224,6 @@ def _published(plan: Plan, status: Status, *, report: bool) -> SuiteRuns:
 
 
 def _of(plan: Plan, name: str, found: Sequence[Run]) -> list[Run]:
-    """Return the finished runs under one name of the suite, named after their models."""
+    """Return the finished runs that share a run name in the suite, named after their models."""
     folders = {run.folder for run in plan.runs if run.name == name}
     return named([run for run in found if run.folder in folders])

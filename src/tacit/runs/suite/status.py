@@ -36,7 +36,7 @@ KIND = Kind("the status of a suite", _is_own)
 
 @dataclass
 class Status:
-    """The status of all runs; as a context manager, it keeps the file up to date.
+    """The status of all runs; as a context manager, it keeps ``suite.json`` up to date.
 
     Args:
         plan: The plan.
