@@ -31,7 +31,8 @@ class Cost:
 
     Args:
         texts: Number of distinct prompts.
-        calls: The number of calls at one reply per call, including the calls of the preflight.
+        calls: The number of calls if each call returns one reply, including the calls of the
+            preflight.
         prompt_tokens: The approximate number of tokens that the server reads.
         answer_tokens: The maximum number of tokens that the server generates; None if the length of
             reasoning is unlimited. If reasoning has a limit, the count omits one reply of the

@@ -287,7 +287,7 @@ def named(runs: Sequence[Run]) -> list[Run]:
 
 
 def _runs_in(folder: Path) -> list[Path]:
-    """Return a folder itself if it contains a run, or else the runs at any depth within it."""
+    """Return the folder if it contains a run, or else all run folders at any depth within it."""
     if not folder.is_dir():
         problem = "is a file" if folder.is_file() else "does not exist"
         raise RequestError(f"{folder} {problem}; expected the folder of a run")

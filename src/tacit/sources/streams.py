@@ -67,7 +67,10 @@ class Legible:
         return self._stream.closed
 
     def read(self, size: int) -> bytes:
-        """Read at most ``size`` bytes; they are empty only at the end. ``size`` must exceed 4."""
+        """Read at most ``size`` bytes; the result is empty only at the end of the stream.
+
+        ``size`` must exceed 4.
+        """
         data = b""
         more = True
         while more and not data:

@@ -53,7 +53,7 @@ MOST_CALLS += chat.MOST_CALLS + 3 * len(TEXTS) + 2 * MOST_TEXTS + vote_checks.MO
 
 @dataclass(frozen=True)
 class Sampler:
-    """The result of the preflight: how a server's replies are sampled.
+    """The result of a chat server's preflight, which describes how replies are sampled.
 
     Args:
         talk: The chat requests.
@@ -189,7 +189,7 @@ def _asked(talk: Talk, where: str) -> tuple[Talk, list[str], ChatReply | None]:
 
 
 def _settled(talk: Talk, where: str) -> Talk:
-    """Find the accepted name of the token limit, and whether the server accepts a seed.
+    """Find out which name the server accepts for the token limit, and whether seeds work.
 
     Raises:
         ModelError: The server refuses every variant of the settings.

@@ -158,7 +158,7 @@ def _asked(talk: Talk, where: str) -> Talk:
     """Return requests with the largest number of top log-probabilities that the server accepts.
 
     Raises:
-        ModelError: The server accepts no number of log-probabilities.
+        ModelError: The server returns no log-probabilities, whatever number is requested.
     """
     refusal: ScoringError | None = None
     for top in TOPS:

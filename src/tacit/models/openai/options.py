@@ -94,7 +94,7 @@ def is_address(name: str) -> bool:
 
 
 def check_holds_no_key(name: str) -> None:
-    """Reject an address that may contain an API key, before a message or file repeats it.
+    """Reject an address that may contain an API key, before a message or file quotes the key.
 
     Args:
         name: A model's name as the user gave it; a name that is not an address is accepted.

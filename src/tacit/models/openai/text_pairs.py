@@ -213,8 +213,8 @@ def apart(one: Token, other: Token, most: int | None = None) -> list[float]:
 def _least_listed(place: Token) -> float:
     """Return the log-probability of the least probable token that a server lists for certain.
 
-    The drawn token does not count, because servers list it however improbable it is. Parts of
-    characters do not count, because several tokens share the same spelling.
+    The drawn token is ignored, because servers list it however improbable it is. Parts of
+    characters are ignored, because several tokens share the same spelling.
     """
     drawn = find(place.top, place.text, place.number)
     known = [

@@ -36,7 +36,7 @@ KIND = Kind("the status of a suite", _is_own)
 
 @dataclass
 class Status:
-    """The status of all runs; as a context manager, it keeps ``suite.json`` up to date.
+    """The status of all runs; the context manager updates ``suite.json`` after each change.
 
     Args:
         plan: The plan.
@@ -63,7 +63,7 @@ class Status:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        """Mark runs that were not attempted as skipped, unless an error ended the suite."""
+        """Set the state of all waiting runs to skipped, unless an error ended the suite."""
         if kind is None:
             left = [key for key, state in self.states.items() if state == "waiting"]
             self.states |= dict.fromkeys(left, "skipped")
