@@ -47,7 +47,7 @@ class Anchor:
         choices: At least two different choices, none of them empty.
         answer: The index of the right choice, from 0; None if the file does not specify it.
         concept: The concept that the question was written about, if the file specifies it.
-        repeated: The number of repeated listings of a choice in the file. CommonsenseQA's
+        repeated: The number of repeated listings of choices in the file. CommonsenseQA's
             development split has 24 questions that list one choice twice.
     """
 

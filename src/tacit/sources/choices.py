@@ -29,7 +29,7 @@ class Choices:
     Args:
         texts: At least two different choices, none of them empty.
         answer: The index of the right choice, from 0; None if the right choice is unknown.
-        repeated: The number of repeated listings of a choice in the source.
+        repeated: The number of repeated listings of choices in the source.
     """
 
     texts: tuple[str, ...]

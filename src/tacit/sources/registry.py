@@ -1,6 +1,6 @@
 """The registry of published data sets that Tacit reads, stored in ``registry.yaml``.
 
-The registry lists the address, licence and citation of each data set, and how to download it. Tacit
+The registry lists the address, licence and citation of each data set, and how to obtain it. Tacit
 does not download anything.
 """
 
@@ -107,7 +107,7 @@ class Source(_Entry):
         home: The address of the web page from which the data are available.
         layout: The layout of the data, one of those that the reader accepts.
         files: The required files.
-        steps: How to download the data and pass them to Tacit, in steps of one or two sentences.
+        steps: How to obtain the data and pass them to Tacit, in steps of one or two sentences.
         citation: The publication that describes the data set.
         condition: A condition for access to the data, such as "after registration".
         licence: The licence of the data.
