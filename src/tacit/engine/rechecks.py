@@ -1,7 +1,7 @@
 """Rechecks that a server's model has not changed during a run.
 
-With every batch of requests, a server is checked with only a few texts, which may not reveal a
-change immediately. Rechecks therefore use more texts, every ten minutes and at the end of the run.
+Once a minute, a server is checked with only a few texts, which may not reveal a change immediately.
+Rechecks therefore use more texts, every ten minutes and at the end of the run.
 If a recheck fails, answers that were stored since the last successful recheck are withdrawn from
 the store, so that no later run reuses them.
 """

@@ -136,7 +136,7 @@ def connect(options: RayOptions) -> None:
     Raises:
         RequestError: The address is malformed or contains a password, or no cluster responds at the
             address.
-        MissingPackage: The optional dependency group ``ray`` is not installed.
+        MissingPackage: The package extra ``ray`` is not installed.
         WorkError: Ray does not start on this machine.
     """
     for name, value in _QUIET.items():
