@@ -75,8 +75,8 @@ class LoadOptions:
         dtype: Number format of the weights; ``auto`` is float32 on a CPU, and the stored format on
             an accelerator.
         device: The device: ``auto`` (CUDA if available), ``cpu``, ``cuda``, ``cuda:1``, …
-        batch_tokens: Maximum number of tokens per forward pass, including padding; for None, the limit
-            depends on the device.
+        batch_tokens: Maximum number of tokens per forward pass, including padding; for None, the
+            limit depends on the device.
         masked_mode: How masked models score answers of several tokens.
         packing: Whether a causal model computes a prefix that several prompts share only once.
             Packing is used only if a check shows that scores do not change, so that packing affects

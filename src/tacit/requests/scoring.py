@@ -101,7 +101,7 @@ class Prompt:
 
     @property
     def shown(self) -> str:
-        """"the prompt" and the prompt's text, cut to 80 characters, for an error message."""
+        """The words "the prompt" and the prompt's text, cut to 80 characters, for messages."""
         return shown(self.text)
 
     @property

@@ -180,7 +180,8 @@ def sight(ends: torch.Tensor) -> torch.Tensor:
 
     Args:
         ends: ``Pack.ends`` of each pack, padded with 0, of shape (packs, length). No token
-            attends to padding. Padding attends to the first token, because a softmax over no token is NaN.
+            attends to padding. Padding attends to the first token, because a softmax over no token
+            is NaN.
     """
     import torch
 
