@@ -1,4 +1,4 @@
-"""The ``Engine`` answers requests, and queries the model only for answers the store lacks."""
+"""The ``Engine``, which answers requests and queries the model only for missing answers."""
 
 from __future__ import annotations
 
@@ -74,18 +74,19 @@ PERIOD = 30.0
 class Engine:
     """Answers requests with one model and caches the answers.
 
-    A model that streams receives all requests of a plan in one call, and the engine stores new
-    answers every ``PERIOD`` seconds. A model that does not stream receives one block of requests
-    per call.
+    A model that streams answers receives all requests of a plan in one call, and the engine stores
+    new answers every ``PERIOD`` seconds. A model that does not stream answers receives one block of
+    requests per call.
 
     Args:
         model: The model.
         store: The store in which answers are cached.
         block_tokens: Approximate number of tokens that the model computes between two writes to the
             store.
-        executor: The executor that computes the blocks; None computes them in this process.
+        executor: The executor that computes the blocks of requests; None computes them in this
+            process.
         strict: Whether a request that is longer than the model's context window raises an error. If
-            False, such a request is skipped and has no score.
+            False, a request that is too long is skipped and has no score.
 
     Examples:
         >>> import tempfile
@@ -121,9 +122,10 @@ class Engine:
 
         Args:
             requests: The requests.
-            plan: The result of the method ``plan`` for the same requests; computed if None.
-            progress: Function to call after each block is stored; for a model that streams, after
-                each part is stored.
+            plan: The plan that the method ``plan`` returned for the same requests; None to create a
+                plan.
+            progress: Function to call after each block of answers is stored, or after each part if
+                the model streams answers.
 
         Returns:
             One answer per request: ``Scores`` for a ``Prompt``, or ``Votes`` if the model returns
@@ -160,12 +162,12 @@ class Engine:
 
         Args:
             requests: The requests.
-            path: The file to which ``Plan.record`` writes the blocks. Blocks in this file are
-                reused if they were recorded for the same requests and model and the store lacks
-                some of their answers.
+            path: The file to which ``Plan.record`` writes the blocks. Blocks that were recorded in
+                the file for the same requests and model are reused, unless all their answers are
+                stored.
 
         Raises:
-            ModelError: The model does not answer such requests.
+            ModelError: The model does not support requests of this kind.
             PromptError: The model cannot answer a request, or a request is too long and the engine
                 is strict.
         """
@@ -193,7 +195,7 @@ class Engine:
         )
 
     def _planned(self, requests: Sequence[Any], before: Sequence[Block]) -> _Planned:
-        """Plan the requests of one kind, and reuse the recorded blocks."""
+        """Plan the requests of one kind, and reuse recorded blocks."""
         kind, cached = KINDS[type(requests[0])], self._cached(type(requests[0])).keys
 
         def planned(some: Sequence[Any], skipped: Mapping[Any, str]) -> _Planned:
@@ -240,7 +242,8 @@ class Engine:
     def execute(self, plan: Plan) -> Generator[Part]:
         """Compute the blocks of a plan in this process, and yield each block after it is stored.
 
-        If the model streams, yield each group of requests whose answers were stored together.
+        If the model streams answers, yield each group of requests whose answers were stored
+        together.
 
         Raises:
             ScoringError: The model failed.
@@ -340,7 +343,7 @@ class Engine:
 
 @dataclass(frozen=True)
 class _Planned:
-    """The plan for the requests of one kind, with the fields of ``Plan``."""
+    """The blocks, counts and skipped requests of a ``Plan`` for the requests of one kind."""
 
     blocks: Sequence[Block]
     distinct: int

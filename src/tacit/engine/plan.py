@@ -1,7 +1,7 @@
-"""Plans, which split the requests that the store lacks into blocks and record the blocks.
+"""Plans, which split the requests that the store lacks into blocks and record these blocks.
 
-An interrupted run computes exactly the same blocks when it resumes, so that the results do not even
-differ by rounding errors.
+An interrupted run resumes with exactly the same blocks, so that its results do not even differ by
+rounding errors from those of an uninterrupted run.
 """
 
 from __future__ import annotations
@@ -88,8 +88,8 @@ class Plan:
         digest: Digest of the model's fingerprint and of all requests, which identifies recorded
             blocks.
         skipped: Error message for each request that is longer than the model's context window.
-        whole: Whether the requests of a block are computed together, so that rounding may depend on
-            the block.
+        whole: Whether all requests of a block are computed together, so that rounding may depend on
+            the other requests in the block.
     """
 
     asked: Sequence[Request]
@@ -119,9 +119,9 @@ class Plan:
         return {of: KINDS[of].shared(requests) for of, requests in by_class.items()}
 
     def record(self, path: Path) -> None:
-        """Append the blocks to those already recorded for the same requests and model.
+        """Append the blocks to the blocks already recorded for the same requests and model.
 
-        Nothing is recorded if the model streams its answers in this process.
+        Nothing is recorded if the model streams answers in this process.
         """
         if not self.whole:
             return
@@ -163,7 +163,7 @@ def cut_neighbours(
 
     Args:
         requests: Distinct requests.
-        cost: Function that returns the number of tokens of each request, if all requests that are
+        cost: Function that returns the number of tokens of each request, assuming that all requests
             passed to it are computed together.
         block_tokens: Approximate number of tokens per block.
     """
@@ -190,7 +190,7 @@ def too_long(cost: Callable[[Sequence[R]], list[int]], requests: Sequence[R]) ->
     """Find requests that are longer than the context window by halving rejected batches.
 
     Args:
-        cost: The model's function that returns the tokens of each request, and raises
+        cost: Function that returns the number of tokens of each request, and raises
             ``TooLongError`` if any request is too long.
         requests: Distinct requests.
 
@@ -213,7 +213,7 @@ def too_long(cost: Callable[[Sequence[R]], list[int]], requests: Sequence[R]) ->
 
 
 def digest_of(fingerprint: str, merged: Iterable[Request]) -> str:
-    """Compute the digest of a model and its requests, by which recorded blocks are found."""
+    """Compute the digest of a model and its requests, under which blocks are recorded."""
     digest = hashlib.sha256(fingerprint.encode())
     for request in merged:
         kind = KINDS[type(request)]
@@ -223,7 +223,7 @@ def digest_of(fingerprint: str, merged: Iterable[Request]) -> str:
 
 
 def recorded(path: Path, digest: str, merged: Sequence[Request]) -> list[Block] | None:
-    """Read the blocks that are recorded under a digest; return None if there are no such blocks.
+    """Read the blocks that were recorded under a digest; None if no blocks were recorded.
 
     Args:
         path: The record.
@@ -251,7 +251,7 @@ def recorded(path: Path, digest: str, merged: Sequence[Request]) -> list[Block] 
 
 
 def group_of(request: Request) -> Key:
-    """Return the common prefix of a request's keys, which does not depend on its parts."""
+    """Return the common prefix of a request's keys, which identifies it without its parts."""
     return KINDS[type(request)].keys(request)[0][:-1]
 
 
@@ -320,7 +320,7 @@ def _parts(request: Request, whole: Request) -> list[int] | None:
 
 
 class Executor(Protocol):
-    """Computes blocks with one model and writes the answers to the engine's store."""
+    """Computes blocks of requests with one model and stores the answers."""
 
     @property
     def description(self) -> Mapping[str, Any]:

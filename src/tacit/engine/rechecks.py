@@ -1,9 +1,9 @@
 """Rechecks that a server's model has not changed during a run.
 
-Once a minute, a server is checked with only a few texts, which may not reveal a change immediately.
-Rechecks therefore use more texts, every ten minutes and at the end of the run.
-If a recheck fails, answers that were stored since the last successful recheck are withdrawn from
-the store, so that no later run reuses them.
+Once a minute, a server is checked with a few texts only, which may not reveal a change immediately.
+Every ten minutes and at the end of a run, the server is therefore rechecked with more texts. If a
+recheck fails, answers that were stored since the last successful recheck are withdrawn from the
+store, so that no later run reuses them.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def rechecking(
     seconds: float = SECONDS,
     clock: Callable[[], float] = time.monotonic,
 ) -> Iterator[Callable[[], None]]:
-    """Recheck a model periodically while it is queried, and once at the end.
+    """Recheck a model periodically while the model is queried, and once at the end.
 
     Args:
         model: The model that is queried; a model that does not implement ``Rechecks`` is not

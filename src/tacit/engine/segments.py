@@ -1,8 +1,8 @@
 """Segments of the store: tables encoded as Parquet files, with a checksum in the file name.
 
 A segment's name consists of its number, a random identifier, and the first half of the SHA-256 of
-its content. Segment names written by earlier versions of Tacit lack the checksum. For such
-segments, only the Parquet page checksums are verified.
+its content. Segment names written by earlier versions of Tacit lack the checksum. For segment names
+without a checksum, only the Parquet page checksums are verified.
 """
 
 from __future__ import annotations

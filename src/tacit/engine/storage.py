@@ -29,7 +29,7 @@ class LocalStorage:
     """Storage in a local or mounted folder.
 
     Args:
-        folder: The folder, which is created with its first file.
+        folder: The folder, which is created when the first file is written.
 
     Raises:
         StoreError: The path is a file.
@@ -228,7 +228,7 @@ class RemoteStorage:
 
     @contextmanager
     def _translated(self, done: str, name: str) -> Iterator[None]:
-        """Translate any exception of a file system to ``StoreError``."""
+        """Translate any exception that a file system raises to ``StoreError``."""
         try:
             yield
         except StoreError:
@@ -275,7 +275,7 @@ _ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.:-]+://")
 
 
 class Storage(Protocol):
-    """A folder for files that are written once.
+    """A folder for files that are written only once.
 
     File names are relative to the folder and use ``/`` as the separator. Each method raises
     ``StoreError`` if the storage cannot be read or written.
@@ -310,7 +310,7 @@ class Storage(Protocol):
         ...
 
     def set_aside(self, name: str) -> str | None:
-        """Move a damaged file aside; return its new location, or None if it no longer exists."""
+        """Move a damaged file to another folder; return its new location, or None if it is gone."""
         ...
 
 

@@ -1,11 +1,11 @@
 """The store of answers: append-only Parquet segments, published atomically, keyed by content.
 
-The store has one folder per kind of request and model fingerprint. The kind of request defines the
-columns. Segments are numbered in order of publication, independently of the clock. If two segments
-contain the same key, the earlier segment takes precedence, so that a key always has the same
-answer. In storage without locks, two segments that are published at the same moment may have the
-same number; the segment whose name sorts first takes precedence. A damaged segment is moved to
-another folder, and its requests are computed again.
+The store has one folder for each combination of a kind of request and a model's fingerprint. The
+kind of request determines the columns of a segment. Segments are numbered in order of publication,
+independently of the clock. If two segments contain the same key, the earlier segment takes
+precedence, so that a key always has the same answer. In storage without locks, two segments that
+are published at the same moment may have the same number; the segment whose name sorts first takes
+precedence. A damaged segment is moved to another folder, and its requests are computed again.
 """
 
 from __future__ import annotations
@@ -112,7 +112,7 @@ class Store:
             )
 
     def read(self, fingerprint: str, of: type = Prompt) -> pl.DataFrame:
-        """Read a model's stored rows, without superseded rows.
+        """Read a model's stored rows, without rows that other rows supersede.
 
         A damaged segment is moved to another folder, with a warning.
 
@@ -155,7 +155,7 @@ class Store:
         return None
 
     def _set_aside(self, name: str, reason: str) -> None:
-        """Move a damaged file aside and log a warning, unless another process has moved it."""
+        """Move a damaged file to another folder and log a warning, unless it has been moved."""
         moved = self._place.set_aside(name)
         if moved is not None:
             log.warning(
@@ -190,7 +190,7 @@ class Store:
         self._written.add(folder)
 
     def _keep(self, name: str, content: bytes) -> None:
-        """Write a file to which rows refer, unless an intact copy exists."""
+        """Write a file to which stored rows refer, unless an intact copy exists."""
         if name in self._written:
             return
         there = self._place.read(name)

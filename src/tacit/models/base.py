@@ -34,7 +34,7 @@ class LanguageModel(Protocol):
 
     @property
     def fingerprint(self) -> str:
-        """A hexadecimal digest of everything that affects the model's answers to a request."""
+        """A hexadecimal digest of everything, apart from the request, that affects an answer."""
         ...
 
     @property
@@ -50,14 +50,14 @@ class LanguageModel(Protocol):
     def cost(self, requests: Sequence[Any]) -> list[int]:
         """Return the number of tokens of each request, without running the model.
 
-        The numbers are valid if all requests are answered together. The sum of the numbers is the
-        number of tokens that ``answer`` computes for the same requests, without padding.
+        The token counts assume that all requests are answered together. The sum of the token counts
+        is the number of tokens that ``answer`` computes for the same requests, without padding.
 
         Raises:
-            TooLongError: A request is longer than the model's context window. An engine skips the
+            TooLongError: A request is longer than the model's context window. An engine skips a
                 request that is too long and sends the other requests.
-            PromptError: This model cannot answer a request, or in a ranking, too many candidates
-                are more than one token in their position.
+            PromptError: The model cannot answer a request, or too many candidates of a ranking
+                consist of several tokens in their position.
             RequestError: The model does not support a request.
         """
         ...
@@ -65,8 +65,8 @@ class LanguageModel(Protocol):
     def answer(self, requests: Sequence[Any]) -> list[Any]:
         """Return the answers in the order of the requests, such as ``Scores`` for a ``Prompt``.
 
-        A ranking omits the candidates that the model cannot generate, and contains the number of
-        omitted candidates.
+        A ranking omits candidates that the model cannot generate, and contains the number of these
+        candidates.
 
         Raises:
             PromptError: As ``cost``.
@@ -78,7 +78,7 @@ class LanguageModel(Protocol):
 
 @runtime_checkable
 class SharesPrefixes(LanguageModel, Protocol):
-    """A model that may compute a prefix that several prompts share only once, at a lower cost."""
+    """A model that may compute a prefix shared by several prompts only once, at a lower cost."""
 
     @property
     def shares_prefixes(self) -> bool:
@@ -91,7 +91,7 @@ class Prepares(LanguageModel, Protocol):
     """A model that can prepare requests on the CPU while it computes other requests."""
 
     def prepare(self, requests: Sequence[Any]) -> Callable[[], list[Any]]:
-        """Do all the work for the requests that does not run the model.
+        """Encode and arrange the requests, which does not need the model's device.
 
         Any thread may call this method.
 
@@ -171,7 +171,7 @@ def by_kind(
         methods: The method for each class, which receives all requests of this class in one call.
 
     Raises:
-        RequestError: There is no method for the class of a request.
+        RequestError: The class of a request has no method.
     """
     numbers: dict[type, list[int]] = {}
     for number, request in enumerate(requests):

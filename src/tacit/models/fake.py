@@ -34,7 +34,8 @@ class FakeModel:
             so use a different name for each function.
         words: The words that ``whole_words`` returns.
 
-    ``asked`` lists every scored prompt in order, and ``ranked`` lists every ranked prompt in order.
+    ``asked`` lists all scored prompts, and ``ranked`` lists all ranked prompts, in the order of the
+    requests.
 
     Examples:
         >>> from tacit import FakeModel, Prompt
@@ -74,14 +75,14 @@ class FakeModel:
         return frozenset({Prompt, RankingPrompt})
 
     def cost(self, requests: Sequence[Any]) -> list[int]:
-        """Return each text's word count, plus one per answer, or plus one for a ranking."""
+        """Return each text's word count, plus the number of answers, or plus 1 for a ranking."""
         return [
             len(one.text.split()) + (len(one.answers) if isinstance(one, Prompt) else 1)
             for one in requests
         ]
 
     def answer(self, requests: Sequence[Any]) -> list[Any]:
-        """Return the predefined scores, or rankings by these scores; an answer has one token.
+        """Return the predefined scores, or rankings by these scores; each answer has one token.
 
         Raises:
             PromptError: The dict has no score for an answer or a candidate.

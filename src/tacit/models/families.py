@@ -1,7 +1,8 @@
 """A model's family and number of parameters, as specified by the user.
 
-Family and number of parameters serve to compare models of different sizes. The family and the
-number of parameters are part of a manifest, but do not affect scores, fingerprints or requests.
+A model's family and its number of parameters are used to compare models of different sizes. The
+family and the number of parameters are part of a manifest, but do not affect scores, fingerprints
+or requests.
 """
 
 from __future__ import annotations
@@ -51,11 +52,11 @@ def described(
     Args:
         models: The names of the models, as specified by the user.
         families: Entries ``NAME=FAMILY`` for some of the models, or a mapping from name to family.
-            ``NAME`` is the model's name or the last part of its path.
+            ``NAME`` is the model's name or the last part of the model's path.
         parameters: ``NAME=NUMBER``, likewise; see ``parameters_in``.
 
     Returns:
-        For each model, a dict with the specified entries among ``family`` and ``parameters``.
+        For each model, a dict with the user-specified entries among ``family`` and ``parameters``.
 
     Raises:
         RequestError: An entry is malformed, matches no model or more than one model, or specifies a
@@ -97,7 +98,7 @@ def _entries(option: str, given: Given) -> Iterator[tuple[str, str]]:
 
 
 def _named(option: str, name: str, models: Sequence[str]) -> str:
-    """Return the model whose name, or last part of the path, is the given name."""
+    """Return the model with the given name, or with this name as the last part of its path."""
     found = [model for model in models if name == model]
     found = found or [model for model in models if name == last_part(model)]
     if len(found) == 1:

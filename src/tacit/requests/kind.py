@@ -1,4 +1,4 @@
-"""The protocol of a kind of request: how the engine merges, keys, sends and stores requests."""
+"""The protocol of a kind of request: how requests are merged, sent, stored and looked up."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class Kind(Protocol[R, A]):
         ...
 
     def keys(self, request: R) -> list[Key]:
-        """Return one key per part: the last element identifies the part, the others the request."""
+        """Return one key per part; its last element names the part, and the rest the request."""
         ...
 
     def without(self, request: R, cached: Collection[Key]) -> R | None:
@@ -70,7 +70,7 @@ class Kind(Protocol[R, A]):
         ...
 
     def shared(self, requests: Iterable[R]) -> Mapping[str, Any]:
-        """Return objects to which many rows refer by name, so that each object is sent once."""
+        """Return objects to which many encoded requests refer, so that each object is sent once."""
         ...
 
     def row(self, request: R) -> dict[str, Any]:
@@ -78,7 +78,7 @@ class Kind(Protocol[R, A]):
         ...
 
     def request(self, row: Mapping[str, Any], shared: Mapping[str, Any]) -> R:
-        """Return the request that a row encodes."""
+        """Return the request that a row of plain values encodes."""
         ...
 
     def check(self, request: R, answer: A) -> str | None:
@@ -86,7 +86,7 @@ class Kind(Protocol[R, A]):
         ...
 
     def missing(self, request: R, reason: str) -> A:
-        """Return an answer whose scores are missing for the given reason, without a query."""
+        """Return an answer without scores, for a request that was skipped for a given reason."""
         ...
 
     def schema(self) -> Mapping[str, Any]:
@@ -102,11 +102,11 @@ class Kind(Protocol[R, A]):
         ...
 
     def settled(self, rows: pl.DataFrame) -> pl.DataFrame:
-        """Drop superseded rows from all stored rows, which are in the order of storage."""
+        """Drop rows that other rows supersede; ``rows`` are in the order of storage."""
         ...
 
     def cached(self, rows: pl.DataFrame) -> Cached[R, A]:
-        """Return the answers in stored rows as an object that finds the answer to a request."""
+        """Convert stored rows to an object that looks up the answer to a request."""
         ...
 
 

@@ -1,7 +1,7 @@
 """Ranking prompts, whose answers are ranks of words among all words of a vocabulary.
 
-Many prompts share a vocabulary. A ranking stores only what the measures need: the targets' ranks
-and log-probabilities, the normaliser and the top candidates.
+Many prompts share a vocabulary. A ranking stores only the targets' ranks and log-probabilities, the
+normaliser and the top candidates.
 """
 
 from __future__ import annotations
@@ -115,8 +115,8 @@ class Ranking:
             normaliser from a log-probability to renormalise over the candidates. The normaliser may
             exceed 0 if two candidates consist of the same tokens. The normaliser is None if all
             candidates are missing.
-        top: The candidates with the highest log-probabilities and these log-probabilities, in
-            descending order, with ties in alphabetical order.
+        top: The candidates with the highest log-probabilities, each with its log-probability. The
+            best candidate is first, and ties are in alphabetical order.
         several: Number of candidates of two or more tokens, without missing candidates.
         missing: Number of candidates that the model cannot generate; these candidates have no rank.
         unranked: Why no candidate was ranked; None if candidates were ranked.
@@ -219,7 +219,7 @@ def _standings(
 def _top(
     prompt: RankingPrompt, values: NDArray[np.float64], known: NDArray[Any]
 ) -> tuple[tuple[str, float], ...]:
-    """Return the top candidates; a stable sort leaves ties in alphabetical order."""
+    """Return the top candidates; ties are in alphabetical order, because the sort is stable."""
     import numpy as np
 
     best = values[known]
@@ -372,7 +372,7 @@ class RankingKind:
         return rows
 
     def cached(self, rows: pl.DataFrame) -> CachedRankings:
-        """Return the rankings in the rows."""
+        """Convert stored rows to an object that looks up rankings."""
         return CachedRankings(rows)
 
 

@@ -1,7 +1,8 @@
 """Sampling prompts, which request several replies of a model to the same text.
 
-Replies are stored as unparsed text and matched to candidate answers later. New candidate answers
-therefore need no further requests, and a larger sample requests only the missing replies.
+Replies are stored as unparsed text and matched to candidate answers later. Matching replies to new
+candidate answers therefore needs no further requests, and a larger sample requests only the missing
+replies.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ State = Literal["whole", "cut", "thinking"]
 
 @dataclass(frozen=True, slots=True)
 class SamplingPrompt:
-    """A text to which several replies are sampled.
+    """A text to which the model generates several sampled replies.
 
     Args:
         text: The user's message.
@@ -118,7 +119,7 @@ class SamplingKind:
     unsupported = "does not return sampled replies: omit --samples"
 
     def merge(self, requests: Iterable[SamplingPrompt]) -> list[SamplingPrompt]:
-        """Merge prompts with the same text into one prompt with all their numbers."""
+        """Merge prompts with the same text into one prompt with all their sample numbers."""
         numbers: dict[str, dict[int, None]] = {}
         for prompt in requests:
             numbers.setdefault(prompt.text, {}).update(dict.fromkeys(prompt.numbers))
@@ -146,7 +147,7 @@ class SamplingKind:
         return {"text": request.text, "numbers": list(request.numbers)}
 
     def request(self, row: Mapping[str, Any], shared: Mapping[str, Any]) -> SamplingPrompt:  # noqa: ARG002 - see Kind
-        """Return the prompt that a row encodes."""
+        """Return the prompt that a row of plain values encodes."""
         return SamplingPrompt(row["text"], tuple(row["numbers"]))
 
     def check(self, request: SamplingPrompt, answer: Samples) -> str | None:
@@ -184,11 +185,11 @@ class SamplingKind:
         return {}
 
     def settled(self, rows: pl.DataFrame) -> pl.DataFrame:
-        """Return the reply that was stored first for each text and number."""
+        """Return, for each text and sample number, the reply that was stored first."""
         return rows.unique(subset=("text", "number"), keep="first", maintain_order=True)
 
     def cached(self, rows: pl.DataFrame) -> CachedSamples:
-        """Return the replies in the rows."""
+        """Convert stored rows to an object that looks up sampled replies."""
         columns = rows.select("text", "number", "reply", "state").iter_rows()
         return CachedSamples(
             {(text, number): Sample(reply, state) for text, number, reply, state in columns}

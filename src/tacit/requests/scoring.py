@@ -121,8 +121,8 @@ class AnswerScore:
             the answer, without the end token. None if the log-probability is unavailable.
         tokens: Number of tokens that cover the separator and the answer; 0 if unknown.
         spanned: Whether the answer's first token also covers characters of the text before the
-            answer, or the answer's last token covers characters after the answer. Such characters
-            are scored with the answer.
+            answer, or the answer's last token covers characters after the answer. Characters
+            outside the answer that such a token covers are scored with the answer.
         missing: Why there is no log-probability; None if there is a log-probability or if the
             reason is unknown.
 
@@ -299,7 +299,7 @@ class ScoringKind:
         return settled.unique(subset=key, keep="first", maintain_order=True)
 
     def cached(self, rows: pl.DataFrame) -> CachedScores:
-        """Return the scores in the rows."""
+        """Convert stored rows to an object that looks up scores."""
         columns = ("answer", "logprob", "tokens", "spanned", "reason")
         scores = map(AnswerScore, *(rows[name].to_list() for name in columns))
         keys = zip(*(rows[name].to_list() for name in ("text", "separator", "answer")), strict=True)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class RayOptions:
-    """The requested cluster and workers; for each option that is None, Tacit chooses the value.
+    """The requested cluster and workers; Tacit chooses the value of any option that is None.
 
     Args:
         address: Address of a running cluster: ``auto``, ``HOST:PORT`` or ``ray://HOST:PORT``.
@@ -58,7 +58,7 @@ class Share:
         return f"{cores} and {self.gpus:g} GPU" if self.gpus else cores
 
     def room(self, nodes: Sequence[Mapping[str, float]]) -> int:
-        """Return the number of workers with these resources that fit on otherwise unused nodes."""
+        """Return how many workers with these resources fit on nodes that run nothing else."""
         cores = [int(node.get("CPU", 0) // self.threads) for node in nodes]
         if not self.gpus:
             return sum(cores)
@@ -69,8 +69,8 @@ class Share:
 def share_out(options: RayOptions, nodes: Sequence[Mapping[str, float]]) -> Share:
     """Allocate resources to workers, given the resources of each node (``CPU``, ``GPU``).
 
-    By default, there is one worker per GPU, with one core. Without GPUs, there is one worker per
-    node, with as many cores as the smallest node has.
+    By default, each GPU is assigned to one worker, with one core. Without GPUs, there is one worker
+    per node, and each worker uses as many cores as the smallest node has.
 
     Raises:
         RequestError: No node has enough resources for a worker, or ``gpus_per_worker`` is invalid.

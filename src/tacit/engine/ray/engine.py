@@ -1,4 +1,4 @@
-"""The Ray engine, which uses the local engine's plan and store, and workers that compute.
+"""The Ray engine, which plans and stores like the local engine but computes on workers.
 
 The workers compute the blocks that are recorded with the run. Each worker loads the whole model and
 writes its answers to the store. If the number of threads is the same, the Ray engine's answers are
@@ -79,7 +79,7 @@ def ray_engine(
 
     Args:
         load: Function that loads the model in a worker. Ray sends the function to the workers, so
-            its module must be importable there.
+            its module must be importable on every node.
         store: The score store; every worker writes to the same path or address.
         options: The cluster, the number of workers and the resources per worker.
         patience: The timeouts and retry limits for workers.
@@ -88,7 +88,7 @@ def ray_engine(
     Raises:
         RequestError: No cluster responds at the address, or the cluster does not have enough
             resources for a worker.
-        MissingPackage: The extra ``ray`` is not installed.
+        MissingPackage: The package extra ``ray`` is not installed.
         ModelError: As the loader.
         ScoringError: No worker starts.
     """
@@ -112,8 +112,8 @@ def load_engine(name: str, loading: LoadOptions, store: Store, options: RayOptio
     """Start a ``ray_engine`` whose workers load a model by name with ``load_model``.
 
     Raises:
-        RequestError: As ``ray_engine``, or the options specify a device other than auto, cpu or
-            cuda.
+        RequestError: As ``ray_engine``; or the device is not auto, cpu or cuda; or GPUs are
+            requested with the device cpu.
     """
     device = loading.device
     if device not in {"auto", "cpu", "cuda"}:
@@ -136,7 +136,7 @@ def load_engine(name: str, loading: LoadOptions, store: Store, options: RayOptio
 
 @dataclass(frozen=True)
 class _Named:
-    """Loads a model by name from a path that is valid in every process."""
+    """Loads a model by name from a path that is valid in every worker process."""
 
     name: str
     place: str
@@ -155,5 +155,5 @@ def _absolute(name: str) -> str:
 
 
 def _everywhere(root: Path | str) -> str:
-    """Return the store's address or absolute path, which is valid in every working directory."""
+    """Return the store's address or absolute path, which does not depend on the working folder."""
     return root if is_address(root) else str(Path(root).absolute())

@@ -70,7 +70,7 @@ class RayExecutor:
 
     @property
     def size(self) -> int:
-        """The number of requested workers, excluding workers that could not be started."""
+        """The requested number of workers, minus the workers that could not be started."""
         return self._wanted
 
     def first(self) -> Loaded:
@@ -190,7 +190,7 @@ class RayExecutor:
         self._loaded, self._false_starts = first or outcome, 0
 
     def _false_start(self, worker: WorkerHandle, outcome: object) -> None:
-        """Replace a worker that failed to load; after several failures, reduce the worker count."""
+        """Replace a worker that failed to load; use fewer workers after several failures."""
         self._leave(worker)
         failed = outcome if isinstance(outcome, Failed) else None
         if failed and failed.is_final and self._loaded is None:
@@ -269,7 +269,7 @@ class RayExecutor:
             )
 
     def _check_seen(self, stored: Stored) -> None:
-        """Raise if the path of the store is a different folder on a worker's machine."""
+        """Raise if the store's path is a different folder on the worker's machine than here."""
         if stored.host in self._seen_from:
             return
         # On a shared file system, another machine's files may appear with a delay.
@@ -310,7 +310,7 @@ class _Fetched:
 
 
 def _job(plan: Plan, block: Block, shared: _Fetched) -> Job:
-    """Return the job to compute a block; the block's rows are encoded when the job is sent."""
+    """Return the job to compute a block; its requests are encoded when the job is sent."""
     of, kind = type(block.requests[0]), block.kind
 
     def send(actor: Any) -> Any:  # noqa: ANN401 - Ray's handles

@@ -23,8 +23,8 @@ class Patience:
     Args:
         look: Interval between two checks that all workers are alive.
         silence: Time after which an unresponsive worker is treated as lost.
-        start: Time after which a run with no started worker fails, and after which a warning
-            reports a worker that is still loading.
+        start: Time after which a run without any started worker fails, and after which a warning is
+            logged for a worker that is still loading.
         seen: Maximum time until a segment written by a worker is visible to this process.
         tries: Number of failed attempts to compute a block or start a worker, after which Tacit
             gives up.
@@ -62,12 +62,12 @@ class Lost:
 
 @dataclass(eq=False)
 class WorkerHandle:
-    """A handle of a worker. A new worker is still loading its model.
+    """A handle of a worker. A worker that was just created is still loading its model.
 
     Args:
         actor: Ray's handle.
         pending: Ray's reference to the current job's result; None if the worker is idle.
-        loaded: The worker's report after loading its model; None before that.
+        loaded: The worker's report after loading its model; None while the worker is loading.
         job: The current job.
         node: Ray's ID of the worker's node; None until the worker's process runs.
     """
@@ -143,7 +143,7 @@ class WorkerHandle:
         return None
 
     def loads_for_long(self, seconds: float) -> float:
-        """Return the loading time in minutes once per interval, and 0 at all other calls.
+        """Return the loading time in minutes once per interval; return 0 between these calls.
 
         Args:
             seconds: Length of the interval in seconds.

@@ -121,7 +121,7 @@ class Failed:
         kind: The name of the exception's class.
         message: The error message; it includes the machine's name if ``is_ours`` is False.
         is_final: Whether the same error is expected on every other worker.
-        is_ours: Whether the error was raised by Tacit, so that the worker is still usable.
+        is_ours: Whether Tacit itself raised the error, so that the worker is still usable.
     """
 
     kind: str
@@ -178,8 +178,8 @@ class Worker:
         """Compute a block and store the answers.
 
         Args:
-            digest: The plan's digest; the objects that the plan's rows share are fetched once per
-                digest.
+            digest: The plan's digest; objects that several rows of the plan share are fetched once
+                per digest.
             shared: Function that fetches the objects to which rows refer, by class of request.
             of: The class of the block's requests.
             rows: The block's requests, encoded as rows.
@@ -187,7 +187,7 @@ class Worker:
         return _or_failed(lambda: self._work(digest, shared, of, rows))
 
     def ping(self) -> str:
-        """Return Ray's ID of the worker's node; responds even while the worker computes."""
+        """Return Ray's ID of the worker's node, even while the worker computes."""
         import ray
 
         return str(ray.get_runtime_context().get_node_id())

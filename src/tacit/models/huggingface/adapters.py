@@ -41,7 +41,7 @@ def quantised(config: PreTrainedConfig) -> str | None:
 def parameters_of(model: PreTrainedModel) -> int | None:
     """Return the number of parameters; None if an unknown quantisation method packs the weights.
 
-    transformers can count the weights that bitsandbytes packs. Tensors that torchao and quanto
+    transformers can count the weights that bitsandbytes packs. The tensors that torchao and quanto
     quantise have their original shapes.
     """
     counted = quantised(model.config) in {None, "bitsandbytes", "torchao", "quanto"}
@@ -119,7 +119,7 @@ def check_device_map(device_map: str) -> None:
 def placing(
     name: str, config: PreTrainedConfig, device_map: str | None, device: torch.device
 ) -> dict[str, Any]:
-    """Return the device arguments of ``from_pretrained``; empty if weights are moved later.
+    """Return the device arguments for ``from_pretrained``; empty if weights are moved later.
 
     Raises:
         ModelError: The package accelerate is needed and not installed.
@@ -167,7 +167,7 @@ def with_adapter(name: str, model: PreTrainedModel, folder: Path) -> PreTrainedM
 
 
 def adapter_files(folder: Path) -> dict[str, Path]:
-    """Return an adapter's files by their names in a fingerprint, because scores depend on them."""
+    """Return an adapter's files, by the names under which a fingerprint covers them."""
     weights = folder / "adapter_model.safetensors"
     files = (
         folder / "adapter_config.json",

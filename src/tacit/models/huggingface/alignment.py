@@ -60,7 +60,7 @@ class ControlTokens:
         Args:
             text: The text.
             ids: The token ids of the text.
-            offsets: The characters that each token covers.
+            offsets: The range of characters that each token covers.
         """
         control = [span for one, span in zip(ids, offsets, strict=True) if one in self.ids]
         return [
@@ -77,8 +77,8 @@ def check_text(tokenizer: PreTrainedTokenizerBase, text: str) -> None:
     """Raise if a text contains a special token that the tokenizer cannot encode as plain text.
 
     Args:
-        tokenizer: A ``bare`` tokenizer; a tokenizer that reads special tokens in a text is not
-            checked.
+        tokenizer: A ``bare`` tokenizer; the check is skipped if the tokenizer encodes special
+            tokens in a text as special.
         text: The text.
 
     Raises:
@@ -168,7 +168,7 @@ class Specials:
 
 
 def enclosed(ids: Sequence[int], specials: Specials) -> tuple[int, ...]:
-    """Put special tokens before and after tokens, except those that are already there."""
+    """Put special tokens before and after the given tokens, unless they are already there."""
     before, after = specials.before, specials.after
     if tuple(ids[: len(before)]) == before:
         before = ()
@@ -182,13 +182,13 @@ def bare(
 ) -> PreTrainedTokenizerBase:
     """Return a copy of a fast tokenizer that adds no tokens and has complete offsets.
 
-    Some tokenizers, such as RoBERTa's, remove a token's spaces from its offsets in their last step,
-    so that no token appears to cover these spaces.
+    In their last step, some tokenizers (such as RoBERTa's) remove spaces from the offsets of
+    tokens, so that no token appears to cover the spaces.
 
     Args:
         tokenizer: The tokenizer.
-        reads_specials: Whether the text of a special token is encoded as the special token, as in
-            the output of a chat template; if False, it is encoded as plain text.
+        reads_specials: Whether the text of a special token is encoded as the special token, as
+            needed for the output of a chat template; if False, the text is encoded as plain text.
     """
     plain = copy.deepcopy(tokenizer)
     plain.backend_tokenizer.post_processor = None

@@ -49,7 +49,7 @@ class Budget:
 
 
 def how_many(cost: int, budget: Budget) -> int:
-    """Return how many rows of a given cost in tokens fit in the budget; at least one."""
+    """Return how many rows with the given cost in tokens fit in the budget; at least 1."""
     return max(1, budget.tokens // max(1, cost))
 
 
@@ -76,7 +76,7 @@ def in_batches(costs: Sequence[int], budget: Budget, forward: Callable[[list[int
 
     Args:
         costs: Tokens per row.
-        budget: Budget that is halved when ``forward`` runs out of memory; the rows are then
+        budget: Budget, which is halved when ``forward`` runs out of memory; the rows are then
             computed in smaller batches.
         forward: Function that receives the indices of the rows in a batch.
 

@@ -34,7 +34,7 @@ class Forward(Protocol):
 
 @dataclass(frozen=True)
 class _Trunks:
-    """Computed trunks of prefix trees, padded on the left so that branches follow directly."""
+    """Computed prefixes of trees (trunks), padded on the left so that branches follow."""
 
     trees: Sequence[Tree]
     mask: torch.Tensor
@@ -45,14 +45,14 @@ class _Trunks:
 
 
 def tree_cost(tree: Tree) -> int:
-    """Return a tree's cost in tokens of memory, where every row repeats the trunk's keys."""
+    """Return a tree's memory cost in tokens; each of its rows repeats the trunk's keys."""
     return sum(len(row.ids) for row in tree.rows)
 
 
 def score_trees(
     trees: Sequence[Tree], forward: Forward, pad: int, device: torch.device, budget: Budget
 ) -> Found:
-    """Return the log-probabilities (nats) of all tokens that are read from the trees' rows.
+    """Return the log-probabilities (nats) of all tokens that the trees' rows read.
 
     Raises:
         Exception: The model fails, for example because its cache cannot be extended by each branch.

@@ -1,13 +1,13 @@
 """Causal language models: GPT-2, OPT, GPT-NeoX, Llama and others of AutoModelForCausalLM.
 
-Prompts are packed, which means that a prefix shared by the inputs of any prompts is computed only
-once. A long shared prefix is cached and reused by many packs. When a model is loaded, a check
-measures whether packing changes log-probabilities. If packing changes log-probabilities, a warning
-is logged, and each prompt is computed separately. Without packing, one forward pass over the text
-scores all answers of one token. Without packing, a prefix that answers of several tokens share is
-computed once and cached as keys and values, and each answer continues from the cache. If the
-model's cache also changes log-probabilities, each answer is computed from the beginning of the
-text.
+Prompts are packed into long rows, in which a prefix shared by several prompts is computed only
+once. A long shared prefix is computed and cached once, and reused by several packs. When a model is
+loaded, a check measures whether packing changes log-probabilities. If packing changes
+log-probabilities, a warning is logged, and each prompt is computed separately. If prompts are not
+packed, one forward pass over a prompt's text scores all answers of one token. If prompts are not
+packed, a prefix shared by answers of several tokens is computed once and cached as keys and values,
+and each answer continues from the cache. If reusing the model's cache changes log-probabilities
+too, each answer is computed from the beginning of the text.
 """
 
 from __future__ import annotations
@@ -74,8 +74,8 @@ class _Prepared:
     Args:
         prompts: The prompts.
         inputs: Their answers' inputs.
-        packs: The packs that follow each cached prefix.
-        trees: The prefix trees of prompts that are not packed.
+        packs: The packs of rows to compute after each cached prefix.
+        trees: The prefix trees of the prompts that are not packed.
     """
 
     prompts: Sequence[Prompt]
@@ -144,7 +144,7 @@ class CausalModel(RankingModel):
         return self._packing.refused is None
 
     def _scoring_cost(self, prompts: Sequence[Prompt]) -> list[int]:
-        """Return the tokens per prompt; tokens that prompts share count only once."""
+        """Return the tokens per prompt; tokens that several prompts share count only once."""
         inputs = self._encode(prompts)
         packed, rest = self._divided(inputs)
         costs = np.zeros(len(inputs), np.int64)
@@ -210,9 +210,9 @@ class CausalModel(RankingModel):
     def _divided(
         self, inputs: Inputs
     ) -> tuple[list[tuple[tuple[int, ...], Rows]], dict[int, Tree]]:
-        """Return sorted packed rows by cached prefix, and the trees of all other prompts.
+        """Return the rows to pack, sorted and grouped by cached prefix, and trees of other prompts.
 
-        A prompt is not packed if one of its inputs is longer than a pack, exceeds the attention
+        A prompt is not packed if one of its inputs is longer than a pack or than the attention
         window, or has more tokens after the cached prefix than the check at load covers.
         """
         longest = np.maximum.reduceat(inputs.lengths - 1, inputs.answers[:-1])
@@ -244,7 +244,7 @@ class CausalModel(RankingModel):
         return kept
 
     def _branches_off(self, tree: Tree) -> bool:
-        """Return whether a tree's rows continue from a trunk that is computed once."""
+        """Return whether a tree's rows continue from a shared prefix that is computed once."""
         return self._shares and tree.branches and self._fits_attention(tree)
 
     def _fits_attention(self, tree: Tree) -> bool:
@@ -314,7 +314,7 @@ class CausalModel(RankingModel):
         return tally
 
     def _tally_rows(self, rows: Sequence[Row]) -> Tally:
-        """Score every row from its first token, without sharing."""
+        """Score every row from its first token, without sharing computed prefixes."""
         tally = Tally()
         in_batches(
             [len(row.ids) for row in rows],
@@ -390,7 +390,7 @@ class CausalModel(RankingModel):
 
     @cached_property
     def _keeping(self) -> Packing:
-        """The check of packs after a cached prefix, run before the first prefix is cached."""
+        """The result of checking packs after a cached prefix; the check runs only when needed."""
         keeping = self._check(self._packing.length).keeping()
         if keeping.refused:
             log.warning(
@@ -409,11 +409,11 @@ class CausalModel(RankingModel):
         )
 
     def _sharing_difference(self) -> float | None:
-        """Return the largest change from sharing a text, in nats, or None if sharing fails.
+        """Return how much sharing a text changes log-probabilities (nats); None if it fails.
 
         The change is measured on two artificial texts of unequal length. Each text has answers of
-        one to three tokens, which diverge at early and late tokens. The token ids of texts and
-        answers are spread over the vocabulary.
+        one to three tokens; some answers share their first token, and others do not. The token ids
+        of texts and answers are spread over the vocabulary.
         """
         longest = min(self._checkpoint.window or 22, self._local or 22, 22) - 3
         spread = [1 + (i * 7919) % (self._vocabulary - 1) for i in range(40)]

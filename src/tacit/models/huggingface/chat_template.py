@@ -66,7 +66,7 @@ class Chat:
             reply, the start of a turn that the generation prompt omits, or the end of the reasoning
             that the generation prompt starts.
         thought: The state of reasoning: ``none`` if the template starts no reasoning, or ``closed``
-            if the template starts reasoning and ``opening`` ends it immediately.
+            if the template starts reasoning and ``opening`` ends it.
     """
 
     name: str
@@ -113,7 +113,7 @@ class Chat:
         }
 
     def render(self, text: str) -> str:
-        """Return the rendered chat up to the reply to a text.
+        """Return the rendered chat from its beginning up to the assistant's reply to a text.
 
         Raises:
             PromptError: The template does not reproduce the text exactly, or the text contains a
@@ -136,7 +136,7 @@ class Chat:
         return written + self.opening
 
     def fill(self, prompt: Prompt) -> list[Filled]:
-        """Return the rendered chat followed by each answer as the start of the reply.
+        """Return the rendered chat, followed by each answer as the start of the reply.
 
         Spaces that the template inserts before a reply are the separator, and are scored with the
         answer.
@@ -152,7 +152,7 @@ class Chat:
         return [Filled(before + a, begin, begin + len(a), text_end) for a in prompt.answers]
 
     def _refuse_control(self, text: str, what: str) -> None:
-        """Raise if a text contains a special token, because a chat encodes it as special."""
+        """Raise if a text contains a special token, which a chat would not encode as plain text."""
         found = ControlTokens.of(self.tokenizer).find(text)
         if found:
             raise PromptError(
@@ -257,7 +257,7 @@ def _clock_at(moment: datetime) -> Iterator[None]:
 
 @contextmanager
 def _drawing() -> Iterator[Callable[[], bool]]:
-    """Detect whether code in a ``with`` block uses Python's random numbers, as Jinja does.
+    """Detect whether code in a ``with`` block draws from Python's random number generator.
 
     The state of the random number generator is restored when the ``with`` block ends.
     """

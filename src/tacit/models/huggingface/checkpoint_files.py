@@ -40,7 +40,7 @@ def load_part(what: str, name: str, options: LoadOptions) -> Any:  # noqa: ANN40
 def check_tokenizer(
     name: str, tokenizer: PreTrainedTokenizerBase, config: PreTrainedConfig
 ) -> None:
-    """Raise if a tokenizer has no character offsets or no real vocabulary, or fails.
+    """Raise if a tokenizer has no character offsets, has an empty vocabulary, or fails.
 
     transformers creates an empty vocabulary if a folder contains no tokenizer.
 
@@ -95,7 +95,7 @@ def files_of(name: str, options: LoadOptions) -> Path:
 
 
 def source_of(name: str, revision: str | None) -> dict[str, Any]:
-    """Return the revision of a model's files, and whether they may be downloaded.
+    """Return the revision of a model's files, and whether the files may be downloaded.
 
     Raises:
         ModelError: As for ``tacit.models.huggingface.hub.where_from``. A local folder is never

@@ -32,14 +32,15 @@ REMEMBERED = 32 * 2**20
 
 @dataclass(frozen=True, eq=False)
 class Inputs:
-    """The input of each answer: all tokens from the start of the text to the end of the answer.
+    """The token sequence of each answer, from the start of its prompt to the end of the answer.
 
     Args:
         ids: The tokens of all inputs, concatenated.
         starts: The index in ``ids`` at which each input begins, and the end of the last input.
         begin: For each input, the index of the first scored token.
         spanned: Whether the scored tokens also cover characters outside the answer; see ``Tokens``.
-        answers: The index of each prompt's first input among all inputs, and the number of inputs.
+        answers: The index of each prompt's first input among all inputs, and the total number of
+            inputs.
     """
 
     ids: Ints
@@ -100,7 +101,7 @@ class Inputs:
     def rows(self, prompts: Ints) -> Rows:
         """Return the rows to compute for the given prompts: each input without its last token.
 
-        Reads refer to an answer by its index among all answers.
+        The tokens to read refer to an answer by its index among all answers.
         """
         counts = np.diff(self.answers)[prompts]
         own = ragged(self.answers[:-1][prompts], counts)
@@ -114,14 +115,14 @@ class Inputs:
 
 
 class Encoder:
-    """An encoder that converts prompts' answers to whole inputs of a causal model.
+    """An encoder that converts prompts with answers to token sequences for a causal model.
 
     Args:
         name: The model's name, for messages.
         tokenizer: A ``bare`` tokenizer.
         specials: The special tokens that the tokenizer's configuration adds before and after a
             text.
-        filled: Function that inserts a prompt's answers into its text; ``fill`` if None.
+        filled: Function that inserts a prompt's answers into the prompt's text; ``fill`` if None.
     """
 
     def __init__(
@@ -153,7 +154,7 @@ class Encoder:
         return self._assembled(found, filled)
 
     def write(self, prompts: Sequence[Prompt]) -> list[Written]:
-        """Encode each prompt separately, with None for an answer without tokens."""
+        """Encode each prompt separately; return None for an answer that has no token."""
         filled = [self._fill(prompt) for prompt in prompts]
         found = self._halves(self._tokenizer, filled)
         tails = iter(found.tail)
@@ -169,7 +170,7 @@ class Encoder:
         return written
 
     def _assembled(self, found: Halves, filled: Sequence[Sequence[Filled]]) -> Inputs:
-        """Return the inputs as arrays, assembled from the halves of each text."""
+        """Return the inputs as arrays, joined from the two parts of each tokenized string."""
         counts = np.array([len(answers) for answers in filled], np.int64)
         head = np.repeat(np.array(found.head, np.int64), counts)
         tail = np.array(found.tail, np.int64)
@@ -210,8 +211,8 @@ class Encoder:
         """Prepend the special tokens of the tokenizer's config, unless they are already there.
 
         If the config specifies no special tokens, BOS (or EOS if there is no BOS) is prepended to
-        an empty text and to an answer that begins the string, because a first token cannot be
-        predicted without context.
+        an empty text and to an answer that begins the string, because a model cannot predict a
+        first token without context.
         """
         before = self._before
         begin, ids = len(head) + tail.begin, (*head, *tail.ids[: tail.end])
@@ -240,7 +241,8 @@ def fill(prompt: Prompt) -> list[Filled]:
     The white space before a blank is the separator.
 
     Raises:
-        PromptError: Text follows the blank, which a causal model does not read.
+        PromptError: Text follows the blank, which a causal model cannot read before it predicts the
+            answer.
     """
     around = prompt.around
     if around is None:
@@ -257,7 +259,7 @@ def fill(prompt: Prompt) -> list[Filled]:
 
 
 def _fill_in(ids: Ints, starts: Ints, pieces: Sequence[Sequence[int]], which: Ints) -> None:
-    """Copy pieces into ``ids`` at the given starts; ``which`` selects the piece for each start."""
+    """Copy token sequences into ``ids`` at the given starts; ``which`` is a sequence's index."""
     sizes = np.array([len(piece) for piece in pieces], np.int64)
     flat = np.fromiter(chain.from_iterable(pieces), np.int64, int(sizes.sum()))
     lengths = sizes[which]
@@ -304,7 +306,7 @@ class Remembered:
         return joined if len(found) <= 1 else joined.take(np.argsort(order))
 
     def forget(self, prompts: Sequence[Prompt]) -> None:
-        """Remove prompts from the cache; a part is freed after all its prompts are removed."""
+        """Remove prompts from the cache; prompts cached together are freed when all are removed."""
         for prompt in prompts:
             part, _ = self._places.pop(prompt, (None, 0))
             if part is not None:

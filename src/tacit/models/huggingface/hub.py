@@ -1,4 +1,4 @@
-"""Check once per model whether the Hugging Face hub has it, before any file is loaded.
+"""Check once per model whether it is on the Hugging Face hub, before any file is loaded.
 
 The Hugging Face libraries query the hub for every file. Without a network connection, the Hugging
 Face libraries retry each query for half a minute.
@@ -27,7 +27,7 @@ _SERVER_FAILS = 500
 
 
 def where_from(name: str, revision: str | None) -> dict[str, Any]:
-    """Return the arguments with which the libraries fetch a hub model or read it from the cache.
+    """Return the arguments that make libraries read a hub model from the hub or from the cache.
 
     Args:
         name: The model's name on the hub, which is not the name of a local folder.
@@ -133,7 +133,7 @@ def _is_of_network(error: BaseException) -> bool:
 
 
 def _chain(error: BaseException | None) -> Iterator[BaseException]:
-    """Yield an error, its cause, the cause of that cause, and so on."""
+    """Yield an error, then its cause or context, and so on along the chain."""
     while error is not None:
         yield error
         error = error.__cause__ or error.__context__

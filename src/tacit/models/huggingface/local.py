@@ -78,11 +78,11 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Input:
-    """A sequence of tokens that the model reads to score an answer, for inspection.
+    """A token sequence that the model reads to score an answer, for users who inspect inputs.
 
     Args:
         role: The role of the sequence: ``input``, ``encoder`` or ``decoder``.
-        tokens: The tokens as the tokenizer spells them.
+        tokens: The tokens, spelled as in the tokenizer's vocabulary.
         ids: The token ids.
         scored: The positions of the answer's tokens; empty if the sequence does not contain the
             answer.
@@ -103,7 +103,7 @@ class Checkpoint:
         model: The model in evaluation mode, on its device.
         tokenizer: A fast tokenizer.
         window: Maximum input length in tokens, including special tokens; None for no limit.
-        identity: Everything that the model's scores depend on.
+        identity: Everything that the model's scores depend on, except the prompt.
         settings: Further entries of a manifest, such as device and architecture.
         files: The files that the model was loaded from.
         chat: The chat format of prompts; None for plain text.
@@ -140,7 +140,7 @@ class LocalModel:
 
     Args:
         checkpoint: The loaded model.
-        batch_tokens: Tokens in one forward pass, padding included.
+        batch_tokens: Maximum number of tokens in a forward pass, including padding.
     """
 
     kind: str
@@ -203,8 +203,8 @@ class LocalModel:
     def _check_padding(self, score: Callable[[Sequence[T]], Found], rows: Sequence[T]) -> None:
         """Switch to one row per pass, with a warning, if padding changes log-probabilities.
 
-        This check also measures the size of the logits, which determines the tolerance of this
-        check and of later checks.
+        The padding check also measures the size of the logits, which determines the tolerance of
+        this check and of later checks.
         """
         with sizes_of_logits(self._model) as sizes:
             difference = padding_difference(score, rows)
@@ -251,7 +251,7 @@ class LocalModel:
     def _scores_of(
         self, prompts: Sequence[Prompt], encoded: Sequence[Sequence[Tokens]], tally: Tally
     ) -> list[Scores]:
-        """Return the scores of all prompts' answers, given the answers' tokens and a tally."""
+        """Return the scores of all prompts' answers, given their tokens and log-probabilities."""
         every = [tokens for row in encoded for tokens in row]
         return self._scored(
             prompts,
@@ -269,7 +269,7 @@ class LocalModel:
         """Return the scores of all answers, given their tokenization and log-probabilities (nats).
 
         Raises:
-            ScoringError: The model's files have changed since it was loaded.
+            ScoringError: The model's files have changed since the model was loaded.
         """
         self._checkpoint.files.check()
         known = zip(totals, written.known, strict=True)

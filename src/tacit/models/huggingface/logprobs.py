@@ -88,7 +88,7 @@ _ONCE = 2
 
 @dataclass(frozen=True, slots=True)
 class Read:
-    """A token whose log-probability is read from a row.
+    """A token whose log-probability is read from the logits of a row.
 
     Args:
         position: The position in the row whose logits predict the token.
@@ -103,7 +103,7 @@ class Read:
 
 @dataclass(slots=True)
 class Row:
-    """A sequence of token ids that the model reads, and the tokens to read from the sequence."""
+    """A token sequence that the model processes, and the tokens to read from its logits."""
 
     ids: tuple[int, ...]
     reads: list[Read] = field(default_factory=list)
@@ -127,7 +127,7 @@ class Reads:
 
     @classmethod
     def of(cls, rows: Sequence[Row]) -> Reads:
-        """Convert the reads of a sequence of rows to arrays."""
+        """Convert the tokens to read from several rows to arrays."""
         reads = [
             (number, read.position, read.token, read.answer)
             for number, row in enumerate(rows)
@@ -268,7 +268,7 @@ def on_device(
 
 
 def on_host(values: torch.Tensor) -> NDArray[np.float32]:
-    """Wait until the device has computed the values, and copy them to the host.
+    """Copy values from the device to the host, after the device has computed them.
 
     A device may report errors of a forward pass only when the values are copied.
 

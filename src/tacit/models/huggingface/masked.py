@@ -1,13 +1,14 @@
 """Masked language models: BERT, RoBERTa, ALBERT, ELECTRA's generator and similar models.
 
-The blank is replaced by one mask token for each token of the answer. All answers of one token are
-read from one forward pass. An answer of several tokens needs one forward pass per token, and its
-score is the sum of the tokens' log-probabilities (a pseudo-log-likelihood). By default, tokens are
-scored from left to right, and the following tokens of the answer are masked. With
-``one-at-a-time``, each token is scored with all other tokens of the answer visible. If a text has
-no blank, the separator, a blank and a full stop are appended, so that the mask is not the last
-token. The separator, or the white space before the blank, is scored with the answer, and is masked
-if it is a separate token.
+The blank is replaced by one mask token for each token of the answer. All answers that consist of
+one token are read from the same forward pass. An answer of several tokens needs one forward pass
+per token, and its score is the sum of the tokens' log-probabilities (a pseudo-log-likelihood). By
+default, an answer's tokens are scored from left to right, and each token is predicted while the
+following tokens of the answer are masked. With ``one-at-a-time``, each token of an answer is
+predicted while all other tokens of the answer are visible. If a text has no blank, the separator, a
+blank and a full stop are appended, so that the mask is not the last token. The separator, or the
+white space before the blank, is scored with the answer. If it is a separate token, it is masked
+too.
 """
 
 from __future__ import annotations
@@ -61,7 +62,7 @@ class MaskedModel(RankingModel):
         return {**super().description, "masked_mode": self._mode}
 
     def _scoring_cost(self, prompts: Sequence[Prompt]) -> list[int]:
-        """Return the number of tokens in each prompt's distinct rows."""
+        """Return the number of tokens per prompt, summed over the prompt's distinct masked rows."""
         encoded = self._encode(prompts)
         return [sum(len(row.ids) for row in self._rows([answers])) for answers in encoded]
 
@@ -147,7 +148,7 @@ class MaskedModel(RankingModel):
 
 
 def _is_read_once(row: Row) -> bool:
-    """Return whether all reads of a row are at the same position."""
+    """Return whether all tokens to read from a row are predicted at the same position."""
     return len({read.position for read in row.reads}) == 1
 
 

@@ -1,9 +1,10 @@
-"""Attention over packs, limited to each token's piece and the path before the piece.
+"""Attention over packs, limited to the keys that are visible to each piece of a pack.
 
-A pack is a prefix tree in depth-first order, divided into pieces of equal length. A token attends
-to itself and to its ancestors in the tree. All ancestors outside the token's piece are on the path
-from the root to the piece's first token. Each piece therefore needs the keys and values of its own
-tokens and of this path, which has some tens of tokens, instead of those of the whole pack.
+A pack is a prefix tree of tokens in depth-first order, divided into pieces of equal length. In a
+pack, a token attends to itself and to its ancestors in the prefix tree. A token's ancestors outside
+its own piece are on the path from the root to the first token of the piece. Each piece therefore
+needs only the keys and values of its own tokens and of the tokens on this path, which are far fewer
+than those of the whole pack.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ _attend = torch.nn.functional.scaled_dot_product_attention
 
 
 def piece_of(length: int) -> int:
-    """Return the number of tokens per piece, close to 64, that pads rows of this length least.
+    """Return a number of tokens per piece, near 64, that divides rows with least padding.
 
     A row that is no longer than the longest piece is one piece.
     """
@@ -34,7 +35,7 @@ def piece_of(length: int) -> int:
 
 
 class PackedAttention(TorchFunctionMode):
-    """A context in which torch's attention over packs computes only unmasked keys.
+    """A context in which torch's attention over packs computes only visible keys.
 
     Attention over other inputs, and models that do not call torch's attention function, are
     unchanged.
@@ -42,8 +43,8 @@ class PackedAttention(TorchFunctionMode):
     Args:
         packs: The packs, one per row.
         sees: Mask of the tokens that each token attends to, of shape (packs, 1, length, prefix +
-            length). The keys are the cached prefix, which all tokens attend to, and the pack's
-            tokens.
+            length). The keys are the tokens of the cached prefix, which are always visible, and the
+            tokens of the pack.
         piece: Number of tokens in a piece; a divisor of ``length``.
     """
 
@@ -129,7 +130,7 @@ class PackedAttention(TorchFunctionMode):
         return seen.flatten(0, 1).transpose(1, 2)
 
     def _seen_of(self, mask: torch.Tensor) -> torch.Tensor:
-        """Return each piece's attention mask, including values that the model added to it."""
+        """Return each piece's attention mask, including values that the model added to the mask."""
         heads, shape = mask.shape[-3], (self._pieces, -1, self._columns)
         pieces = mask.expand(self._packs, -1, -1, -1).reshape(self._packs, heads, *shape)
         keys, is_key = self._keys.to(mask.device), self._is_key.to(mask.device)

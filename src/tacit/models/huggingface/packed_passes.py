@@ -1,4 +1,4 @@
-"""Forward passes over packs, in which a token attends only to the tokens before it in its input."""
+"""Forward passes over packs, in which a token sees only the tokens that precede it in a row."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class CachedPrefix:
-    """A prefix of several packs, with cached keys and values.
+    """A prefix shared by several packs, with its cached keys and values.
 
     Args:
         size: Number of tokens in the prefix.
@@ -46,7 +46,7 @@ class CachedPrefix:
     def given(self, rows: int) -> dict[str, Any]:
         """Return the model's cache arguments for a forward pass over the given number of rows.
 
-        Each row uses a copy of the cache, which the forward pass may extend.
+        Each row uses a separate copy of the cache, which the forward pass may extend.
         """
         import torch
 
@@ -110,7 +110,7 @@ class Packer:
         return CachedPrefix(len(begin), *caches)
 
     def _score(self, packs: Sequence[Pack], kept: CachedPrefix) -> Found:
-        """Score packs in one pass, or split them over several passes if memory ran out before."""
+        """Score packs in one pass, or in several passes over shorter packs if memory is short."""
         shorter = max(1, self.budget.tokens - kept.size)
         parts = [part for pack in packs for part in pack.again(shorter)]
         size = how_many(kept.size + max(map(len, parts)), self.budget)
@@ -153,7 +153,7 @@ class Packer:
         piece = piece_of(length)
 
         def filled(rows: Sequence[Ints], fill: int) -> torch.Tensor:
-            """Return the rows as a table, padded so that its width is a multiple of a piece."""
+            """Return the rows as a table whose number of columns is a multiple of ``piece``."""
             table = np.full((len(rows), length + -length % piece), fill, np.int64)
             for number, row in enumerate(rows):
                 table[number, : len(row)] = row

@@ -1,9 +1,9 @@
-"""Packs: rows that contain the inputs of many prompts, where shared prefixes occur once.
+"""Packs: rows that contain the inputs of several prompts, where shared prefixes occur once.
 
-The sorted inputs form a prefix tree, which is traversed depth first. In each input, a token comes
-after the tokens that precede it in this input, and attends only to those tokens. A pack contains as
-much of the tree as fits in a row. When the tree is split between two packs, the second pack repeats
-the path to its first new token.
+The sorted inputs form a prefix tree, which is traversed depth first. A token comes after all tokens
+that precede it in its prompt, and attends only to itself and to those tokens. A pack contains as
+much of the prefix tree as fits in a row. Where the tree is split between two packs, the second pack
+computes the path to its first new token again.
 """
 
 from __future__ import annotations
@@ -26,15 +26,16 @@ _LATEST = 7 / 8
 
 @dataclass(frozen=True, eq=False)
 class Pack:
-    """A part of the prefix tree of many rows.
+    """A part of the prefix tree of several rows, stored in depth-first order.
 
     Args:
         rows: The rows in this pack, sorted.
-        ids: The tokens of the pack, in an order in which each token follows its predecessors.
-        depths: Number of predecessors of each token in its row, which is the token's position in
-            the row.
+        ids: The tokens of the pack; each token comes after the tokens that precede it in its row.
+        depths: Number of tokens that precede each token in its row, which is the token's position
+            id.
         ends: Index after the last token of each token's subtree. A token attends to itself and to
-            every earlier token whose ``ends`` exceeds the index of the attending token.
+            each earlier token whose entry in ``ends`` is greater than the index of the attending
+            token.
         reads: The tokens to read; ``position`` is an index in the pack, and ``row`` is always 0.
     """
 

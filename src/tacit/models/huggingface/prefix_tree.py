@@ -1,6 +1,6 @@
-"""Sorted token sequences in arrays, with the prefix length that consecutive sequences share.
+"""Sorted token sequences, with the length of the prefix that consecutive sequences share.
 
-Sorted sequences represent a prefix tree in depth-first order: the tokens that a sequence shares
+Sorted sequences represent a prefix tree in depth-first order. The tokens that a sequence shares
 with the previous sequence are an existing path, and its other tokens are new nodes. A sequence that
 is a prefix of another sequence is merged into the longer sequence, from which its tokens are read.
 """
@@ -67,7 +67,7 @@ class Rows:
         return tuple(self.ids[self.starts[number] : self.starts[number + 1]].tolist())
 
     def take(self, numbers: Ints) -> Rows:
-        """Return the given sequences in the given order, with their reads."""
+        """Return the given sequences in the given order, with the tokens to read from them."""
         lengths = self.lengths[numbers]
         ids = self.ids[ragged(self.starts[:-1][numbers], lengths)]
         return Rows(ids, starts_of(lengths), self.reads.of_rows(numbers, len(self)))
@@ -84,7 +84,7 @@ class Rows:
         )
 
     def ordered(self) -> Rows:
-        """Sort the sequences by their tokens, and merge each prefix into a longer sequence."""
+        """Sort the sequences, and merge each sequence that is a prefix into a longer sequence."""
         own = self.ids.astype(">i4").tobytes()
         bounds = (self.starts * 4).tolist()
         keys = [own[begin:end] for begin, end in pairwise(bounds)]
@@ -134,7 +134,7 @@ def starts_of(lengths: Ints) -> Ints:
 
 
 def ragged(starts: Ints, lengths: Ints) -> Ints:
-    """Return the concatenated indices of pieces with the given starts and lengths."""
+    """Return the concatenated indices of all elements of pieces with given starts and lengths."""
     own = starts_of(lengths)
     return np.repeat(starts - own[:-1], lengths) + np.arange(own[-1])
 
@@ -150,8 +150,8 @@ class Tree:
     """A prompt's distinct inputs.
 
     Args:
-        trunk: The tokens with which all inputs begin.
-        rows: The inputs, except inputs that are prefixes of other inputs.
+        trunk: The tokens with which all inputs of the prompt begin.
+        rows: The inputs of the prompt, except inputs that are prefixes of other inputs.
     """
 
     trunk: tuple[int, ...]
@@ -159,12 +159,12 @@ class Tree:
 
     @property
     def branches(self) -> bool:
-        """Whether two or more rows continue from a nonempty trunk."""
+        """Whether two or more rows continue from a nonempty shared prefix."""
         return len(self.rows) > 1 and bool(self.trunk)
 
     @property
     def tokens(self) -> int:
-        """The number of tokens to compute if the trunk is computed once."""
+        """The number of tokens to compute if the shared prefix of all rows is computed once."""
         return len(self.trunk) + sum(len(row.ids) - len(self.trunk) for row in self.rows)
 
     @property

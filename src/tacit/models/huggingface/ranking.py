@@ -1,9 +1,9 @@
-"""Ranking by local models, with one forward pass per text and one read position.
+"""Ranking by local models, with one forward pass per text and one position to read.
 
-Candidates that are one token in their context are read at the same position. Candidates of several
-tokens, and candidates that merge with the text into one token, are scored like answers, in separate
-passes. If the separator is a separate token, one candidate is also scored like an answer, to obtain
-the separator's log-probability.
+All candidates that are one token in their context are read at the same position. Candidates of
+several tokens, and candidates that merge with the text into one token, are scored like answers, in
+separate passes. If the separator is a separate token, one candidate is also scored like an answer,
+to obtain the separator's log-probability.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class ReadPosition:
-    """A position at which candidates are read, and the model's input.
+    """A position whose logits rank the candidates, and the model's input.
 
     Args:
         ids: The token sequence.
@@ -91,7 +91,7 @@ class RankingModel(LocalModel):
 
     @property
     def supports(self) -> frozenset[type]:
-        """Prompts to score, and words to rank. See ``LanguageModel.supports``."""
+        """The supported request classes, ``Prompt`` and ``RankingPrompt``."""
         return frozenset({Prompt, RankingPrompt})
 
     def cost(self, requests: Sequence[Any]) -> list[int]:
@@ -162,7 +162,7 @@ class RankingModel(LocalModel):
         ]
 
     def _scoring_cost(self, prompts: Sequence[Prompt]) -> list[int]:
-        """Return the number of tokens per prompt for scoring its answers."""
+        """Return the number of tokens that scoring each prompt's answers takes."""
         raise NotImplementedError
 
     def _score(self, prompts: Sequence[Prompt]) -> list[Scores]:
@@ -174,7 +174,7 @@ class RankingModel(LocalModel):
         raise NotImplementedError
 
     def _written(self, prompts: Sequence[Prompt]) -> list[Written]:
-        """Return the tokens of prompts' answers in context; None for an answer without tokens."""
+        """Return the tokens of answers in context, with None for an answer without tokens."""
         raise NotImplementedError
 
     def _positions_of(self, prompts: Sequence[tuple[Prompt, Frame]]) -> list[ReadPosition]:
@@ -195,7 +195,7 @@ class RankingModel(LocalModel):
     def _logits_at(
         self, places: Sequence[ReadPosition], body: torch.nn.Module | None
     ) -> torch.Tensor:
-        """Return the logits at the given positions; compute only these if ``body`` is given."""
+        """Return logits at the given positions; ``body`` is the submodule to restrict, if any."""
         import torch
 
         logits: torch.Tensor
@@ -213,7 +213,7 @@ class RankingModel(LocalModel):
             return logits[rows, positions].float()
 
     def _check_narrowing(self) -> None:
-        """Restrict the head to one position per row, if log-probabilities stay the same."""
+        """Restrict the head to one position per row, if log-probabilities do not change."""
         differences = []
         for body in bodies_of(self._model):
             difference = self._narrowing_difference(body)
@@ -230,7 +230,7 @@ class RankingModel(LocalModel):
         )
 
     def _narrowing_difference(self, body: torch.nn.Module) -> float:
-        """Return the largest change on artificial rows, in nats; infinite if the model fails."""
+        """Return the largest change of a log-probability, in nats; inf if the model fails."""
         places = [
             ReadPosition(row.ids, len(row.ids) - 1 - n) for n, row in enumerate(self._made_up())
         ]

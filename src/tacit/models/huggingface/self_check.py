@@ -1,4 +1,4 @@
-"""Checks at load that packed, padded and single prompts have the same log-probabilities."""
+"""Checks at load that packing and padding prompts does not change log-probabilities."""
 
 from __future__ import annotations
 
@@ -104,8 +104,8 @@ class Packing:
 
     Args:
         length: Maximum length of a pack in tokens; 0 if prompts are not packed.
-        depth: Length in tokens, without the cached prefix, of the longest row in the check.
-        difference: The largest change of a log-probability through packing, in nats; None if not
+        depth: Number of tokens, without the cached prefix, in the longest row that was checked.
+        difference: The largest change in a log-probability caused by packing, in nats; None if not
             measured or if packing fails.
         refused: Why prompts are not packed; None if prompts are packed.
     """
@@ -118,7 +118,7 @@ class Packing:
 
 @dataclass(frozen=True)
 class Check:
-    """Compares the log-probabilities of packed rows with those of single rows.
+    """Compares the log-probabilities of packed rows with those of the same rows without packing.
 
     Args:
         packer: Scores rows in packs.
@@ -137,7 +137,7 @@ class Check:
     tolerance: float
 
     def packing(self) -> Packing:
-        """Compare a pack of full length, and several packs in one pass, with single rows.
+        """Compare rows in a pack of full length, and in several short packs, with unpacked rows.
 
         A local attention window that is longer than a full pack has no effect on packs.
         """
@@ -150,7 +150,7 @@ class Check:
         )
 
     def keeping(self) -> Packing:
-        """Compare a full pack after a cached prefix of maximum length with single rows."""
+        """Compare packed rows after a cached prefix of maximum length with unpacked rows."""
         size = min(self.deepest, self.length) - _DEPTH
         if size < LEAST:
             return Packing(0, refused=f"the model takes only {self.deepest} tokens")
@@ -174,7 +174,7 @@ class Check:
     def _differences(
         self, rows: Sequence[Row], length: int, begin: tuple[int, ...] = ()
     ) -> list[float]:
-        """Return how much the log-probabilities of a few rows change through packing, in nats.
+        """Return how much packing changes the log-probabilities of a few rows, in nats.
 
         Raises:
             ScoringError: The model fails, or returns a value that is not finite.
@@ -190,7 +190,7 @@ class Check:
 
 
 def made_up_pack(vocabulary: int, length: int, deepest: int) -> list[Row]:
-    """Return sorted rows that fill one pack, diverge early and late, and are read everywhere.
+    """Return sorted rows that fill one pack, with branches at early and late tokens.
 
     One row is half as long as the pack, to reveal an attention window that the config does not
     declare.
@@ -198,7 +198,7 @@ def made_up_pack(vocabulary: int, length: int, deepest: int) -> list[Row]:
     Args:
         vocabulary: Number of tokens in the vocabulary.
         length: The pack's tokens.
-        deepest: The most tokens in a row.
+        deepest: Maximum number of tokens in a row.
     """
     deep, depth = min(deepest, length // 2), min(deepest, length, _DEPTH)
     # Many rows share a quarter or a half of ``depth`` tokens with the first row, so that some come

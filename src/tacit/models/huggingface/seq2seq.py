@@ -1,10 +1,10 @@
 """Sequence-to-sequence models: T5, Flan-T5, T0, Macaw, BART and similar models.
 
 The encoder reads the text once, and the decoder scores all answers. The separator is not used,
-because text and answer are not joined. Every token of an answer is scored, given the text and the
-start of the decoder's input. In a prompt without chat format, a blank is replaced by the
-tokenizer's first sentinel, and the answer follows this sentinel in the decoder's input. If the
-tokenizer has no sentinels, a prompt with a blank is rejected.
+because the text and the answer are not joined into one string. Every token of an answer is scored,
+given the text and the start of the decoder's input. Unless prompts are formatted as a chat, a blank
+is replaced by the tokenizer's first sentinel, and the answer follows this sentinel in the decoder's
+input. If the tokenizer has no sentinels, a prompt with a blank is rejected.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ class Pair:
 
     @property
     def cost(self) -> int:
-        """The tokens of the text, and for each row the tokens of the row and again of the text."""
+        """The tokens of the text, plus the tokens of each row and of the text for each row."""
         return len(self.text) + sum(len(row.ids) + len(self.text) for row in self.rows)
 
 
@@ -76,7 +76,7 @@ class Seq2SeqModel(RankingModel):
         self._check_padding(self._score_pairs, pairs)
 
     def _scoring_cost(self, prompts: Sequence[Prompt]) -> list[int]:
-        """Return the tokens per prompt: the text once, plus all rows of the decoder."""
+        """Return each prompt's cost: the tokens of the text and of all rows of the decoder."""
         pairs = self._pairs(self._texts(prompts), self._answers(prompts))
         return [len(pair.text) + sum(len(row.ids) for row in pair.rows) for pair in pairs]
 
@@ -161,7 +161,7 @@ class Seq2SeqModel(RankingModel):
         return encoded
 
     def _without_end(self, answer: str) -> str:
-        """Return an answer without the end token, which users may append to have it scored."""
+        """Return an answer without the end token, which a user may append to have it scored."""
         end = str(self._tokenizer.eos_token or "")
         return answer.removesuffix(end) or answer
 

@@ -1,9 +1,9 @@
 """Tokenize shared parts of strings only once, if this returns the same tokens.
 
-A tokenizer that first splits text into words never merges tokens across the space before a word. At
-such a space, a string is split into two parts that are tokenized separately. All answers of a
-prompt share the first part, and different prompts may share the second part. Strings are not split
-if the tokenizer may merge tokens across a space.
+A tokenizer that first splits text into words never merges tokens across the space before a word. A
+string is split at a space before a word, into two parts that are tokenized separately. All answers
+of a prompt share the first part of the string, and different prompts may share the second part.
+Strings are not split if the tokenizer may merge tokens across a space.
 """
 
 from __future__ import annotations

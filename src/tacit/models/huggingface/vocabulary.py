@@ -46,14 +46,15 @@ class Candidates:
     """How the words of a vocabulary are tokenized in one kind of context.
 
     Args:
-        single: Indices of the words that differ only in one token, between the tokens of the frame.
-            All these words are read at one position.
+        single: Indices of the words that differ from each other only in one token. All words in
+            ``single`` are read at one position.
         ids: The ids of these tokens.
         several: Indices of the words that are scored separately: words of several tokens, and words
             that change the tokens of the surrounding text.
         tokens: Number of tokens per word; 0 if the tokenizer produces no token for the word.
         witnesses: A few words that show whether the vocabulary is tokenized in the same way in
-            another context. For each word: its index, its tokens, and whether it is in ``single``.
+            another context. For each witness: the index of the word, its tokens, and whether the
+            word is in ``single``.
         lead: Number of scored tokens that all words in ``single`` begin with, such as a separator
             that is a separate token. The frame contains these tokens.
     """
@@ -70,8 +71,8 @@ class Candidates:
         """The indices of the words that are scored like answers.
 
         The result contains ``several`` and, if ``lead`` is not 0, the first index in ``single``.
-        The score of this word, minus the value read at the position, is the log-probability of the
-        leading tokens.
+        The score of the first word in ``single``, minus the value read at the position, is the
+        log-probability of the leading tokens.
         """
         return (*self.several, int(self.single[0])) if self.lead else self.several
 
