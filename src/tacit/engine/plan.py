@@ -35,7 +35,7 @@ class Block:
 
     Args:
         requests: The requests.
-        tokens: Their total cost in tokens.
+        tokens: The total cost of the requests in tokens.
     """
 
     requests: tuple[Any, ...]
@@ -65,7 +65,7 @@ class Part:
 
     Args:
         requests: The answered requests; a request may contain only some of its parts.
-        tokens: Their cost in tokens.
+        tokens: The cost of the answered requests in tokens.
         ended: Number of requests of which all parts are now answered.
     """
 
@@ -195,7 +195,7 @@ def too_long(cost: Callable[[Sequence[R]], list[int]], requests: Sequence[R]) ->
         requests: Distinct requests.
 
     Returns:
-        The error message by request.
+        The error message for each request that is too long.
     """
     found: dict[R, str] = {}
     parts = [requests[at : at + _STEP] for at in range(0, len(requests), _STEP)]
@@ -226,12 +226,12 @@ def recorded(path: Path, digest: str, merged: Sequence[Request]) -> list[Block] 
     """Read the blocks that were recorded under a digest; None if no blocks were recorded.
 
     Args:
-        path: The record.
+        path: The file with the recorded blocks.
         digest: The ``digest_of`` the merged requests.
         merged: The distinct requests, to which the record refers by index.
 
     Raises:
-        StoreError: The record is damaged.
+        StoreError: The file with the recorded blocks is damaged.
     """
     import pyarrow as pa
     import pyarrow.parquet as pq

@@ -201,7 +201,7 @@ class Parts:
 
     Args:
         kind: causal, masked or seq2seq.
-        model: The network.
+        model: The neural network with its weights.
         tokenizer: The tokenizer.
         config: The config.
         files: The files that the model was loaded from.

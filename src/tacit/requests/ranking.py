@@ -38,11 +38,11 @@ class RankingPrompt:
     """A text whose candidate answers are the words of a vocabulary.
 
     Args:
-        text: As in a ``Prompt``.
+        text: The text, as in a ``Prompt``.
         vocabulary: The candidates.
         targets: Words whose rank and log-probability are returned; empty to return only the top
             candidates.
-        separator: As in a ``Prompt``.
+        separator: The separator, as in a ``Prompt``.
         top: Number of top candidates to return.
 
     Raises:
@@ -87,7 +87,7 @@ class Standing:
 
     Args:
         target: The target word.
-        rank: From 1. A target ranks after all candidates with the same log-probability, so that
+        rank: The rank, counted from 1. A target ranks after all candidates with the same log-probability, so that
             ties never favour the target. The rank is None if the target has no log-probability.
         logprob: Log-probability in nats, over the model's whole distribution rather than over the
             candidates; None if the model cannot generate the target.

@@ -24,8 +24,8 @@ class RayOptions:
 
     Args:
         address: Address of a running cluster: ``auto``, ``HOST:PORT`` or ``ray://HOST:PORT``.
-            ``local`` starts a cluster on this machine for the run. None is ``$RAY_ADDRESS``, else
-            local.
+            ``local`` starts a cluster on this machine for the run. None stands for
+            ``$RAY_ADDRESS`` or, if that is not set, for ``local``.
         workers: Number of workers, each of which loads the whole model.
         gpus_per_worker: Number of GPUs per worker: a fraction of one GPU, or a whole number.
         threads: Number of CPU threads per worker.

@@ -89,7 +89,7 @@ def ray_engine(
         RequestError: No cluster responds at the address, or the cluster does not have enough
             resources for a worker.
         MissingPackage: The package extra ``ray`` is not installed.
-        ModelError: As the loader.
+        ModelError: The loader raised it.
         ScoringError: No worker starts.
     """
     options = options or RayOptions()

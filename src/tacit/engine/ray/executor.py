@@ -90,7 +90,7 @@ class RayExecutor:
         """Call a method of the model on one of the workers and return the result.
 
         Raises:
-            TacitError: As the method.
+            TacitError: The method raised it.
         """
         job = Job(lambda actor: actor.call.remote(method, arguments), f"the call of model.{method}")
         ((_, result),) = self._done([job])

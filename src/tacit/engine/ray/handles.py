@@ -65,7 +65,7 @@ class WorkerHandle:
     """A handle of a worker. A worker that was just created is still loading its model.
 
     Args:
-        actor: Ray's handle.
+        actor: Ray's handle of the worker.
         pending: Ray's reference to the current job's result; None if the worker is idle.
         loaded: The worker's report after loading its model; None while the worker is loading.
         job: The current job.

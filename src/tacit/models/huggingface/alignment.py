@@ -188,7 +188,7 @@ def bare(
     Args:
         tokenizer: The tokenizer.
         reads_specials: Whether the text of a special token is encoded as the special token, as
-            needed for the output of a chat template; if False, the text is encoded as plain text.
+            needed for the output of a chat template. If False, it is encoded as plain text.
     """
     plain = copy.deepcopy(tokenizer)
     plain.backend_tokenizer.post_processor = None

@@ -73,7 +73,7 @@ class _Prepared:
 
     Args:
         prompts: The prompts.
-        inputs: Their answers' inputs.
+        inputs: The inputs of the prompts' answers.
         packs: The packs of rows to compute after each cached prefix.
         trees: The prefix trees of the prompts that are not packed.
     """
@@ -213,7 +213,8 @@ class CausalModel(RankingModel):
         """Return the rows to pack, sorted and grouped by cached prefix, and trees of other prompts.
 
         A prompt is not packed if one of its inputs is longer than a pack or than the attention
-        window, or has more tokens after the cached prefix than the check at load covers.
+        window. A prompt is not packed either if an input has more tokens after the cached prefix
+        than the check at load covers.
         """
         longest = np.maximum.reduceat(inputs.lengths - 1, inputs.answers[:-1])
         near = (longest <= self._packing.length) & self._fit_attention(longest)

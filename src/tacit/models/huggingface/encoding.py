@@ -210,9 +210,9 @@ class Encoder:
     def _begun(self, head: Sequence[int], tail: Tokens, filled: Filled) -> Tokens:
         """Prepend the special tokens of the tokenizer's config, unless they are already there.
 
-        If the config specifies no special tokens, BOS (or EOS if there is no BOS) is prepended to
-        an empty text and to an answer that begins the string, because a model cannot predict a
-        first token without context.
+        A model cannot predict a first token without context. If the config specifies no special
+        tokens, BOS (or EOS if there is no BOS) is therefore prepended to an empty text and to an
+        answer that begins the string.
         """
         before = self._before
         begin, ids = len(head) + tail.begin, (*head, *tail.ids[: tail.end])

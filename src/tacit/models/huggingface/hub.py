@@ -47,7 +47,7 @@ def loading_error(name: str, problem: str, error: Exception) -> TacitError:
 
     Args:
         name: The model's name.
-        problem: What cannot be loaded.
+        problem: A phrase that says what cannot be loaded.
         error: What the library raised.
     """
     if _is_network_failure(error):

@@ -37,7 +37,7 @@ def in_one_operation(model: torch.nn.Module) -> None:
     """Replace a model's modules for the tanh form of GELU by one fused operation, in place.
 
     transformers' modules for ``gelu_new`` and ``gelu_fast`` traverse a layer's widest tensors up to
-    eight times, which accounts for 8 % of GPT-2's run time on a CPU. Results differ by rounding.
+    eight times, which accounts for 8 % of GPT-2's run time on a CPU. The fused operation changes results only by rounding.
     """
     import torch
     from transformers.activations import FastGELUActivation, NewGELUActivation
@@ -62,7 +62,7 @@ _TRIM_THRESHOLD, _MMAP_THRESHOLD = -1, -3
 def keep_freed() -> bool:
     """Configure this process to retain freed memory; return whether this succeeded.
 
-    Only glibc supports this. If environment variables configure glibc's memory allocator, nothing
+    Only glibc supports this configuration. If environment variables configure glibc's memory allocator, nothing
     changes.
     """
     tell = getattr(ctypes.CDLL(None), "mallopt", None) if os.name == "posix" else None
@@ -100,7 +100,7 @@ class Checkpoint:
 
     Args:
         name: The model's name, as specified by the user.
-        model: The model in evaluation mode, on its device.
+        model: The transformers model in evaluation mode, on its device.
         tokenizer: A fast tokenizer.
         window: Maximum input length in tokens, including special tokens; None for no limit.
         identity: Everything that the model's scores depend on, except the prompt.

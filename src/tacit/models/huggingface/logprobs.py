@@ -240,7 +240,7 @@ def read_values(
 ) -> torch.Tensor:
     """Return log-probabilities over the whole vocabulary in nats, of shape (values,).
 
-    They are computed in float32.
+    The log-probabilities are computed in float32.
 
     Args:
         logits: Of shape (positions, vocabulary).

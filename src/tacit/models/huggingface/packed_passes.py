@@ -66,7 +66,7 @@ class Packer:
         body: The submodule whose output the head reads. None if the head cannot be restricted to
             selected positions; scoring then fails.
         pad: Token id for padding; any token id works.
-        budget: Tokens per pass, padding included.
+        budget: Maximum number of tokens per forward pass, including padding.
     """
 
     model: PreTrainedModel
@@ -79,7 +79,7 @@ class Packer:
 
         Args:
             packs: The packs to score, without the cached prefix.
-            tally: Receives the log-probabilities.
+            tally: The tally to which the log-probabilities are added.
             begin: A prefix that all rows share; it is cached, and no token is read from it.
 
         Raises:

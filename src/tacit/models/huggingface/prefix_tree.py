@@ -211,7 +211,7 @@ def prefix_lengths(ordered: Rows, length: int) -> Ints:
 
     Args:
         ordered: The sorted rows.
-        length: The longest pack, in tokens.
+        length: Maximum length of a pack in tokens.
     """
     kept = np.zeros(len(ordered), np.int64)
     first = np.full(len(ordered), np.iinfo(np.int64).max)

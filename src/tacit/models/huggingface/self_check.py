@@ -197,7 +197,7 @@ def made_up_pack(vocabulary: int, length: int, deepest: int) -> list[Row]:
 
     Args:
         vocabulary: Number of tokens in the vocabulary.
-        length: The pack's tokens.
+        length: Number of tokens in the pack.
         deepest: Maximum number of tokens in a row.
     """
     deep, depth = min(deepest, length // 2), min(deepest, length, _DEPTH)

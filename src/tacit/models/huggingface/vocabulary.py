@@ -48,7 +48,7 @@ class Candidates:
     Args:
         single: Indices of the words that differ from each other only in one token. All words in
             ``single`` are read at one position.
-        ids: The ids of these tokens.
+        ids: The token ids in which the words in ``single`` differ.
         several: Indices of the words that are scored separately: words of several tokens, and words
             that change the tokens of the surrounding text.
         tokens: Number of tokens per word; 0 if the tokenizer produces no token for the word.
@@ -301,7 +301,7 @@ def whole_words(tokenizer: PreTrainedTokenizerBase) -> Vocabulary:
     produces, are therefore excluded.
 
     Raises:
-        ModelError: There are no such words.
+        ModelError: No word is a single token after a space.
     """
     known = tokenizer.get_vocab()
     tokens = sorted(set(known) - set(tokenizer.get_added_vocab()))

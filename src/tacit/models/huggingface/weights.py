@@ -67,7 +67,7 @@ def check_choice(name: str, config: PreTrainedConfig, files: tuple[Path, ...]) -
     """Raise if a config makes transformers load files other than the folder's weight files.
 
     Raises:
-        ModelError: The config names other weights.
+        ModelError: The config names weights other than the folder's weight files.
     """
     for chosen in _all_of("transformers_weights", config.to_dict()):
         if [chosen] != [file.name for file in files]:
