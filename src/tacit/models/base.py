@@ -78,7 +78,7 @@ class LanguageModel(Protocol):
 
 @runtime_checkable
 class SharesPrefixes(LanguageModel, Protocol):
-    """A model that may compute a prefix shared by several prompts only once, at a lower cost."""
+    """A model that may compute the common prefix of several prompts only once, at a lower cost."""
 
     @property
     def shares_prefixes(self) -> bool:

@@ -53,7 +53,8 @@ def described(
         models: The names of the models, as specified by the user.
         families: Entries ``NAME=FAMILY`` for some of the models, or a mapping from name to family.
             ``NAME`` is the model's name or the last part of the model's path.
-        parameters: Entries ``NAME=NUMBER`` or a mapping, as for ``families``; see ``parameters_in``.
+        parameters: Entries ``NAME=NUMBER`` or a mapping, as for ``families``; see
+            ``parameters_in``.
 
     Returns:
         For each model, a dict with the user-specified entries among ``family`` and ``parameters``.

@@ -78,7 +78,7 @@ class LoadOptions:
         batch_tokens: Maximum number of tokens per forward pass, including padding; for None, the
             limit depends on the device.
         masked_mode: How masked models score answers of several tokens.
-        packing: Whether a causal model computes a prefix shared by several prompts only once.
+        packing: Whether a causal model computes the common prefix of several prompts only once.
             Packing is used only if a check shows that scores do not change, so that packing affects
             only the run time.
         server: Options for a server, if the model's name is an address.

@@ -87,8 +87,9 @@ class Standing:
 
     Args:
         target: The target word.
-        rank: The rank, counted from 1. A target ranks after all candidates with the same log-probability, so that
-            ties never favour the target. The rank is None if the target has no log-probability.
+        rank: The rank, counted from 1. A target ranks after all candidates with the same
+            log-probability, so that ties never favour the target. The rank is None if the target
+            has no log-probability.
         logprob: Log-probability in nats, over the model's whole distribution rather than over the
             candidates; None if the model cannot generate the target.
         tokens: Number of tokens of the target; 0 if unknown.

@@ -324,7 +324,7 @@ class CachedScores:
 
 
 def missing_by_reason(scores: Iterable[Scores]) -> dict[str, int]:
-    """Count the answers without a score by reason; return the reasons in alphabetical order."""
+    """Return the number of answers without a score for each reason, in alphabetical order."""
     answers = (one for score in scores for one in score.answers if one.logprob is None)
     counts = Counter(one.missing or "the reason was not recorded" for one in answers)
     return dict(sorted(counts.items()))

@@ -37,7 +37,8 @@ def in_one_operation(model: torch.nn.Module) -> None:
     """Replace a model's modules for the tanh form of GELU by one fused operation, in place.
 
     transformers' modules for ``gelu_new`` and ``gelu_fast`` traverse a layer's widest tensors up to
-    eight times, which accounts for 8 % of GPT-2's run time on a CPU. The fused operation changes results only by rounding.
+    eight times, which accounts for 8 % of GPT-2's run time on a CPU. The fused operation changes
+    results only by rounding.
     """
     import torch
     from transformers.activations import FastGELUActivation, NewGELUActivation
@@ -62,8 +63,8 @@ _TRIM_THRESHOLD, _MMAP_THRESHOLD = -1, -3
 def keep_freed() -> bool:
     """Configure this process to retain freed memory; return whether this succeeded.
 
-    Only glibc supports this configuration. If environment variables configure glibc's memory allocator, nothing
-    changes.
+    Only glibc supports this configuration. If environment variables configure glibc's memory
+    allocator, nothing changes.
     """
     tell = getattr(ctypes.CDLL(None), "mallopt", None) if os.name == "posix" else None
     if tell is None or any(name in os.environ for name in _TOLD):
@@ -184,7 +185,7 @@ class LocalModel:
         """Return the token sequences that the model reads to score an answer.
 
         Raises:
-            PromptError: This model cannot score the prompt.
+            PromptError: The model cannot score the prompt.
         """
         one = Prompt(prompt.text, (answer,), prompt.separator)
         return [

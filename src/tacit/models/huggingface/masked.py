@@ -7,8 +7,8 @@ default, an answer's tokens are scored from left to right, and each token is pre
 following tokens of the answer are masked. With ``one-at-a-time``, each token of an answer is
 predicted while all other tokens of the answer are visible. If a text has no blank, the separator, a
 blank and a full stop are appended, so that the mask is not the last token. The separator, or the
-white space before the blank, is scored with the answer. If it is a separate token, it is masked
-too.
+white space before the blank, is scored with the answer. A separator that is a
+separate token is masked too.
 """
 
 from __future__ import annotations
