@@ -1,7 +1,7 @@
 """Causal language models: GPT-2, OPT, GPT-NeoX, Llama and others of AutoModelForCausalLM.
 
-Prompts are packed into long rows, in which the common prefix of several prompts is computed
-only once. A long shared prefix is computed and cached once, and reused by several packs. When a model is
+Prompts are packed into long rows, in which the common prefix of several prompts is computed only
+once. A long shared prefix is computed and cached once, and reused by several packs. When a model is
 loaded, a check measures whether packing changes log-probabilities. If packing changes
 log-probabilities, a warning is logged, and each prompt is computed separately. If prompts are not
 packed, one forward pass over a prompt's text scores all answers of one token. If prompts are not
