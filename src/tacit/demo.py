@@ -148,9 +148,8 @@ def summary_lines(found: Mapping[str, Run]) -> list[str]:
         found: The causal demo model's runs, by the probe's name.
     """
     lines = [
-        f"{told.title}: {told.headline(found[name].findings)}"
+        f"{declared(probe(name)).title}: {found[name].headline}"
         for name in ("parts", "consistency", "assumptions")
-        for told in [declared(probe(name))]
     ]
     return [*lines, _planted(found)]
 

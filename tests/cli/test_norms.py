@@ -64,6 +64,7 @@ def test_counts_as_json(tacit: Tacit, norms: Path) -> None:
         {"filter": "more than one word", "removed": 0, "left": 3},
         {"filter": "begins with a vowel sound", "removed": 1, "left": 2},
         {"filter": "fewer than 10 usable properties", "removed": 0, "left": 2},
+        {"filter": "--limit", "removed": 1, "left": 1},
     ]
     assert (counts["concepts"], counts["prompts"]) == (1, 10)
     assert pl.read_csv("p.csv").height == 10

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 import pytest
 
+from tacit.api import load_run
 from tacit.cli.run import echo_run
 from tacit.coherence.ontology import Ontology
 from tacit.probes.parts.probe import PartsProbe
@@ -80,11 +81,12 @@ def test_things_that_nobody_drew_are_shown_without_accuracy(
 
 
 def test_json_gives_the_summary_of_the_manifest(tacit: Tacit, workplace: Path) -> None:
-    """On standard output, and nothing else there."""
+    """With the headline, on standard output, which contains nothing else."""
     ran = tacit(*PARTS, "--out", "run", "--limit", "2", "--json")
+    headline = load_run(workplace / "run").headline
     manifest = json.loads((workplace / "run" / "manifest.json").read_text(encoding="utf-8"))
     assert json.loads(ran.out) == {
-        "runs": [{"model": "demo", "out": "run", **manifest["summary"]}],
+        "runs": [{"model": "demo", "out": "run", "headline": headline, **manifest["summary"]}],
         "comparison": [],
         "scale": [],
     }

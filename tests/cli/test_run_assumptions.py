@@ -268,7 +268,13 @@ def test_different_questions_are_warned_of_and_marked(
     assert "The wordings ask different questions" in " ".join(
         (workplace / "compared.html").read_text().split()
     )
-    rows = json.loads(run("again", "--json", of=("masked", "causal")).out)["comparison"]
+    printed = json.loads(run("again", "--json", of=("masked", "causal")).out)
+    for one in printed["runs"]:
+        assert one["headline"].startswith("The mean reciprocal rank of 5 concepts is ")
+        rates = [row["mrr"] for row in one["retrieval_by_number"]]
+        assert (len(rates), all(0 < rate <= 1 for rate in rates)) == (10, True)
+        assert all(0 < row["map"] <= 1 for row in one["elicitation_by_relation"])
+    rows = printed["comparison"]
     assert {row["same_question"] for row in rows if row["part"] == "retrieval"} == {False}
     assert {row["same_question"] for row in rows if row["part"] == "elicitation"} == {True}
 

@@ -125,6 +125,12 @@ def test_a_name_that_is_not_there_when_offline(name: str) -> None:
     assert time.monotonic() - begin < 5
 
 
+def test_a_misspelled_demo_model_is_suggested() -> None:
+    """The error about an unknown name suggests the demo model with a similar name."""
+    with pytest.raises(ModelError, match=r"no folder of this name \(did you mean demo-masked\?\)"):
+        load_model("demo-maskd")
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [

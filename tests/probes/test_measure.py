@@ -403,9 +403,9 @@ def test_things_are_ranked_by_what_is_believed_before_repair() -> None:
     assert table["stage"].to_list() == [*STAGES] * 3
     ranked = table.filter(stage="before").select("thing", "rank", "band", "accuracy").rows()
     assert ranked == [
-        ("cot", 1, "best 20", 4 / 6),
+        ("cot", 1, "best 1", 4 / 6),
         ("axe", 2, "middle", 2 / 6),
-        ("bin", 3, "worst 20", 2 / 6),
+        ("bin", 3, "worst 1", 2 / 6),
     ]
 
 

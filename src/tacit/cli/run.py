@@ -320,7 +320,7 @@ def _run(
 
 def _as_json(found: Mapping[str, Any], together: Together) -> dict[str, Any]:
     """Return each model's results, the comparison and the scale, ready for JSON."""
-    runs = [{"model": name, "out": str(run.folder), **run.summary} for name, run in found.items()]
+    runs = [run.to_json() for run in found.values()]
     tables = {"comparison": together.comparison, "scale": together.scale}
     return {"runs": runs} | {
         name: [] if table is None else table.to_dicts() for name, table in tables.items()

@@ -174,23 +174,15 @@ def _run(plan: Plan, selection: Selection, output: SuiteOutput) -> None:
 
 
 def _echo(found: SuiteRuns) -> None:
-    from tacit.probes.base import declared as declarations_of
-    from tacit.probes.base import probe
-
     for name, runs in found.items():
         for model, run in runs.items():
-            headline = declarations_of(probe(run.probe)).headline(run.findings)
-            typer.echo(f"{name}, {model}: {headline or run.folder}")
+            typer.echo(f"{name}, {model}: {run.headline or run.folder}")
     if found.report:
         typer.echo(f"Report: {found.report}")
 
 
 def _as_json(found: SuiteRuns) -> dict[str, Any]:
-    runs = [
-        {"run": name, "model": model, "out": str(run.folder), **run.summary}
-        for name, of in found.items()
-        for model, run in of.items()
-    ]
+    runs = [{"run": name, **run.to_json()} for name, of in found.items() for run in of.values()]
     failed = [
         {"run": name, "model": model, "error": error}
         for (name, model), error in found.failed.items()

@@ -1,1 +1,1 @@
-"""Queries models: deduplicates requests, skips cached ones, and stores the answers."""
+"""Query models: deduplicate requests, skip cached requests, and store the answers."""

@@ -1,4 +1,4 @@
-"""The engine: answers requests, and queries the model only for what the store lacks."""
+"""The ``Engine``, which answers requests and queries the model only for missing answers."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
 @contextmanager
 def paused() -> Iterator[None]:
-    """Disable the garbage collector during short work that creates many objects."""
+    """Disable the garbage collector in a ``with`` block that creates many objects."""
     was_on = gc.isenabled()
     gc.disable()
     try:
@@ -54,7 +54,7 @@ def paused() -> Iterator[None]:
 
 @contextmanager
 def frozen() -> Iterator[None]:
-    """Exclude existing objects from garbage collection; new objects are collected as usual."""
+    """Exclude existing objects from garbage collection; new objects are still collected."""
     if gc.get_freeze_count():
         yield
         return
@@ -72,18 +72,21 @@ PERIOD = 30.0
 
 @dataclass(frozen=True)
 class Engine:
-    """Queries one model and caches its answers.
+    """Answers requests with one model and caches the answers.
 
-    A model that streams gets all requests of a plan at once, and its answers are stored every
-    ``PERIOD`` seconds. Any other model computes whole blocks.
+    A model that streams answers receives all requests of a plan in one call, and the engine stores
+    new answers every ``PERIOD`` seconds. A model that does not stream answers receives one block of
+    requests per call.
 
     Args:
         model: The model.
-        store: The store that caches the answers.
-        block_tokens: Approximate number of tokens computed between two writes to the store.
-        executor: The executor that computes the blocks; None to compute them in this process.
-        strict: Whether a request that is longer than the model's window is an error. Otherwise it
-            is skipped, and its whole answer is missing.
+        store: The store in which answers are cached.
+        block_tokens: Approximate number of tokens that the model computes between two writes to the
+            store.
+        executor: The executor that computes the blocks of requests; None computes them in this
+            process.
+        strict: Whether a request that is longer than the model's context window raises an error. If
+            False, a request that is too long is skipped and has no score.
 
     Examples:
         >>> import tempfile
@@ -103,7 +106,7 @@ class Engine:
 
     @property
     def description(self) -> dict[str, Any]:
-        """The manifest's entry for the engine: its kind and, if known, its number of threads."""
+        """The engine's entry in the manifest: its kind and, if known, its number of threads."""
         if self.executor:
             return dict(self.executor.description)
         torch = sys.modules.get("torch")
@@ -115,22 +118,25 @@ class Engine:
         plan: Plan | None = None,
         progress: Callable[[Part], None] | None = None,
     ) -> list[Any]:
-        """Return the answers to all requests, in order; query the model for those not in the store.
+        """Return the answers to all requests, in order; query the model for uncached requests only.
 
         Args:
             requests: The requests.
-            plan: The plan that ``plan`` returned for the same requests; planned here if None.
-            progress: Called after each block is stored or, for a model that streams, after each
-                part.
+            plan: The plan that the method ``plan`` returned for the same requests; None to create a
+                plan.
+            progress: Function to call after each block of answers is stored, or after each part if
+                the model streams answers.
 
         Returns:
-            For a ``Prompt``, its ``Scores``, or its ``Votes`` if the model returns only replies;
-            for a ``RankingPrompt``, a ``Ranking``; for a ``SamplingPrompt``, its ``Samples``.
+            One answer per request: ``Scores`` for a ``Prompt``, or ``Votes`` if the model returns
+            only sampled replies; a ``Ranking`` for a ``RankingPrompt``; ``Samples`` for a
+            ``SamplingPrompt``.
 
         Raises:
-            ModelError: The model does not answer such requests.
+            ModelError: The model does not support requests of this kind.
             PromptError: The model cannot answer a request; no request has been sent to the model.
-            ScoringError: The model failed; answers received before are in the store.
+            ScoringError: The model failed; the answers that it returned before the failure are in
+                the store.
             StoreError: The store cannot be read or written.
         """
         plan = plan or self.plan(requests)
@@ -149,21 +155,21 @@ class Engine:
 
     @paused()
     def plan(self, requests: Sequence[Request], path: Path | None = None) -> Plan:
-        """Split requests that the store lacks into blocks, checking that the model can answer them.
+        """Check that the model can answer all requests, and split uncached requests into blocks.
 
-        Requests that are longer than the model's window are in the plan's ``skipped``, and in no
-        block.
+        Requests that are longer than the model's context window are listed in the plan's
+        ``skipped`` and are not part of any block.
 
         Args:
             requests: The requests.
-            path: The file in which ``Plan.record`` records the blocks. Blocks that it already
-                records for the same requests and model are reused, except those that are stored
-                completely.
+            path: The file to which ``Plan.record`` writes the blocks. Blocks that were recorded in
+                the file for the same requests and model are reused, unless all their answers are
+                stored.
 
         Raises:
-            ModelError: The model does not answer such requests.
-            PromptError: The model cannot answer a request, or the engine is strict and a request
-                is too long.
+            ModelError: The model does not support requests of this kind.
+            PromptError: The model cannot answer a request, or a request is too long and the engine
+                is strict.
         """
         asked = asked_of(self.model, requests)
         by_class: dict[type, list[Any]] = {}
@@ -189,7 +195,7 @@ class Engine:
         )
 
     def _planned(self, requests: Sequence[Any], before: Sequence[Block]) -> _Planned:
-        """Plan the requests of one kind, given the recorded blocks."""
+        """Plan the requests of one kind, and reuse recorded blocks."""
         kind, cached = KINDS[type(requests[0])], self._cached(type(requests[0])).keys
 
         def planned(some: Sequence[Any], skipped: Mapping[Any, str]) -> _Planned:
@@ -220,22 +226,24 @@ class Engine:
         return cut(requests, in_parts(model.cost, requests), self.block_tokens)
 
     def keep(self, requests: Sequence[Any]) -> PurePosixPath:
-        """Query the model for requests of one kind together, and store the answers.
+        """Query the model for requests of one kind in one call, and store the answers.
 
         Returns:
-            The segment's path, relative to the store's root.
+            The path of the new segment, relative to the store's root.
 
         Raises:
-            ScoringError: The model failed, or returned a value that is not a log-probability.
+            ScoringError: The model failed, or the model returned a value that is not a
+                log-probability.
             StoreError: The store cannot be written.
         """
         answers = self._answers(requests, partial(self.model.answer, requests))
         return self.store.append(self.model.description, requests, answers)
 
     def execute(self, plan: Plan) -> Generator[Part]:
-        """Compute the blocks of a plan in this process, and yield each one after it is stored.
+        """Compute the blocks of a plan in this process, and yield each block after it is stored.
 
-        For a model that streams, yield the parts that are stored together instead.
+        If the model streams answers, yield each group of requests whose answers were stored
+        together.
 
         Raises:
             ScoringError: The model failed.
@@ -256,7 +264,7 @@ class Engine:
                     progress(part)
 
     def _in_blocks(self, blocks: Sequence[Block]) -> Generator[Part]:
-        """Compute blocks in order, while the next is prepared and the previous is stored."""
+        """Compute blocks in order; threads prepare the next block and store the previous one."""
         with ThreadPoolExecutor(1) as ahead, ThreadPoolExecutor(1) as behind:
             ready = [ahead.submit(self._prepared, block.requests) for block in blocks[:1]]
             storing: list[tuple[Block, Future[PurePosixPath]]] = []
@@ -281,7 +289,7 @@ class Engine:
         return partial(self.model.answer, requests)
 
     def _stream(self, model: Streams, blocks: Sequence[Block]) -> Generator[Part]:
-        """Stream the requests of blocks, and yield the parts that are stored together."""
+        """Stream the requests of all blocks; yield each group of requests stored together."""
         kind = blocks[0].kind
         left: dict[Key, _Left] = {}
         for block in blocks:
@@ -298,11 +306,11 @@ class Engine:
                 yield Part(requests, tokens, sum(ended for ended, _ in done))
 
     def _answers(self, requests: Sequence[Any], answer: Callable[[], list[Any]]) -> Sequence[Any]:
-        """Return the model's answers to requests, checked."""
+        """Return the model's answers to requests after checking that the answers are valid."""
         return self._checked(requests, answer())
 
     def _checked(self, requests: Sequence[Any], answers: Sequence[Any]) -> Sequence[Any]:
-        """Check that the answers are valid for the requests, and return them.
+        """Check that the answers are valid for the requests, and return the answers.
 
         Raises:
             ScoringError: An answer is not valid.
@@ -314,12 +322,12 @@ class Engine:
         return answers
 
     def _cached(self, of: type) -> Cached[Any, Any]:
-        """Return the model's cached answers to requests of a class."""
+        """Return the model's cached answers to requests of one class."""
         return KINDS[of].cached(self.store.read(self.model.fingerprint, of))
 
     @paused()
     def _gather(self, requests: Sequence[Request], plan: Plan) -> list[Any]:
-        """Return the answers to requests from the store.
+        """Read the answers to all requests from the store.
 
         Raises:
             KeyError: The store lacks an answer.
@@ -335,7 +343,7 @@ class Engine:
 
 @dataclass(frozen=True)
 class _Planned:
-    """The plan for the requests of one kind; see ``Plan``."""
+    """The blocks, counts and skipped requests of a ``Plan`` for the requests of one kind."""
 
     blocks: Sequence[Block]
     distinct: int
@@ -345,13 +353,13 @@ class _Planned:
 
 @dataclass
 class _Left:
-    """The number of unanswered parts of a request, and their cost in tokens."""
+    """The number of unanswered parts of a request and the cost of these parts in tokens."""
 
     parts: int
     tokens: int
 
     def less(self, parts: int) -> tuple[bool, int]:
-        """Subtract answered parts; return whether none are left, and the answered parts' cost."""
+        """Subtract answered parts; return (whether no part is left, cost of the answered parts)."""
         tokens = self.tokens * parts // max(1, self.parts)
         self.parts, self.tokens = self.parts - parts, self.tokens - tokens
         return self.parts == 0, tokens

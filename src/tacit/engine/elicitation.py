@@ -1,7 +1,7 @@
-"""Elicitation methods: requests are sent unchanged, or replaced by sampled replies.
+"""Elicitation methods, which send requests unchanged or replace them with sampling prompts.
 
-A model without log-probabilities replies to each prompt several times. Its answer to the prompt is
-the number of replies that match each candidate answer.
+A model that returns no log-probabilities generates several sampled replies to each prompt. The
+answer to a prompt is then the number of sampled replies that match each candidate answer.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ def asked_of(model: LanguageModel, requests: Sequence[Request]) -> Sequence[Requ
     """Return the requests to send to a model, in the order of the original requests.
 
     Raises:
-        ModelError: The model does not answer such requests.
+        ModelError: The model does not support requests of this kind.
     """
     unsupported = {type(one) for one in requests} - model.supports
     if not unsupported:
@@ -40,7 +40,7 @@ def asked_of(model: LanguageModel, requests: Sequence[Request]) -> Sequence[Requ
 
 
 def answered(request: Request, answer: Any) -> Any:  # noqa: ANN401 - any kind of answer
-    """Convert the model's answer to the answer to the original request."""
+    """Convert a model's answer, such as sampled replies, to the answer to the original request."""
     if isinstance(request, Prompt) and isinstance(answer, Samples):
         return votes_of(answer.replies, request.answers)
     return answer

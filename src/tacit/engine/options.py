@@ -1,4 +1,4 @@
-"""Options of the engine: query models in this process, or on workers of a Ray cluster."""
+"""Options of the engine, which runs models in this process or on workers of a Ray cluster."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ CLUSTER = "Cluster"
 
 @dataclass(frozen=True)
 class EngineOptions:
-    """The engine that queries a model, and the resources that it uses."""
+    """The engine that queries a model, and the computing resources of the engine."""
 
     engine: Literal["local", "ray"] = option(
         "local",
@@ -72,13 +72,13 @@ class EngineOptions:
     )
 
     def check(self, models: Sequence[str], loading: LoadOptions) -> None:
-        """Check, before any model is loaded, that the options are consistent.
+        """Check that the options are consistent, before any model is loaded.
 
         Raises:
-            ModelError: As ``tacit.models.loading.check_name``. With ``--engine ray`` names are not
-                checked, because the workers have their own file systems.
-            RequestError: An option for Ray is given without ``--engine ray``, or an option does not
-                apply to a server.
+            ModelError: As ``tacit.models.loading.check_name``. With ``--engine ray``, the names of
+                models are not checked, because workers may have other file systems.
+            RequestError: An option for Ray is used without ``--engine ray``, or an option does not
+                apply to a model on a server.
         """
         from tacit.models.loading import check_name
         from tacit.models.openai.options import is_address
@@ -102,7 +102,7 @@ class EngineOptions:
             check_name(name, loading)
 
     def start(self, name: str, loading: LoadOptions, store: Store) -> Engine:
-        """Start an engine for one model; dropping the engine frees the model.
+        """Start an engine for one model; the model is freed when the engine is garbage-collected.
 
         Raises:
             ModelError: As ``tacit.models.loading.load_model``.

@@ -1,7 +1,7 @@
-"""Plans: requests that the store lacks, split into blocks that are recorded.
+"""Plans, which split the requests that the store lacks into blocks and record these blocks.
 
-An interrupted run computes exactly the same blocks when it resumes, so that results do not differ
-even by rounding.
+An interrupted run resumes with exactly the same blocks, so that its results do not even differ by
+rounding errors from those of an uninterrupted run.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class Block:
 
     Args:
         requests: The requests.
-        tokens: Their total cost in tokens.
+        tokens: The total cost of the requests in tokens.
     """
 
     requests: tuple[Any, ...]
@@ -48,12 +48,12 @@ class Block:
 
     @property
     def whole(self) -> Part:
-        """The whole block as a stored part."""
+        """The ``Part`` that contains all requests of this block."""
         return Part(self.requests, self.tokens, len(self.requests))
 
     @property
     def shares(self) -> list[int]:
-        """The block's tokens, divided evenly among its requests."""
+        """The number of tokens of each request, if the block's tokens are divided evenly."""
         several = len(self.requests)
         ends = [self.tokens * at // several for at in range(several + 1)]
         return [end - begin for begin, end in pairwise(ends)]
@@ -61,12 +61,12 @@ class Block:
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """Requests of a plan that were stored together.
+    """Requests of a plan whose answers were stored together.
 
     Args:
-        requests: The answered requests, whole or with some of their parts.
-        tokens: Their cost in tokens.
-        ended: Number of requests that are now answered completely.
+        requests: The answered requests; a request may contain only some of its parts.
+        tokens: The cost of the answered requests in tokens.
+        ended: Number of requests of which all parts are now answered.
     """
 
     requests: tuple[Any, ...]
@@ -81,12 +81,15 @@ class Plan:
     Args:
         asked: The requests to send to the model, in the order of the original requests.
         merged: The distinct requests among ``asked``.
-        blocks: The requests that the store lacks, in the order of computation.
-        distinct: Number of distinct requests, including stored ones, excluding skipped ones.
-        stored: Number of distinct requests that the store has completely.
-        digest: Digest of the model and all its requests; identifies recorded blocks.
-        skipped: The requests that are longer than the model's window, with the error message.
-        whole: Whether each block is computed as a whole, so that answers may depend on it.
+        blocks: The requests that the store lacks, split into blocks, in the order of computation.
+        distinct: Number of distinct requests, including stored requests and excluding skipped
+            requests.
+        stored: Number of distinct requests for which the store contains all answers.
+        digest: Digest of the model's fingerprint and of all requests, which identifies recorded
+            blocks.
+        skipped: Error message for each request that is longer than the model's context window.
+        whole: Whether all requests of a block are computed together, so that rounding may depend on
+            the other requests in the block.
     """
 
     asked: Sequence[Request]
@@ -109,16 +112,16 @@ class Plan:
         return sum(block.tokens for block in self.blocks)
 
     def shared(self) -> Mapping[type, Mapping[str, Any]]:
-        """Return the data that rows of the requests refer to by name, by class of request."""
+        """Return the objects to which encoded requests refer by name, by class of request."""
         by_class: dict[type, list[Any]] = {}
         for block in self.blocks:
             by_class.setdefault(type(block.requests[0]), []).extend(block.requests)
         return {of: KINDS[of].shared(requests) for of, requests in by_class.items()}
 
     def record(self, path: Path) -> None:
-        """Record the blocks, after those already recorded for the same requests and model.
+        """Append the blocks to the blocks already recorded for the same requests and model.
 
-        Does nothing if the blocks are not computed as a whole.
+        Nothing is recorded if the model streams answers in this process.
         """
         if not self.whole:
             return
@@ -130,9 +133,10 @@ class Plan:
 
 
 def cut(requests: Sequence[Any], costs: Sequence[int], block_tokens: int) -> list[Block]:
-    """Split requests into blocks of texts with similar length, longest first, ties sorted by text.
+    """Split requests into blocks of texts with similar lengths, starting with the longest texts.
 
-    Requests with the same text are in the same block, where a model computes the text once.
+    Requests with the same text are in the same block, where the model computes the text only once.
+    Texts of the same length are sorted alphabetically.
     """
     texts: dict[tuple[str, ...], list[int]] = {}
     for i, request in enumerate(requests):
@@ -159,7 +163,8 @@ def cut_neighbours(
 
     Args:
         requests: Distinct requests.
-        cost: Returns the tokens per request if all the requests it gets are computed together.
+        cost: Function that returns the number of tokens of each request, assuming that all requests
+            passed to it are computed together.
         block_tokens: Approximate number of tokens per block.
     """
     ordered = sorted(requests, key=lambda one: KINDS[type(one)].text(one))
@@ -176,20 +181,21 @@ def cut_neighbours(
 
 
 def in_parts(cost: Callable[[Sequence[R]], list[int]], requests: Sequence[R]) -> list[int]:
-    """Return the tokens per request, computed in parts to limit memory."""
+    """Return the number of tokens of each request, counted in batches to limit memory."""
     parts = (requests[at : at + _STEP] for at in range(0, len(requests), _STEP))
     return [tokens for part in parts for tokens in cost(part)]
 
 
 def too_long(cost: Callable[[Sequence[R]], list[int]], requests: Sequence[R]) -> dict[R, str]:
-    """Find the requests that are longer than the model's window, by halving rejected batches.
+    """Find requests that are longer than the context window by halving rejected batches.
 
     Args:
-        cost: A model's tokens per request; raises ``TooLongError`` if any request is too long.
+        cost: Function that returns the number of tokens of each request, and raises
+            ``TooLongError`` if any request is too long.
         requests: Distinct requests.
 
     Returns:
-        The error message by request.
+        The error message for each request that is too long.
     """
     found: dict[R, str] = {}
     parts = [requests[at : at + _STEP] for at in range(0, len(requests), _STEP)]
@@ -207,7 +213,7 @@ def too_long(cost: Callable[[Sequence[R]], list[int]], requests: Sequence[R]) ->
 
 
 def digest_of(fingerprint: str, merged: Iterable[Request]) -> str:
-    """Compute the digest of a model and its requests, which identifies recorded blocks."""
+    """Compute the digest of a model and its requests, under which blocks are recorded."""
     digest = hashlib.sha256(fingerprint.encode())
     for request in merged:
         kind = KINDS[type(request)]
@@ -217,15 +223,15 @@ def digest_of(fingerprint: str, merged: Iterable[Request]) -> str:
 
 
 def recorded(path: Path, digest: str, merged: Sequence[Request]) -> list[Block] | None:
-    """Read the blocks recorded under a digest; None if there are none.
+    """Read the blocks that were recorded under a digest; None if no blocks were recorded.
 
     Args:
-        path: The record.
+        path: The file with the recorded blocks.
         digest: The ``digest_of`` the merged requests.
-        merged: The distinct requests; the record refers to them by index.
+        merged: The distinct requests, to which the record refers by index.
 
     Raises:
-        StoreError: The record is damaged.
+        StoreError: The file with the recorded blocks is damaged.
     """
     import pyarrow as pa
     import pyarrow.parquet as pq
@@ -245,7 +251,7 @@ def recorded(path: Path, digest: str, merged: Sequence[Request]) -> list[Block] 
 
 
 def group_of(request: Request) -> Key:
-    """Return the key of a request regardless of its parts: the common prefix of its parts' keys."""
+    """Return the common prefix of a request's keys, which identifies it without its parts."""
     return KINDS[type(request)].keys(request)[0][:-1]
 
 
@@ -262,7 +268,7 @@ def _blocks(table: Any, merged: Sequence[Request]) -> list[Block]:  # noqa: ANN4
 
 
 def _with_parts(request: Any, parts: Sequence[int] | None) -> Any:  # noqa: ANN401 - any request
-    """Return a request with some of its parts, by their indices among its keys; None for all."""
+    """Return a request with only the parts at the given indices; None selects all parts."""
     if parts is None:
         return request
     kind = KINDS[type(request)]
@@ -314,25 +320,25 @@ def _parts(request: Request, whole: Request) -> list[int] | None:
 
 
 class Executor(Protocol):
-    """Computes blocks with one model and writes the answers to the engine's store."""
+    """Computes blocks of requests with one model and stores the answers."""
 
     @property
     def description(self) -> Mapping[str, Any]:
-        """The manifest's description of the executor: plain values, ready for JSON."""
+        """The manifest's description of the executor, with values that JSON supports."""
         ...
 
     @property
     def size(self) -> int:
-        """The number of blocks computed concurrently."""
+        """The number of blocks that are computed concurrently."""
         ...
 
     def execute(self, plan: Plan) -> Generator[Part]:
-        """Compute all blocks, and yield each one after it is stored, in any order.
+        """Compute all blocks, and yield each block after it is stored, in any order.
 
-        Closing the generator cancels the remaining blocks.
+        Closing the generator cancels the blocks that are not yet computed.
 
         Raises:
-            ScoringError: The model failed, or no worker is left.
+            ScoringError: The model failed, or all workers are lost.
             StoreError: The store cannot be written.
         """
         ...

@@ -1,9 +1,9 @@
 """Rechecks that a server's model has not changed during a run.
 
-The few texts that are checked often may not reveal a change of the server at once. More texts are
-therefore checked every ten minutes and at the end of the run. If a check fails, answers that were
-stored since the last successful check are withdrawn from the store, so that no later run reuses
-them.
+Once a minute, a server is checked with a few texts only, which may not reveal a change immediately.
+Every ten minutes and at the end of a run, the server is therefore rechecked with more texts. If a
+recheck fails, answers that were stored since the last successful recheck are withdrawn from the
+store, so that no later run reuses them.
 """
 
 from __future__ import annotations
@@ -30,16 +30,17 @@ def rechecking(
     seconds: float = SECONDS,
     clock: Callable[[], float] = time.monotonic,
 ) -> Iterator[Callable[[], None]]:
-    """Recheck a model periodically while it is queried, and at the end.
+    """Recheck a model periodically while the model is queried, and once at the end.
 
     Args:
-        model: The model that is queried; ignored if it does not implement ``Rechecks``.
-        store: The store to which its answers are published.
+        model: The model that is queried; a model that does not implement ``Rechecks`` is not
+            rechecked.
+        store: The store to which the model's answers are published.
         seconds: Minimum time between two checks.
         clock: Returns the time in seconds.
 
     Yields:
-        A function to call after each publication.
+        A function to call after each publication of answers.
 
     Raises:
         UnreliableError: The model has changed; answers published since the last successful check

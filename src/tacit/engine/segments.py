@@ -1,8 +1,8 @@
 """Segments of the store: tables encoded as Parquet files, with a checksum in the file name.
 
 A segment's name consists of its number, a random identifier, and the first half of the SHA-256 of
-its content. Names written by earlier versions of Tacit lack the checksum; for these segments only
-the Parquet page checksums are verified.
+its content. Segment names written by earlier versions of Tacit lack the checksum. For segment names
+without a checksum, only the Parquet page checksums are verified.
 """
 
 from __future__ import annotations
@@ -30,29 +30,29 @@ _ADDED = frozenset({"reason"})
 
 
 class Damaged(Exception):  # noqa: N818 - the name describes the state
-    """The content is not an intact segment; the message is the reason."""
+    """Raised if a file is not an intact segment; the message contains the reason."""
 
 
 def in_order(first: Iterable[str], second: Iterable[str]) -> list[str]:
     """Return a folder's segments in order of publication.
 
-    A listing may miss files that are published while it is made, and yet include later ones. The
-    folder is therefore listed twice, and segments with a higher number than all of the first
-    listing are left out.
+    While other processes publish segments, a listing of the folder may miss a segment and yet
+    include a later one. The folder is therefore listed twice, and segments with a higher number
+    than all segments of the first listing are omitted.
     """
     last = max((number for number, _ in _numbered(first)), default=0)
     return [name for number, name in _numbered(second) if number <= last]
 
 
 def next_name(names: Iterable[str], content: bytes) -> str:
-    """Return a name for a new segment, given the names of the existing ones."""
+    """Return a name for a new segment, given the names of the existing segments."""
     numbers = [number for number, _ in _numbered(names)]
     number = numbers[-1] + 1 if numbers else 1
     return f"{number:08d}-{uuid.uuid4().hex[:8]}-{_digest(content)}.parquet"
 
 
 def encode(frame: pl.DataFrame, fingerprint: str) -> bytes:
-    """Encode a table as a segment of the model with that fingerprint."""
+    """Encode a table as a segment of the model with the given fingerprint."""
     import pyarrow.parquet as pq
 
     about = {"fingerprint": fingerprint, files.KEY: str(files.SEGMENT)}
@@ -72,7 +72,8 @@ def decode(name: str, content: bytes, fingerprint: str, schema: Mapping[str, Any
         schema: The columns and their types.
 
     Raises:
-        Damaged: The bytes have changed since they were written, or are not a segment of this model.
+        Damaged: The bytes have changed since they were written, or the file is not a segment of
+            this model.
         StoreError: The segment is intact, but has a newer format or other columns than this version
             of Tacit expects.
     """
@@ -123,10 +124,10 @@ def _decoded(name: str, content: bytes, fingerprint: str) -> pl.DataFrame:
 
 
 def _check_format(name: str, written: bytes | None) -> None:
-    """Raise if a segment's format is newer than this version can read.
+    """Raise if a segment's format is newer than this version of Tacit can read.
 
     Raises:
-        StoreError: The format is newer than that, or is not a number.
+        StoreError: The format is newer than this version of Tacit supports, or is not a number.
     """
     if written is None:
         return

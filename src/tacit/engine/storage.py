@@ -29,7 +29,7 @@ class LocalStorage:
     """Storage in a local or mounted folder.
 
     Args:
-        folder: The folder; created with the first file.
+        folder: The folder, which is created when the first file is written.
 
     Raises:
         StoreError: The path is a file.
@@ -73,9 +73,9 @@ class LocalStorage:
 
     @contextmanager
     def alone(self, folder: str) -> Iterator[None]:
-        """See ``Storage``. Uses a file lock, which the system releases if its owner ends.
+        """See ``Storage``. Uses a file lock, which is released if the process ends.
 
-        Where locks are not available, as on some network file systems, access is not exclusive.
+        On file systems without locks, such as some network file systems, access is not exclusive.
         """
         from filelock import FileLock
 
@@ -127,10 +127,11 @@ class RemoteStorage:
     """Storage in a folder of a file system that fsspec supports.
 
     Args:
-        address: The address, such as ``s3://bucket/folder``.
+        address: The folder's address, such as ``s3://bucket/folder``.
 
     Raises:
-        RequestError: The protocol is unknown, or its package is not installed.
+        RequestError: The address's protocol is unknown, or the package for the protocol is not
+            installed.
         StoreError: The file system cannot be reached, or the address is that of a file.
     """
 
@@ -150,7 +151,7 @@ class RemoteStorage:
         return f"{place}/{name}" if name else place
 
     def names(self, folder: str) -> list[str]:
-        """See ``Storage``. Bypasses fsspec's cache, so files of other processes are included."""
+        """See ``Storage``. Bypasses fsspec's cache to include files that other processes wrote."""
         with self._translated("be read", folder):
             self._files.invalidate_cache()
             try:
@@ -168,7 +169,7 @@ class RemoteStorage:
                 return None
 
     def publish(self, name: str, content: bytes) -> None:
-        """See ``Storage``. Uses one put if puts are atomic, else moves a temporary file."""
+        """See ``Storage``. Uses one put if puts are atomic, else renames a temporary file."""
         path = PurePosixPath(self._at(name))
         with self._translated("be written", name):
             self._make_folder(str(path.parent))
@@ -209,7 +210,7 @@ class RemoteStorage:
             return
 
     def _make_folder(self, path: str) -> None:
-        """Create a folder, except in object stores, which need none and would create buckets."""
+        """Create a folder, except in object stores, where this would create a bucket."""
         if not self._puts_at_once:
             self._files.makedirs(path, exist_ok=True)
 
@@ -227,7 +228,7 @@ class RemoteStorage:
 
     @contextmanager
     def _translated(self, done: str, name: str) -> Iterator[None]:
-        """Translate a file system's errors, which can be of any class, to ``StoreError``."""
+        """Translate any exception that a file system raises to ``StoreError``."""
         try:
             yield
         except StoreError:
@@ -243,7 +244,7 @@ def without_password(text: str) -> str:
 
 
 def _reached(address: str) -> tuple[Any, str]:
-    """Return the file system of an address, and the path in it."""
+    """Return fsspec's file system for an address, and the path within the file system."""
     shown = without_password(address)
     protocol = address.partition("://")[0]
     try:
@@ -274,9 +275,10 @@ _ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.:-]+://")
 
 
 class Storage(Protocol):
-    """A folder for files that are written once. Names are relative to it, separated by ``/``.
+    """A folder for files that are written only once.
 
-    Each method raises ``StoreError`` if the storage cannot be read or written.
+    File names are relative to the folder and use ``/`` as the separator. Each method raises
+    ``StoreError`` if the storage cannot be read or written.
     """
 
     @property
@@ -289,7 +291,7 @@ class Storage(Protocol):
         ...
 
     def names(self, folder: str) -> list[str]:
-        """List the names of the files in a folder; empty if the folder does not exist."""
+        """List the names of the files in a folder; return [] if the folder does not exist."""
         ...
 
     def read(self, name: str) -> bytes | None:
@@ -303,12 +305,12 @@ class Storage(Protocol):
     def alone(self, folder: str) -> AbstractContextManager[None]:
         """Return a context that has exclusive access to a folder, if the storage supports locks.
 
-        The lock is released at the latest when the process ends, however it ends.
+        The lock is released when the context ends, or when the process ends for any reason.
         """
         ...
 
     def set_aside(self, name: str) -> str | None:
-        """Move a damaged file aside; return its new location, or None if it no longer exists."""
+        """Move a damaged file to another folder; return its new location, or None if it is gone."""
         ...
 
 
@@ -318,11 +320,11 @@ def is_address(root: Path | str) -> TypeGuard[str]:
 
 
 def storage_of(root: Path | str) -> Storage:
-    """Open the storage at a path or an address; a path does not need fsspec.
+    """Open the storage at a path or an address; only addresses need fsspec.
 
     Raises:
         RequestError: The address contains a password or a chain of protocols, its protocol is
-            unknown, or the protocol's package is missing.
+            unknown, or the package for the protocol is not installed.
         StoreError: The path is a file, or the storage cannot be reached.
     """
     if is_address(root):

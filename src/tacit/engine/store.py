@@ -1,10 +1,11 @@
 """The store of answers: append-only Parquet segments, published atomically, keyed by content.
 
-There is one folder per kind of request and model fingerprint, and the kind defines the columns.
-Segments are numbered in order of publication, independently of the clock. If two segments contain
-the same key, the earlier one counts, so that a key always has the same answer. Where storage has no
-locks, two segments that are published at the same moment may have the same number; the one whose
-name sorts first counts. A damaged segment is set aside, and its requests are computed again.
+The store has one folder for each combination of a kind of request and a model's fingerprint. The
+kind of request determines the columns of a segment. Segments are numbered in order of publication,
+independently of the clock. If two segments contain the same key, the earlier segment takes
+precedence, so that a key always has the same answer. In storage without locks, two segments that
+are published at the same moment may have the same number; the segment whose name sorts first takes
+precedence. A damaged segment is moved to another folder, and its requests are computed again.
 """
 
 from __future__ import annotations
@@ -36,16 +37,17 @@ log = logging.getLogger(__name__)
 class Store:
     """The score store in a folder; nothing is written before the first ``append``.
 
-    Several processes, on several machines, may read and write the same store concurrently.
+    Several processes, on one or more machines, may read and write the same store concurrently.
 
-    ``published`` lists the segments that this object has published, relative to the root.
+    ``published`` lists the segments that this object has published, relative to the store's root.
 
     Args:
         root: The folder, or an address that fsspec supports, such as ``s3://bucket/folder``.
 
     Raises:
-        RequestError: The address has an unknown protocol, or the protocol's package is missing.
-        StoreError: The root is a file, or cannot be reached.
+        RequestError: The address has an unknown protocol, or the package for the protocol is not
+            installed.
+        StoreError: The root is a file, or the storage at the address cannot be reached.
 
     Examples:
         >>> import tempfile
@@ -63,7 +65,7 @@ class Store:
 
     @classmethod
     def default(cls) -> Store:
-        """Open the store that ``$TACIT_STORE`` names, else ``.tacit`` in the working directory."""
+        """Open the store in ``$TACIT_STORE``, or ``.tacit`` in the working directory if unset."""
         return cls(os.environ.get("TACIT_STORE") or ".tacit")
 
     def append(
@@ -74,7 +76,7 @@ class Store:
         Args:
             model: The model's description, with its ``fingerprint``.
             requests: The requests.
-            answers: The answers, in the same order.
+            answers: The answers, in the order of the requests.
 
         Returns:
             The segment's path, relative to the store's root.
@@ -110,9 +112,9 @@ class Store:
             )
 
     def read(self, fingerprint: str, of: type = Prompt) -> pl.DataFrame:
-        """Read the rows of a model that are in effect, with the schema of their kind.
+        """Read a model's stored rows, without rows that other rows supersede.
 
-        A damaged segment is set aside, with a warning.
+        A damaged segment is moved to another folder, with a warning.
 
         Args:
             fingerprint: The model's fingerprint.
@@ -139,7 +141,7 @@ class Store:
     def _segment(
         self, folder: str, name: str, fingerprint: str, schema: dict[str, Any]
     ) -> pl.DataFrame | None:
-        """Read a segment's rows; None if it is damaged and was set aside."""
+        """Read a segment's rows; return None if the segment is damaged or no longer exists."""
         damage = ""
         for _ in range(2):  # a second read over a network may succeed
             content = self._place.read(f"{folder}/{name}")
@@ -153,7 +155,7 @@ class Store:
         return None
 
     def _set_aside(self, name: str, reason: str) -> None:
-        """Move a damaged file aside and log a warning, unless another process has moved it."""
+        """Move a damaged file to another folder and log a warning, unless it has been moved."""
         moved = self._place.set_aside(name)
         if moved is not None:
             log.warning(
@@ -170,7 +172,7 @@ class Store:
         return f"{what}/{name[:32]}"
 
     def _prepare(self, folder: str, model: Mapping[str, Any]) -> None:
-        """Describe the model in its folder, and exclude a new local store from version control."""
+        """Write the model's description, and exclude a new local store from version control."""
         with contextlib.suppress(WorkError):  # only a cache: files are hashed again
             self.hashes.save()
         if folder in self._written:
@@ -188,7 +190,7 @@ class Store:
         self._written.add(folder)
 
     def _keep(self, name: str, content: bytes) -> None:
-        """Write a file that rows refer to, unless an intact one exists; checked only once."""
+        """Write a file to which stored rows refer, unless an intact copy exists."""
         if name in self._written:
             return
         there = self._place.read(name)

@@ -1,1 +1,1 @@
-"""Language models behind one interface: prompts in, log-probabilities out."""
+"""Language models behind one interface, which maps requests to answers."""

@@ -1,4 +1,4 @@
-"""The interface of every model back-end."""
+"""The protocols that model back-ends implement."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ IN_CHAT = ", in chat"
 
 
 class LanguageModel(Protocol):
-    """The interface of a model back-end, which answers requests of one or several kinds.
+    """The interface of a model back-end, which answers requests of one or more kinds.
 
     Examples:
         >>> from tacit import FakeModel, LanguageModel, Prompt
@@ -34,12 +34,12 @@ class LanguageModel(Protocol):
 
     @property
     def fingerprint(self) -> str:
-        """A hexadecimal digest of everything except the request that affects an answer."""
+        """A hexadecimal digest of everything, apart from the request, that affects an answer."""
         ...
 
     @property
     def description(self) -> Mapping[str, Any]:
-        """The model's entry in a manifest: plain values that JSON can represent."""
+        """The model's entry in a manifest, with values that JSON can represent."""
         ...
 
     @property
@@ -50,14 +50,14 @@ class LanguageModel(Protocol):
     def cost(self, requests: Sequence[Any]) -> list[int]:
         """Return the number of tokens of each request, without running the model.
 
-        The numbers assume that all requests are answered together. Their sum is the number of
-        tokens that ``answer`` computes for the same requests, without padding.
+        The token counts assume that all requests are answered together. The sum of the token counts
+        is the number of tokens that ``answer`` computes for the same requests, without padding.
 
         Raises:
-            TooLongError: A request is longer than the model's window. An engine skips this request
-                and sends the others.
-            PromptError: This model cannot answer a request, or too many candidates of a ranking
-                are not a single token in their position.
+            TooLongError: A request is longer than the model's context window. An engine skips a
+                request that is too long and sends the other requests.
+            PromptError: The model cannot answer a request, or too many candidates of a ranking
+                consist of several tokens in their position.
             RequestError: The model does not support a request.
         """
         ...
@@ -65,7 +65,8 @@ class LanguageModel(Protocol):
     def answer(self, requests: Sequence[Any]) -> list[Any]:
         """Return the answers in the order of the requests, such as ``Scores`` for a ``Prompt``.
 
-        A ranking leaves out candidates that the model cannot write, and counts them.
+        A ranking omits candidates that the model cannot generate, and contains the number of these
+        candidates.
 
         Raises:
             PromptError: As ``cost``.
@@ -77,23 +78,25 @@ class LanguageModel(Protocol):
 
 @runtime_checkable
 class SharesPrefixes(LanguageModel, Protocol):
-    """A model that may compute a common prefix of several prompts once, at a lower total cost."""
+    """A model that may compute the common prefix of several prompts only once, at a lower cost."""
 
     @property
     def shares_prefixes(self) -> bool:
-        """Whether the model shares prefixes. If so, send prompts sorted by their texts."""
+        """Whether the model shares prefixes, so that prompts should be sorted by text."""
         ...
 
 
 @runtime_checkable
 class Prepares(LanguageModel, Protocol):
-    """A model that can prepare requests on the host while it computes others."""
+    """A model that can prepare requests on the CPU while it computes other requests."""
 
     def prepare(self, requests: Sequence[Any]) -> Callable[[], list[Any]]:
-        """Do all the work that needs no model computation. Any thread may call this method.
+        """Encode and arrange the requests, which does not need the model's device.
+
+        Any thread may call this method.
 
         Returns:
-            A function that computes the answers; see ``answer``.
+            A function that runs the model and returns the answers, as ``answer`` does.
 
         Raises:
             PromptError: As ``cost``.
@@ -113,7 +116,7 @@ class Streams(LanguageModel, Protocol):
 
         Args:
             requests: The requests to answer.
-            seconds: How long to collect answers before they are yielded.
+            seconds: Time in seconds to collect answers before they are yielded.
 
         Raises:
             PromptError: As ``cost``.
@@ -134,20 +137,20 @@ class SamplesReplies(LanguageModel, Protocol):
 
 @runtime_checkable
 class HasWords(Protocol):
-    """A model that can list the words it ranks."""
+    """A model that can list the words that it is able to rank."""
 
     def whole_words(self) -> Vocabulary:
-        """Return the words that are a single token between white space, case-sensitive.
+        """Return the words that are a single token between white space; case is significant.
 
         Raises:
-            ModelError: The model has no such words.
+            ModelError: The model has no word that is a single token.
         """
         ...
 
 
 @runtime_checkable
 class Rechecks(Protocol):
-    """A model that may change during a run, as a model behind a server may."""
+    """A model that may change during a run, such as a model on a server."""
 
     def recheck(self) -> None:
         """Check that the model still answers as it did when it was loaded.
@@ -161,14 +164,14 @@ class Rechecks(Protocol):
 def by_kind(
     requests: Sequence[Any], methods: Mapping[type, Callable[[Sequence[Any]], list[Any]]]
 ) -> list[Any]:
-    """Dispatch requests to one method per class, and return the results in the requests' order.
+    """Dispatch requests to one method per class; return the results in the order of the requests.
 
     Args:
-        requests: Requests of one or several classes.
-        methods: The method for each class; it takes all requests of this class at once.
+        requests: Requests of one or more classes.
+        methods: The method for each class, which receives all requests of this class in one call.
 
     Raises:
-        RequestError: No method takes a request's class.
+        RequestError: The class of a request has no method.
     """
     numbers: dict[type, list[int]] = {}
     for number, request in enumerate(requests):

@@ -1,4 +1,4 @@
-"""A deterministic model made from a function or a dict, for tests and examples."""
+"""A deterministic model that reads scores from a function or a dict, for tests and examples."""
 
 from __future__ import annotations
 
@@ -24,17 +24,18 @@ if TYPE_CHECKING:
 
 
 class FakeModel:
-    """A language model with given scores.
+    """A language model that returns predefined scores.
 
     Args:
         scores: Either ``{text: {answer: log-probability in nats or None}}``, or a function of
-            prompt and answer that returns this value. None means that the model cannot write
-            the answer.
+            prompt and answer that returns the log-probability or None. None means that the model
+            cannot generate the answer.
         name: The model's name. The fingerprint covers the name but not the code of a function,
             so use a different name for each function.
         words: The words that ``whole_words`` returns.
 
-    ``asked`` lists every scored prompt, ``ranked`` every ranked prompt, both in order.
+    ``asked`` lists all scored prompts, and ``ranked`` lists all ranked prompts, in the order of the
+    requests.
 
     Examples:
         >>> from tacit import FakeModel, Prompt
@@ -70,18 +71,18 @@ class FakeModel:
 
     @property
     def supports(self) -> frozenset[type]:
-        """Prompts to score, and words to rank."""
+        """The supported request classes, ``Prompt`` and ``RankingPrompt``."""
         return frozenset({Prompt, RankingPrompt})
 
     def cost(self, requests: Sequence[Any]) -> list[int]:
-        """Return the number of words of each text, plus one per answer or one for a ranking."""
+        """Return each text's word count, plus the number of answers, or plus 1 for a ranking."""
         return [
             len(one.text.split()) + (len(one.answers) if isinstance(one, Prompt) else 1)
             for one in requests
         ]
 
     def answer(self, requests: Sequence[Any]) -> list[Any]:
-        """Return the given scores, or rankings by these scores; every answer counts as one token.
+        """Return the predefined scores, or rankings by these scores; each answer has one token.
 
         Raises:
             PromptError: The dict has no score for an answer or a candidate.
@@ -89,7 +90,7 @@ class FakeModel:
         return by_kind(requests, {Prompt: self._scored, RankingPrompt: self._ranked})
 
     def whole_words(self) -> Vocabulary:
-        """Return the words given to the constructor.
+        """Return the words that were passed to the constructor.
 
         Raises:
             PromptError: No words were given.

@@ -1,7 +1,8 @@
-"""A model's family and number of parameters, where the user gives them.
+"""A model's family and number of parameters, as specified by the user.
 
-They describe a model so that models of several sizes can be compared. No score depends on them:
-they are part of a manifest, and neither of a fingerprint nor of a request.
+A model's family and its number of parameters are used to compare models of different sizes. The
+family and the number of parameters are part of a manifest, but do not affect scores, fingerprints
+or requests.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ def parameters_in(text: str) -> int:
     """Return a number of parameters such as ``350M``, ``1.3B`` or ``124439808``.
 
     Raises:
-        RequestError: The text is not such a number, or the number is below 1 or not whole.
+        RequestError: The text is not a number of parameters, or the number is below 1 or not whole.
 
     Examples:
         >>> parameters_in("1.3B")
@@ -46,19 +47,21 @@ def parameters_in(text: str) -> int:
 def described(
     models: Sequence[str], families: Given, parameters: Given
 ) -> dict[str, dict[str, str | int]]:
-    """Return the family and the number of parameters that the user gives, by model.
+    """Return the user-specified family and number of parameters of each model.
 
     Args:
-        models: The models, as the user names them.
-        families: ``NAME=FAMILY`` for some models, or a mapping. A name is a model as given, or the
-            last part of its path.
-        parameters: ``NAME=NUMBER``, likewise; see ``parameters_in``.
+        models: The names of the models, as specified by the user.
+        families: Entries ``NAME=FAMILY`` for some of the models, or a mapping from name to family.
+            ``NAME`` is the model's name or the last part of the model's path.
+        parameters: Entries ``NAME=NUMBER`` or a mapping, as for ``families``; see
+            ``parameters_in``.
 
     Returns:
-        For each model, the entries ``family`` and ``parameters`` of its description that are given.
+        For each model, a dict with the user-specified entries among ``family`` and ``parameters``.
 
     Raises:
-        RequestError: An entry is malformed, names no model or several, or names a model twice.
+        RequestError: An entry is malformed, matches no model or more than one model, or specifies a
+            model twice.
     """
     found: dict[str, dict[str, str | int]] = {model: {} for model in models}
     for model, family in _by_model("family", families, models):
@@ -69,7 +72,7 @@ def described(
 
 
 def _by_model(option: str, given: Given, models: Sequence[str]) -> Iterator[tuple[str, str]]:
-    """Yield each model that is named, with its value."""
+    """Yield each model that an entry specifies, with the entry's value."""
     seen: set[str] = set()
     for name, value in _entries(option, given):
         model = _named(option, name, models)
@@ -96,7 +99,7 @@ def _entries(option: str, given: Given) -> Iterator[tuple[str, str]]:
 
 
 def _named(option: str, name: str, models: Sequence[str]) -> str:
-    """Return the model with this name, or with this last part of its path."""
+    """Return the model with the given name, or with this name as the last part of its path."""
     found = [model for model in models if name == model]
     found = found or [model for model in models if name == last_part(model)]
     if len(found) == 1:

@@ -1,4 +1,4 @@
-"""Load a model by name; its kind is read from its config."""
+"""Load a model by name; the model's config determines the kind of model."""
 
 from __future__ import annotations
 
@@ -72,18 +72,21 @@ class LoadOptions:
 
     Args:
         revision: A branch, tag or commit of a model on the Hugging Face hub.
-        dtype: ``auto`` is float32 on a CPU, and the stored format on an accelerator.
-        device: ``auto`` (CUDA if available), ``cpu``, ``cuda``, ``cuda:1``, …
-        batch_tokens: Tokens per forward pass, padding included; None chooses by the device.
+        dtype: Number format of the weights; ``auto`` is float32 on a CPU, and the stored format on
+            an accelerator.
+        device: The device: ``auto`` (CUDA if available), ``cpu``, ``cuda``, ``cuda:1``, …
+        batch_tokens: Maximum number of tokens per forward pass, including padding; for None, the
+            limit depends on the device.
         masked_mode: How masked models score answers of several tokens.
-        packing: Whether a causal model computes shared prompt prefixes once. Used only where a
-            check shows that scores do not change, so it affects run time only.
+        packing: Whether a causal model computes the common prefix of several prompts only once.
+            Packing is used only if a check shows that scores do not change, so that packing affects
+            only the run time.
         server: Options for a server, if the model's name is an address.
         chat: Whether prompts are formatted as a chat with the tokenizer's own template.
         adapter: A folder with a PEFT adapter to apply to the model; None for no adapter.
-        device_map: How accelerate spreads the model over devices, such as ``auto``; None puts the
-            whole model on ``device``.
-        trust: What the model's files may do besides being read.
+        device_map: How accelerate distributes the model over devices, such as ``auto``; None loads
+            the whole model on ``device``.
+        trust: Whether the model may run its own Python code and load pickled weights.
 
     Examples:
         >>> from tacit import LoadOptions
@@ -110,19 +113,20 @@ def load_model(
     hashes: FileHashes | None = None,
     called: str | None = None,
 ) -> LanguageModel:
-    """Load a model from a folder, from the Hugging Face hub, or behind a server.
+    """Load a model from a folder or the Hugging Face hub, or connect to a model on a server.
 
     Args:
         name: A model folder, a model's name on the hub, ``demo`` or ``demo-masked``, a server's
             address, or a model of another back-end, such as ``mlx:phi-3``.
-        options: Revision, number format, device, batch size and so on.
-        hashes: Caches the hashes of weight files.
-        called: The name in messages and manifests; ``name`` if None.
+        options: The options for loading the model, such as revision, number format and device.
+        hashes: Cache for the hashes of weight files.
+        called: The model's name in messages and manifests; ``name`` if None.
 
     Raises:
         ModelError: The model does not exist, has no weights, is of an unsupported kind, or its
             weights lack a part of the model.
-        MissingPackage: The extra ``local``, or ``server`` for a server, is not installed.
+        MissingPackage: The package extra ``local``, or ``server`` for a model on a server, is not
+            installed.
         NetworkError: The hub or the server cannot be reached.
         ScoringError: A server fails at every attempt, or a file changes while it is read.
 
@@ -197,7 +201,7 @@ class Parts:
 
     Args:
         kind: causal, masked or seq2seq.
-        model: The network.
+        model: The neural network with its weights.
         tokenizer: The tokenizer.
         config: The config.
         files: The files that the model was loaded from.
@@ -213,13 +217,13 @@ class Parts:
 
 
 def words_of(name: str, options: LoadOptions | None = None) -> tuple[str, Vocabulary]:
-    """Return a model's kind and its whole words.
+    """Return a model's kind, and the words that are a single token of the model.
 
-    The weights are not loaded, except for a model of another package's back-end.
+    The weights are not loaded, unless the model's back-end belongs to another package.
 
     Raises:
         ModelError: As ``load_model``, or no word is a single token of the model.
-        MissingPackage: The extra ``local`` is not installed.
+        MissingPackage: The package extra ``local`` is not installed.
     """
     from tacit.models.huggingface.alignment import bare
     from tacit.models.huggingface.vocabulary import whole_words
@@ -250,7 +254,7 @@ def _other_backend(name: str) -> Backend | None:
 def is_here(name: str, options: LoadOptions) -> bool:
     """Return whether a model can be loaded without downloading it.
 
-    A server's address and a model of another back-end count as here.
+    For a server's address and for a model of another back-end, the result is True.
     """
     return bool(
         is_address(name)
@@ -261,7 +265,7 @@ def is_here(name: str, options: LoadOptions) -> bool:
 
 
 def _check_on_hub(name: str, options: LoadOptions) -> None:
-    """Look a name up on the hub before torch is imported, which takes seconds.
+    """Look up a name on the hub before torch is imported, because importing torch takes seconds.
 
     Raises:
         ModelError: As ``tacit.models.huggingface.hub.where_from``.
@@ -272,7 +276,7 @@ def _check_on_hub(name: str, options: LoadOptions) -> None:
 
 
 def check_name(name: str, options: LoadOptions) -> None:
-    """Check a model's path or address and its options before anything heavy is imported.
+    """Check a model's path or address and its options, before any large package is imported.
 
     Raises:
         ModelError: The path is not a model folder, or an option is invalid.
@@ -332,7 +336,7 @@ def _device(asked: str) -> torch.device:
 
 
 def _chat_of(name: str, kind: str, tokenizer: PreTrainedTokenizerBase) -> Chat:
-    """Return how prompts are formatted as a chat for this model.
+    """Return how prompts are formatted as a chat for the given model.
 
     Raises:
         ModelError: The model is masked, or its tokenizer has no chat template.

@@ -1,4 +1,4 @@
-"""Models by name: the bundled demo models, and other packages' back-ends by scheme."""
+"""Look up models by name: the bundled demo models, and back-ends of other packages."""
 
 from __future__ import annotations
 
@@ -24,10 +24,11 @@ GROUP = "tacit.models"
 
 
 def backend_of(name: str) -> Backend | None:
-    """Return the loader for a name with a scheme, such as ``mlx:phi-3``; None without a scheme.
+    """Return the loader for the scheme of a name such as ``mlx:phi-3``; None without a scheme.
 
     Args:
-        name: A model's name. Callers handle server addresses and existing folders themselves.
+        name: A model's name. Callers check first whether the name is a server's address or an
+            existing folder.
 
     Raises:
         ModelError: No back-end is registered for the scheme.
@@ -62,10 +63,10 @@ DEMOS = tuple(_FOLDERS)
 
 
 def folder_of(name: str) -> Path:
-    """Return the folder of a demo model, one of ``DEMOS``: config, fp16 weights and tokenizer."""
+    """Return a demo model's folder, which contains the config, fp16 weights and tokenizer."""
     return Path(str(resources.files("tacit") / "data" / "demo" / "models" / _FOLDERS[name]))
 
 
 def copy_demo(folder: Path, name: str = DEMO) -> None:
-    """Copy a demo model's folder to another path, where it loads like any other model."""
+    """Copy a demo model's folder to another path, from which it loads like any other model."""
     shutil.copytree(folder_of(name), folder)

@@ -20,7 +20,7 @@ MODEL, SERVER, CHAT = "Model", "Server", "Server: chat"
 
 @dataclass(frozen=True)
 class LocalSettings:
-    """Options for models in this process, as in ``tacit.models.loading.LoadOptions``."""
+    """Options for models in this process; see ``tacit.models.loading.LoadOptions``."""
 
     revision: str | None = option(
         None, help="Branch, tag or commit of a model on the Hugging Face hub.", group=MODEL
@@ -86,7 +86,7 @@ class LocalSettings:
 
 @dataclass(frozen=True)
 class ServerSettings:
-    """Options for servers, as in ``tacit.models.openai.options.ServerOptions``."""
+    """Options for servers; see ``tacit.models.openai.options.ServerOptions``."""
 
     served_model: str | None = option(
         None,
@@ -139,8 +139,8 @@ class ServerSettings:
         """Reject chat options that do not apply to the given models.
 
         Raises:
-            RequestError: ``--api chat`` is given and no model is a server's address, or
-                ``--samples`` or ``--thinking-tokens`` is given without ``--api chat``.
+            RequestError: ``--api chat`` is used and no model is a server's address, or
+                ``--samples`` or ``--thinking-tokens`` is used without ``--api chat``.
         """
         from tacit.models.openai.options import is_address
 
@@ -172,7 +172,7 @@ class ServerSettings:
 
 @dataclass(frozen=True)
 class DescribedSettings:
-    """Options that describe models, as in ``tacit.models.families``; no score depends on them."""
+    """Options that describe models for ``tacit.models.families`` and do not affect scores."""
 
     family: list[str] | None = option(
         None,
@@ -192,7 +192,7 @@ class DescribedSettings:
     )
 
     def of(self, models: Sequence[str]) -> dict[str, dict[str, str | int]]:
-        """Return what is given about each model, by model.
+        """Return the user-specified family and number of parameters of each model.
 
         Raises:
             RequestError: As ``tacit.models.families.described``.
@@ -204,7 +204,7 @@ class DescribedSettings:
 
 @dataclass(frozen=True)
 class ModelSettings:
-    """Options for loading models, in this process or behind a server."""
+    """Options for loading models in this process and for querying models on a server."""
 
     local: LocalSettings = field(default_factory=LocalSettings)
     server: ServerSettings = field(default_factory=ServerSettings)
@@ -214,7 +214,7 @@ class ModelSettings:
         """Return these settings as ``LoadOptions`` for the given models.
 
         Raises:
-            RequestError: As ``ServerSettings``, or ``batch_size`` is given.
+            RequestError: As ``ServerSettings``, or ``batch_size`` is specified.
         """
         from tacit.models.huggingface.trust import Trust
         from tacit.models.loading import LoadOptions
@@ -242,7 +242,7 @@ class ModelSettings:
 
     @property
     def named(self) -> ModelSettings:
-        """The same settings, with an abbreviated number format such as ``bf16`` written in full."""
+        """The same settings, with the full name of a dtype such as ``bf16``."""
         dtype: Any = _DTYPES.get(self.local.dtype, self.local.dtype)
         return replace(self, local=replace(self.local, dtype=dtype))
 

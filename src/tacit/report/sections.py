@@ -45,7 +45,7 @@ def section(runs: Sequence[Run], look: Theme | None = None) -> Section:
         id=kind.name,
         title=told.title,
         question=told.question,
-        headlines={run.name: line for run in runs if (line := told.headline(run.findings))},
+        headlines={run.name: line for run in runs if (line := run.headline)},
         said={run.name: (*told.sentences(run.findings), elicitation_text(run)) for run in runs},
         tiles=tuple(tile(headline, runs) for headline in told.headlines),
         blocks=(

@@ -1,8 +1,8 @@
-"""Requests to a model and the answers to them, one module per kind of request.
+"""Requests to a model and the answers to requests, with one module per kind of request.
 
 A ``Prompt`` scores candidate answers, a ``RankingPrompt`` ranks the words of a vocabulary, and a
-``SamplingPrompt`` samples replies. Each module also defines how its requests are merged, keyed and
-stored, so that other code treats all kinds alike.
+``SamplingPrompt`` samples replies. Each module also defines how its requests are merged, stored and
+looked up, so that other modules process all kinds of requests in the same way.
 """
 
 from __future__ import annotations

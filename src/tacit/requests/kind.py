@@ -1,4 +1,4 @@
-"""The protocol of a kind of request: how the engine merges, keys, sends and stores requests."""
+"""The protocol of a kind of request: how requests are merged, sent, stored and looked up."""
 
 from __future__ import annotations
 
@@ -39,13 +39,15 @@ class Cached(Protocol[R_contra, A_co]):
 
 
 class Kind(Protocol[R, A]):
-    """The handling of one kind of request.
+    """Defines how the engine merges, sends and stores one kind of request.
 
     A request has parts that are stored separately: the answers of a prompt, the targets of a
-    ranking, the replies of a sample. Requests that differ only in their parts are merged into one.
+    ranking, or the replies of a sample. Requests that differ only in their parts are merged into
+    one request.
 
-    ``folder`` is the store's folder for the answers. ``unsupported`` is an error message, to follow
-    a model's name, for models that do not support this kind of request.
+    ``folder`` is the store's folder for the answers to this kind of request. ``unsupported`` is the
+    error message for a model that does not support this kind of request; the message starts with
+    the model's name.
     """
 
     folder: str
@@ -56,7 +58,7 @@ class Kind(Protocol[R, A]):
         ...
 
     def keys(self, request: R) -> list[Key]:
-        """Return the key of each part: its last element names the part, the rest the request."""
+        """Return one key per part; its last element names the part, and the rest the request."""
         ...
 
     def without(self, request: R, cached: Collection[Key]) -> R | None:
@@ -64,31 +66,31 @@ class Kind(Protocol[R, A]):
         ...
 
     def text(self, request: R) -> tuple[str, ...]:
-        """Return the text that the model reads; requests with the same text share a block."""
+        """Return the text that the model reads; requests with equal texts are in one block."""
         ...
 
     def shared(self, requests: Iterable[R]) -> Mapping[str, Any]:
-        """Return the objects that many rows refer to by name, so that they are sent only once."""
+        """Return objects to which many encoded requests refer, so that each object is sent once."""
         ...
 
     def row(self, request: R) -> dict[str, Any]:
-        """Return the request as plain values, ready for JSON."""
+        """Return the request as a dictionary of values that JSON supports."""
         ...
 
     def request(self, row: Mapping[str, Any], shared: Mapping[str, Any]) -> R:
-        """Return the request that a row encodes."""
+        """Return the request that a row of plain values encodes."""
         ...
 
     def check(self, request: R, answer: A) -> str | None:
-        """Return an error message, to follow the model's name, or None if the answer is valid."""
+        """Return None if the answer is valid, or else an error message without the model's name."""
         ...
 
     def missing(self, request: R, reason: str) -> A:
-        """Return the answer to a request that was not sent, with the reason."""
+        """Return an answer without scores, for a request that was skipped for a given reason."""
         ...
 
     def schema(self) -> Mapping[str, Any]:
-        """Return the columns of stored answers, with their polars types."""
+        """Return the columns of stored answers and the polars type of each column."""
         ...
 
     def frame(self, requests: Sequence[R], answers: Sequence[A]) -> pl.DataFrame:
@@ -96,26 +98,26 @@ class Kind(Protocol[R, A]):
         ...
 
     def files(self, requests: Iterable[R]) -> Mapping[str, bytes]:
-        """Return the store's files that the rows refer to, as contents by file name."""
+        """Return the content of each file to which stored rows refer, by file name."""
         ...
 
     def settled(self, rows: pl.DataFrame) -> pl.DataFrame:
-        """Drop superseded rows; ``rows`` are all stored rows, in the order of storage."""
+        """Drop rows that other rows supersede; ``rows`` are in the order of storage."""
         ...
 
     def cached(self, rows: pl.DataFrame) -> Cached[R, A]:
-        """Return the answers in the rows, ready for look-up."""
+        """Convert stored rows to an object that looks up the answer to a request."""
         ...
 
 
 def improper(value: float | None, what: str) -> str | None:
-    """Return an error message if a value is not a log-probability, else None.
+    """Return an error message if a value is not a log-probability, or None if it is.
 
-    The message follows a model's name.
+    The caller puts the model's name before the message.
 
     Args:
-        value: In nats; None is a missing value, which is valid.
-        what: Description of the value, for the message.
+        value: A value in nats; None is a missing value, which is valid.
+        what: Description of the value in the error message.
     """
     if value is None or -float("inf") < value < _HAIR:
         return None

@@ -1,7 +1,7 @@
-"""Ranking: the ranks of words among all words of a vocabulary, as answers to a prompt.
+"""Ranking prompts, whose answers are ranks of words among all words of a vocabulary.
 
-Many prompts share a vocabulary. A ranking stores only what the measures need: the targets' ranks
-and log-probabilities, the normaliser and the top candidates.
+Many prompts share a vocabulary. A ranking stores only the targets' ranks and log-probabilities, the
+normaliser and the top candidates.
 """
 
 from __future__ import annotations
@@ -38,14 +38,16 @@ class RankingPrompt:
     """A text whose candidate answers are the words of a vocabulary.
 
     Args:
-        text: As in a ``Prompt``.
+        text: The text, as in a ``Prompt``.
         vocabulary: The candidates.
-        targets: Words whose rank and log-probability are returned; empty if only the top matters.
-        separator: As in a ``Prompt``.
+        targets: Words whose rank and log-probability are returned; empty to return only the top
+            candidates.
+        separator: The separator, as in a ``Prompt``.
         top: Number of top candidates to return.
 
     Raises:
-        PromptError: As for a ``Prompt``, or a target is not a candidate, or ``top`` is negative.
+        PromptError: As for a ``Prompt``, or a target is not in the vocabulary, or ``top`` is
+            negative.
         RequestError: ``targets`` is a single string.
 
     Examples:
@@ -85,10 +87,11 @@ class Standing:
 
     Args:
         target: The target word.
-        rank: From 1. Candidates with the same log-probability rank before the target, so ties never
-            favour it. None if the target has no log-probability.
-        logprob: In nats, over the model's whole distribution rather than the candidates only; None
-            if the model cannot write the target.
+        rank: The rank, counted from 1. A target ranks after all candidates with the same
+            log-probability, so that ties never favour the target. The rank is None if the target
+            has no log-probability.
+        logprob: Log-probability in nats, over the model's whole distribution rather than over the
+            candidates; None if the model cannot generate the target.
         tokens: Number of tokens of the target; 0 if unknown.
 
     Examples:
@@ -108,15 +111,16 @@ class Ranking:
     """The ranks of a prompt's targets among the candidates.
 
     Args:
-        targets: In the order of the prompt's targets.
-        normaliser: Log of the summed probability of all candidates, in nats. Subtract it from a
-            log-probability to renormalise over the candidates. It may exceed 0 if the model writes
-            two candidates with the same tokens. None if all candidates are missing.
-        top: The best candidates with their log-probabilities, best first, ties in alphabetical
-            order.
-        several: Number of candidates of more than one token, without missing candidates.
-        missing: Number of candidates that the model cannot write; they have no rank.
-        unranked: Why nothing was ranked; None if candidates were ranked.
+        targets: One ``Standing`` per target, in the order of the prompt's targets.
+        normaliser: Log of the summed probability of all candidates, in nats. Subtract the
+            normaliser from a log-probability to renormalise over the candidates. The normaliser may
+            exceed 0 if two candidates consist of the same tokens. The normaliser is None if all
+            candidates are missing.
+        top: The candidates with the highest log-probabilities, each with its log-probability. The
+            best candidate is first, and ties are in alphabetical order.
+        several: Number of candidates of two or more tokens, without missing candidates.
+        missing: Number of candidates that the model cannot generate; these candidates have no rank.
+        unranked: Why no candidate was ranked; None if candidates were ranked.
 
     Examples:
         >>> from tacit import FakeModel, RankingPrompt, Vocabulary
@@ -148,7 +152,7 @@ class Ranking:
 
     @classmethod
     def of(cls, scores: Scores, targets: Sequence[str], top: int = TOP) -> Ranking:
-        """Rank a prompt's answers; answers without a log-probability are missing.
+        """Rank a prompt's answers; answers without a log-probability count as missing.
 
         Raises:
             PromptError: A target is not among the answers.
@@ -165,12 +169,13 @@ class Ranking:
 
 
 def rank(prompt: RankingPrompt, values: NDArray[np.float64], tokens: NDArray[Any]) -> Ranking:
-    """Rank the candidates of a prompt.
+    """Rank all candidates of a prompt by their log-probabilities.
 
     Args:
         prompt: The prompt, with its vocabulary and targets.
-        values: Log-probabilities in nats, in the order of the vocabulary's words; NaN is missing.
-        tokens: Number of tokens per word, in the same order.
+        values: Log-probabilities in nats, in the order of the vocabulary's words; NaN marks a
+            missing value.
+        tokens: Number of tokens of each word, in the order of the vocabulary's words.
     """
     import numpy as np
 
@@ -215,7 +220,7 @@ def _standings(
 def _top(
     prompt: RankingPrompt, values: NDArray[np.float64], known: NDArray[Any]
 ) -> tuple[tuple[str, float], ...]:
-    """Return the top candidates; a stable sort leaves ties in alphabetical order."""
+    """Return the top candidates; ties are in alphabetical order, because the sort is stable."""
     import numpy as np
 
     best = values[known]
@@ -227,7 +232,10 @@ def _top(
 
 
 class RankingKind:
-    """The handling of rankings; each target is a separate part, and so is the top. See ``Kind``."""
+    """Defines how rankings are stored: the top candidates and each target are separate parts.
+
+    See ``Kind``.
+    """
 
     folder = "rankings"
     unsupported = (
@@ -246,7 +254,7 @@ class RankingKind:
         return [replace(prompt, targets=tuple(targets[key])) for key, prompt in first.items()]
 
     def keys(self, request: RankingPrompt) -> list[Key]:
-        """Return one key for the prompt itself, which covers the top, and one per target."""
+        """Return one key for the prompt and its top candidates, and one key per target."""
         key = _key(request)
         return [(*key, None), *((*key, target) for target in request.targets)]
 
@@ -266,7 +274,7 @@ class RankingKind:
         return {prompt.vocabulary.digest: prompt.vocabulary for prompt in requests}
 
     def row(self, request: RankingPrompt) -> dict[str, Any]:
-        """Return the text, separator, vocabulary digest, length of the top, and targets."""
+        """Return the text, separator, vocabulary digest, number of top candidates, and targets."""
         return {
             "text": request.text,
             "separator": request.separator,
@@ -292,14 +300,15 @@ class RankingKind:
         return next(filter(None, wrong), None)
 
     def missing(self, request: RankingPrompt, reason: str) -> Ranking:
-        """Return a ranking in which all candidates are missing, with the reason."""
+        """Return a ranking in which all candidates are missing for the given reason."""
         targets = tuple(Standing(target, None, None, 0) for target in request.targets)
         return Ranking(targets, None, (), missing=len(request.vocabulary), unranked=reason)
 
     def schema(self) -> Mapping[str, Any]:
-        """Return the columns, for one row per prompt.
+        """Return the columns of a table with one row per prompt.
 
-        Log-probabilities and the normaliser are in nats; ``k`` is the requested length of the top.
+        Log-probabilities and the normaliser are in nats; ``k`` is the requested number of top
+        candidates.
         """
         import polars as pl
 
@@ -322,7 +331,7 @@ class RankingKind:
         }
 
     def frame(self, requests: Sequence[RankingPrompt], answers: Sequence[Ranking]) -> pl.DataFrame:
-        """Return the rankings of some prompts, one row per prompt."""
+        """Return the rankings of several prompts as a table with one row per prompt."""
         import polars as pl
 
         rows = [
@@ -350,7 +359,7 @@ class RankingKind:
         return pl.DataFrame(rows, schema=dict(self.schema()))
 
     def files(self, requests: Iterable[RankingPrompt]) -> Mapping[str, bytes]:
-        """Return the vocabularies as JSON files, named by digest."""
+        """Return the vocabularies as JSON files, whose names are the vocabularies' digests."""
         found = {prompt.vocabulary for prompt in requests}
         return {
             f"vocabularies/{one.digest[:32]}.json": json.dumps(
@@ -360,16 +369,19 @@ class RankingKind:
         }
 
     def settled(self, rows: pl.DataFrame) -> pl.DataFrame:
-        """Return all rows: a prompt has several rows if targets were added later."""
+        """Return all rows, because targets that are requested later are in separate rows."""
         return rows
 
     def cached(self, rows: pl.DataFrame) -> CachedRankings:
-        """Return the rankings in the rows."""
+        """Convert stored rows to an object that looks up rankings."""
         return CachedRankings(rows)
 
 
 class CachedRankings:
-    """Cached rankings; the earlier of two duplicate entries counts. See ``Cached``."""
+    """Cached rankings; of two entries with the same key, the earlier entry takes precedence.
+
+    See ``Cached``.
+    """
 
     def __init__(self, frame: pl.DataFrame) -> None:
         self._rows: dict[Key, Mapping[str, Any]] = {}
@@ -386,7 +398,7 @@ class CachedRankings:
         return {(*key, None) for key in self._rows} | set(self._targets)
 
     def answer(self, request: RankingPrompt) -> Ranking:
-        """Return the ranking of a prompt with its targets."""
+        """Return the cached ranking of a prompt with the prompt's targets."""
         key = _key(request)
         row = self._rows[key]
         return Ranking(

@@ -1,7 +1,8 @@
-"""Sampling: several replies of a model to the same text.
+"""Sampling prompts, which request several replies of a model to the same text.
 
-Replies are stored unparsed, and assigned to answers later. New answer options therefore need no
-further requests, and a larger sample requests only the replies that are missing.
+Replies are stored as unparsed text and matched to candidate answers later. Matching replies to new
+candidate answers therefore needs no further requests, and a larger sample requests only the missing
+replies.
 """
 
 from __future__ import annotations
@@ -22,11 +23,11 @@ State = Literal["whole", "cut", "thinking"]
 
 @dataclass(frozen=True, slots=True)
 class SamplingPrompt:
-    """A text for which several replies are sampled.
+    """A text to which the model generates several sampled replies.
 
     Args:
         text: The user's message.
-        numbers: Numbers of the samples, counted from 0; each number is a separate sample.
+        numbers: Numbers of the samples, counted from 0; the model generates one reply per number.
 
     Examples:
         >>> from tacit import SamplingPrompt
@@ -43,7 +44,7 @@ class Sample:
     """One sampled reply.
 
     Args:
-        reply: The text of the reply, without the reasoning before it.
+        reply: The text of the reply, without the reasoning that precedes it.
         state: How the reply ended.
 
     Examples:
@@ -58,7 +59,7 @@ class Sample:
 
 @dataclass(frozen=True, slots=True)
 class Samples:
-    """The sampled replies to a text, one for each number of the prompt.
+    """The sampled replies to a text, one reply for each number in the prompt.
 
     Examples:
         >>> from tacit import Sample, Samples
@@ -71,12 +72,13 @@ class Samples:
 
 @dataclass(frozen=True, slots=True)
 class Votes:
-    """The number of sampled replies per answer, and of replies that cannot be parsed.
+    """The number of sampled replies per answer, and the number of replies that cannot be parsed.
 
     Args:
         counts: Number of replies per answer.
         unparsed: Number of replies that do not clearly match one answer.
-        truncated: How many of the unparsed replies were cut before the model's reasoning ended.
+        truncated: Number of unparsed replies that were truncated before the model's reasoning
+            ended.
 
     Examples:
         >>> from tacit import Votes
@@ -94,27 +96,30 @@ class Votes:
         return sum(self.counts.values())
 
     def count(self, *answers: str) -> int:
-        """Return the number of replies with any of the given answers."""
+        """Return the number of replies that match any of the given answers."""
         return sum(self.counts.get(answer, 0) for answer in answers)
 
     def share(self, *answers: str) -> float | None:
-        """Return the share of the given answers among parsed replies, or None without any."""
+        """Return the share of parsed replies that match any of the given answers.
+
+        The result is None if no reply is parsed.
+        """
         return self.count(*answers) / self.parsed if self.parsed else None
 
     def belief(self, positive: str, negative: str) -> float | None:
-        """Return the share of ``positive`` among replies with either answer; None without any."""
+        """Return positive / (positive + negative) in replies, or None if both counts are 0."""
         n = self.count(positive, negative)
         return self.count(positive) / n if n else None
 
 
 class SamplingKind:
-    """The handling of sampling; each reply is a separate part. See ``Kind``."""
+    """Defines how sampled replies are stored: each reply is a separate part. See ``Kind``."""
 
     folder = "votes"
     unsupported = "does not return sampled replies: omit --samples"
 
     def merge(self, requests: Iterable[SamplingPrompt]) -> list[SamplingPrompt]:
-        """Merge prompts with the same text into one prompt with all their numbers."""
+        """Merge prompts with the same text into one prompt with all their sample numbers."""
         numbers: dict[str, dict[int, None]] = {}
         for prompt in requests:
             numbers.setdefault(prompt.text, {}).update(dict.fromkeys(prompt.numbers))
@@ -134,15 +139,15 @@ class SamplingKind:
         return (request.text,)
 
     def shared(self, requests: Iterable[SamplingPrompt]) -> Mapping[str, Any]:  # noqa: ARG002 - see Kind
-        """Return an empty mapping: sampling prompts share no objects."""
+        """Return an empty mapping, because sampling prompts share no objects."""
         return {}
 
     def row(self, request: SamplingPrompt) -> dict[str, Any]:
-        """Return the text and the numbers."""
+        """Return the prompt's text and the numbers of its samples."""
         return {"text": request.text, "numbers": list(request.numbers)}
 
     def request(self, row: Mapping[str, Any], shared: Mapping[str, Any]) -> SamplingPrompt:  # noqa: ARG002 - see Kind
-        """Return the prompt that a row encodes."""
+        """Return the prompt that a row of plain values encodes."""
         return SamplingPrompt(row["text"], tuple(row["numbers"]))
 
     def check(self, request: SamplingPrompt, answer: Samples) -> str | None:
@@ -156,13 +161,16 @@ class SamplingKind:
         return Samples(())
 
     def schema(self) -> Mapping[str, Any]:
-        """Return the columns, for one row per reply; ``state`` is how the reply ended."""
+        """Return the columns of a table with one row per reply.
+
+        ``state`` is how the reply ended.
+        """
         import polars as pl
 
         return {"text": pl.String, "number": pl.Int32, "reply": pl.String, "state": pl.String}
 
     def frame(self, requests: Sequence[SamplingPrompt], answers: Sequence[Samples]) -> pl.DataFrame:
-        """Return the replies to some texts, one row per reply."""
+        """Return the replies to several texts as a table with one row per reply."""
         import polars as pl
 
         rows = [
@@ -173,15 +181,15 @@ class SamplingKind:
         return pl.DataFrame(rows, schema=dict(self.schema()), orient="row")
 
     def files(self, requests: Iterable[SamplingPrompt]) -> Mapping[str, bytes]:  # noqa: ARG002 - see Kind
-        """Return an empty mapping: replies need no files."""
+        """Return an empty mapping, because sampled replies refer to no files."""
         return {}
 
     def settled(self, rows: pl.DataFrame) -> pl.DataFrame:
-        """Return the reply that was stored first for each text and number."""
+        """Return, for each text and sample number, the reply that was stored first."""
         return rows.unique(subset=("text", "number"), keep="first", maintain_order=True)
 
     def cached(self, rows: pl.DataFrame) -> CachedSamples:
-        """Return the replies in the rows."""
+        """Convert stored rows to an object that looks up sampled replies."""
         columns = rows.select("text", "number", "reply", "state").iter_rows()
         return CachedSamples(
             {(text, number): Sample(reply, state) for text, number, reply, state in columns}
@@ -200,5 +208,5 @@ class CachedSamples:
         return self._samples.keys()
 
     def answer(self, request: SamplingPrompt) -> Samples:
-        """Return the replies to a text."""
+        """Return the cached replies to a text."""
         return Samples(tuple(self._samples[request.text, n] for n in request.numbers))

@@ -1,8 +1,8 @@
-"""Scoring: the log-probabilities of a prompt's candidate answers.
+"""Scoring prompts, whose answers are log-probabilities of the candidate answers.
 
 A prompt is a text with at most one blank, and its candidate answers. An answer fills the blank, or
-follows a text that has none. Scores are raw: every normalisation is computed later, without a
-model.
+follows a text that has no blank. Stored scores are not normalised: every normalisation is computed
+later, without a model.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ TOO_LONG = "the prompt exceeds the model's context window"
 
 
 def shown(text: str) -> str:
-    """Return a prompt for an error message: "the prompt" and its text, cut to 80 characters."""
+    """Return "the prompt" and a prompt's text, cut to 80 characters, for an error message."""
     cut = 80
     return f"the prompt {text if len(text) <= cut else text[: cut - 1] + '…'!r}"
 
@@ -61,8 +61,8 @@ class Prompt:
         text: The text, which may be empty. ``___`` marks the blank.
         answers: The candidate answers: at least one, and none of them empty. A list becomes a
             tuple.
-        separator: Inserted between text and answer if there is no blank. It is scored with the
-            answer.
+        separator: Text that is inserted between the prompt's text and the answer if the text has no
+            blank. The separator is scored with the answer.
 
     Raises:
         PromptError: There is no answer, an empty answer, more than one blank, or a lone surrogate
@@ -101,12 +101,12 @@ class Prompt:
 
     @property
     def shown(self) -> str:
-        """The prompt for an error message: "the prompt" and its text, cut to 80 characters."""
+        """The words "the prompt" and the prompt's text, cut to 80 characters, for messages."""
         return shown(self.text)
 
     @property
     def around(self) -> tuple[str, str] | None:
-        """The text before and after the blank, or None without a blank."""
+        """The text before and the text after the blank, or None if there is no blank."""
         match = _BLANK.search(self.text)
         return match and (self.text[: match.start()], self.text[match.end() :])
 
@@ -118,11 +118,13 @@ class AnswerScore:
     Args:
         answer: The answer.
         logprob: Sum of the log-probabilities, in nats, of the tokens that cover the separator and
-            the answer, without the end token; None if unavailable.
-        tokens: Number of these tokens; 0 if unknown.
-        spanned: Whether the first of these tokens also covers characters of the text, or the last
-            one characters after the answer. These characters are scored with the answer.
-        missing: Why there is no log-probability; None if there is one, or if the reason is unknown.
+            the answer, without the end token. None if the log-probability is unavailable.
+        tokens: Number of tokens that cover the separator and the answer; 0 if unknown.
+        spanned: Whether the answer's first token also covers characters of the text before the
+            answer, or the answer's last token covers characters after the answer. Characters
+            outside the answer that such a token covers are scored with the answer.
+        missing: Why there is no log-probability; None if there is a log-probability or if the
+            reason is unknown.
 
     Examples:
         >>> from tacit import AnswerScore
@@ -144,7 +146,7 @@ class AnswerScore:
 
 @dataclass(frozen=True, slots=True)
 class Scores:
-    """The scores of a prompt's answers, in the order of the prompt.
+    """The scores of a prompt's answers, in the order of the prompt's answers.
 
     Examples:
         >>> from tacit import AnswerScore, Scores
@@ -179,7 +181,7 @@ class Scores:
 
 
 class ScoringKind:
-    """The handling of prompts; each answer is a separate part. See ``Kind``."""
+    """Defines how scores are stored: each answer of a prompt is a separate part. See ``Kind``."""
 
     folder = "scores"
     unsupported = "does not score answers and only returns sampled replies"
@@ -215,7 +217,7 @@ class ScoringKind:
         return request.text, request.separator
 
     def shared(self, requests: Iterable[Prompt]) -> Mapping[str, Any]:  # noqa: ARG002 - see Kind
-        """Return an empty mapping: prompts share no objects."""
+        """Return an empty mapping, because prompts share no objects."""
         return {}
 
     def row(self, request: Prompt) -> dict[str, Any]:
@@ -240,11 +242,11 @@ class ScoringKind:
         return None
 
     def missing(self, request: Prompt, reason: str) -> Scores:
-        """Return scores that are all missing, with the reason."""
+        """Return scores that are all missing for the given reason."""
         return Scores(tuple(AnswerScore(one, None, 0, missing=reason) for one in request.answers))
 
     def schema(self) -> Mapping[str, Any]:
-        """Return the columns, for one row per answer.
+        """Return the columns of a table with one row per answer.
 
         ``logprob`` is in nats; ``reason`` is why an answer has no log-probability.
         """
@@ -261,7 +263,7 @@ class ScoringKind:
         }
 
     def frame(self, requests: Sequence[Prompt], answers: Sequence[Scores]) -> pl.DataFrame:
-        """Return the scores of some prompts, one row per answer."""
+        """Return the scores of several prompts as a table with one row per answer."""
         import polars as pl
 
         pairs = [
@@ -281,13 +283,13 @@ class ScoringKind:
         return pl.DataFrame(columns, schema=dict(self.schema()))
 
     def files(self, requests: Iterable[Prompt]) -> Mapping[str, bytes]:  # noqa: ARG002 - see Kind
-        """Return an empty mapping: scores need no files."""
+        """Return an empty mapping, because scores refer to no files."""
         return {}
 
     def settled(self, rows: pl.DataFrame) -> pl.DataFrame:
         """Return the row that was stored first for each answer.
 
-        A row with a reason in ``FOR_NOW`` counts only if the answer has no other row.
+        A row with a reason in ``FOR_NOW`` is returned only if the answer has no other row.
         """
         import polars as pl
 
@@ -297,7 +299,7 @@ class ScoringKind:
         return settled.unique(subset=key, keep="first", maintain_order=True)
 
     def cached(self, rows: pl.DataFrame) -> CachedScores:
-        """Return the scores in the rows."""
+        """Convert stored rows to an object that looks up scores."""
         columns = ("answer", "logprob", "tokens", "spanned", "reason")
         scores = map(AnswerScore, *(rows[name].to_list() for name in columns))
         keys = zip(*(rows[name].to_list() for name in ("text", "separator", "answer")), strict=True)
@@ -312,24 +314,24 @@ class CachedScores:
 
     @property
     def keys(self) -> Collection[Key]:
-        """The keys of all scores, except those that are missing only for now (``FOR_NOW``)."""
+        """The keys of all scores, except scores missing for a temporary reason (``FOR_NOW``)."""
         return {key for key, one in self._scores.items() if one.missing not in FOR_NOW}
 
     def answer(self, request: Prompt) -> Scores:
-        """Return the scores of a prompt's answers."""
+        """Return the cached scores of a prompt's answers."""
         text, separator = request.text, request.separator
         return Scores(tuple(self._scores[text, separator, a] for a in request.answers))
 
 
 def missing_by_reason(scores: Iterable[Scores]) -> dict[str, int]:
-    """Count the answers without a score by reason, in alphabetical order."""
+    """Return the number of answers without a score for each reason, in alphabetical order."""
     answers = (one for score in scores for one in score.answers if one.logprob is None)
     counts = Counter(one.missing or "the reason was not recorded" for one in answers)
     return dict(sorted(counts.items()))
 
 
 def log_sum_exp(values: Sequence[float]) -> float:
-    """Return the log of the summed probabilities, in nats; minus infinity for no values."""
+    """Return log(sum(exp(values))), in nats; minus infinity for an empty sequence."""
     top = max(values, default=-math.inf)
     if math.isinf(top):
         return top

@@ -1,4 +1,4 @@
-"""The candidate words of rankings, shared by many prompts."""
+"""Vocabularies: candidate words that many ranking prompts share."""
 
 from __future__ import annotations
 
@@ -16,16 +16,17 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Vocabulary:
-    """The candidate words of a ranking; build it once and share it among prompts.
+    """The candidate words of a ranking, to be created once and shared among prompts.
 
-    Two vocabularies with the same words are equal, whatever the order in which the words were
+    Two vocabularies with the same words are equal, regardless of the order in which the words were
     passed.
 
     Args:
-        words: The candidates; stored sorted and without duplicates.
+        words: The candidate words, which are stored sorted and without duplicates.
 
     Raises:
-        PromptError: There is no word, an empty word, or a lone surrogate (half a character).
+        PromptError: ``words`` is empty, or contains an empty word or a lone surrogate (half a
+            character).
         RequestError: ``words`` is a single string.
 
     Examples:
@@ -59,7 +60,7 @@ class Vocabulary:
         return hash(self.digest)
 
     def index(self, word: str) -> int:
-        """Return the index of a word.
+        """Return the index of a word in the vocabulary.
 
         Raises:
             KeyError: The word is not in the vocabulary.

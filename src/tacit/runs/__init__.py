@@ -1,1 +1,1 @@
-"""Runs: their execution, their folders, and reading finished ones."""
+"""Execute runs, write their folders, and read finished runs."""

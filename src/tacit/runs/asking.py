@@ -1,4 +1,4 @@
-"""Run a probe on one model: send its requests, and measure the answers."""
+"""Run a probe on one model by sending its requests and measuring the answers."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ _LISTED = 3
 
 
 def requests_of(probe: Probe) -> Mapping[str, Requests]:
-    """Return a probe's requests, in named groups.
+    """Return the requests of a probe, in named groups.
 
     Raises:
-        RequestError: Two requests of a group have the same key.
+        RequestError: Two requests of the same group have the same key.
     """
     groups = probe.requests()
     for name, group in groups.items():
@@ -41,24 +41,24 @@ def requests_of(probe: Probe) -> Mapping[str, Requests]:
 
 
 def group_sizes(probe: Probe) -> dict[str, int]:
-    """Return the number of a probe's requests, by group."""
+    """Return the number of requests in each group of a probe."""
     return {name: len(group.requests) for name, group in requests_of(probe).items()}
 
 
 def ungrouped(groups: Mapping[str, Requests]) -> list[Request]:
-    """Return the requests of all groups, in order."""
+    """Return the requests of all groups as one list, in order."""
     return [request for group in groups.values() for request in group.requests]
 
 
 def ask(probe: Probe, engine: Engine, folder: RunFolder, reporter: Reporter) -> Findings:
-    """Send a probe's requests to a model, and measure the answers.
+    """Send the requests of a probe to a model, and compute the findings from the answers.
 
     Args:
         probe: The probe.
         engine: The engine of the model.
-        folder: The run's folder; ``begin`` is called here, after planning has shown that the model
-            can answer all requests.
-        reporter: Receives the progress.
+        folder: The run's folder, in which the run begins once planning has shown that the model can
+            answer all requests.
+        reporter: An object that receives the progress.
     """
     groups = requests_of(probe)
     requests = ungrouped(groups)
@@ -77,7 +77,7 @@ def ask(probe: Probe, engine: Engine, folder: RunFolder, reporter: Reporter) -> 
 
 
 def grouped(groups: Mapping[str, Requests], found: Sequence[Any]) -> Answers:
-    """Return the answers to the requests of all groups, in order, by group."""
+    """Split a list of answers into the groups of their requests."""
     left = iter(found)
     return Answers(
         {
@@ -90,10 +90,10 @@ def grouped(groups: Mapping[str, Requests], found: Sequence[Any]) -> Answers:
 def answers_to(
     requests: Sequence[Request], engine: Engine, plan: Plan, reporter: Reporter
 ) -> list[Any]:
-    """Return the answers to planned requests.
+    """Return the model's answers to planned requests.
 
-    The result of a server's preflight, skipped prompts, missing scores and unreadable replies are
-    reported.
+    The reporter also receives the result of a server's preflight and the numbers of skipped
+    prompts, missing scores and unreadable replies.
     """
     passed = engine.model.description.get("preflight")
     if passed:
@@ -107,10 +107,11 @@ def answers_to(
 
 
 def check_replies(probe: object, *, sampled: bool) -> None:
-    """Raise, before any cost arises, if chat replies cannot answer a probe's questions.
+    """Raise an error before any cost arises if chat replies cannot answer a probe's questions.
 
     Raises:
-        RequestError: The probe needs log-probabilities of whole texts.
+        RequestError: The probe needs log-probabilities of whole texts, which a chat API does not
+            return.
     """
     if not isinstance(probe, ReadsReplies):
         raise RequestError(
@@ -121,7 +122,7 @@ def check_replies(probe: object, *, sampled: bool) -> None:
 
 
 def is_sampled(name: str, loading: LoadOptions) -> bool:
-    """Return whether a model's replies are sampled."""
+    """Return whether a model is measured by sampled replies."""
     from tacit.models.openai.options import is_address
 
     return is_address(name) and loading.server is not None and loading.server.samples is not None
@@ -144,14 +145,14 @@ def _warn_of_skipped(model: str, plan: Plan, reporter: Reporter) -> None:
 
 
 def _warn_of_missing(model: str, found: Sequence[Any], reporter: Reporter) -> None:
-    """Report how many answers have no score, by reason."""
+    """Report the number of answers without a score, by reason."""
     scores = [one for one in found if isinstance(one, Scores)]
     for reason, count in missing_by_reason(scores).items():
         reporter.warn(f"{model}: {several(count, 'answer has', 'answers have')} no score: {reason}")
 
 
 def _warn_of_unparsed(model: str, found: Sequence[Any], reporter: Reporter) -> None:
-    """Report how many replies could not be read."""
+    """Report the number of replies that could not be parsed as an answer."""
     votes = [one for one in found if isinstance(one, Votes)]
     unparsed = sum(each.unparsed for each in votes)
     truncated = sum(each.truncated for each in votes)

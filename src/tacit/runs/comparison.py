@@ -1,4 +1,4 @@
-"""Paired comparisons, with intervals, of the models of several runs of one probe."""
+"""Compare the models of several runs of one probe in pairs, with confidence intervals."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ if TYPE_CHECKING:
 
 
 def compared(runs: Sequence[Run], out: Path | None = None) -> pl.DataFrame | None:
-    """Compare each pair of models, and add the elicitation method of each.
+    """Compare each pair of models, and add the elicitation methods of the two models.
 
     Args:
         runs: Finished runs of one probe.
-        out: The folder in which to write ``comparison.parquet``; None writes nothing.
+        out: The folder in which to write ``comparison.parquet``; None to write nothing.
 
     Returns:
-        The comparison; None for a single run, or if the probe has no comparison.
+        The table of comparisons; None for a single run or a probe without a comparison.
     """
     import polars as pl
 
@@ -47,7 +47,7 @@ def compared(runs: Sequence[Run], out: Path | None = None) -> pl.DataFrame | Non
 
 
 def compared_by(runs: Sequence[Run]) -> pl.DataFrame | None:
-    """Return the probe's own comparison, else the paired one of the means that it declares."""
+    """Return the probe's own comparison, or a paired comparison of the means that it declares."""
     kind: Any = probe(runs[0].probe)
     if len(runs) == 1:
         return None
@@ -61,7 +61,7 @@ def compared_by(runs: Sequence[Run]) -> pl.DataFrame | None:
 
 
 def warnings(runs: Sequence[Run]) -> Iterator[str]:
-    """Yield warnings that a reader needs before comparing runs of one probe."""
+    """Yield warnings that a reader should see before comparing the runs of one probe."""
     kind: Any = probe(runs[0].probe)
     ways = {run.name: run.summary["elicitation"] for run in runs if "elicitation" in run.summary}
     yield from warnings_of_elicitation(kind.name, ways)
@@ -69,7 +69,7 @@ def warnings(runs: Sequence[Run]) -> Iterator[str]:
 
 
 def warnings_of_wording(runs: Sequence[Run]) -> Iterator[str]:
-    """Yield each probe's warnings about models that were given different questions."""
+    """Yield warnings about models that were asked different questions, probe by probe."""
     for name in dict.fromkeys(run.probe for run in runs):
         kind: Any = probe(name)
         if hasattr(kind, "different_questions"):
@@ -79,7 +79,7 @@ def warnings_of_wording(runs: Sequence[Run]) -> Iterator[str]:
 
 
 def warnings_of_elicitation(probe_name: str, ways: dict[str, str]) -> list[str]:
-    """Return a warning if the elicitation methods, given by model name, differ."""
+    """Return a warning if the elicitation methods of the models differ."""
     if len(set(ways.values())) <= 1:
         return []
     told = "; ".join(f"{name}: {way}" for name, way in ways.items())

@@ -1,4 +1,4 @@
-"""Estimates of a run's requests and duration, from a plan and a short trial."""
+"""Estimate the number of requests and the duration of a run from its plan and a short trial."""
 
 from __future__ import annotations
 
@@ -27,15 +27,16 @@ _AROUND = 8
 
 @dataclass(frozen=True)
 class Cost:
-    """The maximum cost of a chat. The actual cost is lower if the store has some of the answers.
+    """The maximum cost of querying a chat server; cached answers make the actual cost lower.
 
     Args:
         texts: Number of distinct prompts.
-        calls: Number of calls, with one reply each, including the preflight's calls.
-        prompt_tokens: Approximate number of tokens that the server reads.
-        answer_tokens: Maximum number of tokens that the server generates; None if the length of
-            reasoning is unlimited. With a limit, one preflight reply is not counted: its reasoning
-            is not limited.
+        calls: The number of calls if each call returns one reply, including the calls of the
+            preflight.
+        prompt_tokens: The approximate number of tokens that the server reads.
+        answer_tokens: The maximum number of tokens that the server generates; None if the length of
+            reasoning is unlimited. If reasoning has a limit, the count omits one reply of the
+            preflight, whose reasoning is not limited.
     """
 
     texts: int
@@ -76,7 +77,7 @@ class Cost:
         )
 
     def to_json(self) -> dict[str, Any]:
-        """Return the output of ``--dry-run --json``."""
+        """Return the cost as ``--dry-run --json`` prints it."""
         return {
             "distinct": self.texts,
             "calls": self.calls,
@@ -103,17 +104,18 @@ _TRIAL = 16
 def estimate(
     engine: Engine, requests: Sequence[Request], blocks: Path | None = None
 ) -> dict[str, Any]:
-    """Compute the output of ``--dry-run``; sends a few of the requests and stores no answers.
+    """Compute the output of ``--dry-run`` by sending a few requests without storing answers.
 
     Args:
-        engine: The engine, with a store that may contain some of the answers.
+        engine: The engine, whose score store may contain some of the answers.
         requests: The requests.
-        blocks: The file that records a run's blocks.
+        blocks: The file that records the blocks of requests of a run.
 
     Returns:
-        ``prompts``, ``distinct``, ``stored``, ``skipped`` (longer than the model's window),
-        ``to_ask``, ``tokens`` of the requests to ask, and ``seconds``, extrapolated from a short
-        trial and divided by the number of workers (0 if there is nothing to ask).
+        ``prompts``, ``distinct``, ``stored``, ``skipped`` (longer than the model's context window),
+        ``to_ask``, ``tokens`` of the requests to send, and ``seconds``. The duration is
+        extrapolated from a short trial and divided by the number of workers; it is 0 if no request
+        is left to send.
     """
     plan = engine.plan(requests, blocks)
     parts = groupby(plan.blocks, key=lambda block: block.kind.folder)
@@ -131,7 +133,7 @@ def estimate(
 
 
 def _seconds(model: LanguageModel, blocks: Sequence[Block]) -> float:
-    """Extrapolate the duration of blocks of one kind from a few of their requests."""
+    """Extrapolate the duration of blocks of the same kind from a few of their requests."""
     planned = [request for block in blocks for request in block.requests]
     trial = planned[:: max(1, len(planned) // _TRIAL)][:_TRIAL]
     model.answer(trial[:1])  # warm up: the first pass includes one-time costs

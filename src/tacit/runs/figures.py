@@ -1,4 +1,4 @@
-"""Figures of runs, as files and as Altair charts."""
+"""Draw the figures of runs, as files or as Altair charts."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Figures:
     """The requested figures.
 
     Args:
-        formats: File formats, of svg, png and pdf; no figure is drawn if there are none.
+        formats: The file formats, any of svg, png and pdf; if empty, no figure is drawn.
         look: The theme.
     """
 
@@ -33,7 +33,7 @@ class Figures:
 
     @classmethod
     def of(cls, formats: str | None, palette: str) -> Figures:
-        """Parse the options, so that an error is reported before any work.
+        """Parse the options of figures, so that errors are reported before any work.
 
         Raises:
             RequestError: A format or the palette is unknown.
@@ -47,10 +47,10 @@ class Figures:
         return cls(chosen, look)
 
     def check(self, request: RunRequest) -> None:
-        """Raise, before any work, if a graph cannot be drawn.
+        """Raise an error before any work if a graph cannot be drawn.
 
         Raises:
-            RequestError: ``--graphs`` is given without ``--figures``, or names unknown graphs.
+            RequestError: ``--graphs`` is used without ``--figures``, or names unknown graphs.
         """
         if getattr(request.options, "graphs", None) and not self.formats:
             raise RequestError("--graphs requires --figures, which selects the file formats")
@@ -58,7 +58,7 @@ class Figures:
             request.made.check_graphs(request.options)
 
     def draw(self, request: RunRequest, runs: Mapping[str, Run], folder: Path) -> list[Path]:
-        """Write the figures of runs of one probe, with all models in each, and return the files.
+        """Write the figures of several runs of one probe, and return the paths of the files.
 
         Raises:
             WorkError: A file cannot be written.
@@ -76,7 +76,7 @@ class Figures:
 
 
 def shown_of(runs: Sequence[Run], look: Theme) -> Shown:
-    """Collect the data that figures of runs show."""
+    """Collect the findings, sizes and families of the models that figures show."""
     from tacit.charts.shown import Shown
 
     sizes = {run.name: run.model.get("parameters") for run in runs}
@@ -85,11 +85,11 @@ def shown_of(runs: Sequence[Run], look: Theme) -> Shown:
 
 
 def chart(runs: Sequence[Run], name: str, palette: str = "house") -> Chart:
-    """Return a figure of runs of one probe, with all models in it, as an Altair chart.
+    """Return an Altair chart that shows the models of all given runs of one probe.
 
     Raises:
-        RequestError: The probe has no such figure, the findings lack the data for it, or the
-            palette is unknown.
+        RequestError: The probe has no figure of this name, the findings lack the data for the
+            figure, or the palette is unknown.
     """
     from tacit.charts.theme import Theme, themed
 

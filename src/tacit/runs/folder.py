@@ -1,9 +1,9 @@
-"""The folder of a run: its request, manifest, questions and findings.
+"""Read and write the folder of a run, with its request, manifest, questions and findings.
 
-``run.yaml`` contains the request. ``manifest.json`` contains everything else that a figure depends
-on. It records the run's status (unfinished, finished or failed), and every version of Tacit that
-worked on the run with its libraries, the most recent last. An interrupted run resumes when the same
-request is made again with the same folder.
+``run.yaml`` contains the request. ``manifest.json`` contains everything that a figure depends on,
+apart from the request. The manifest records the run's status: unfinished, finished or failed. The
+manifest also lists the versions of Tacit, Python and libraries that were used for the run, the most
+recent last. An interrupted run resumes when the user repeats the same request with the same folder.
 """
 
 from __future__ import annotations
@@ -50,14 +50,14 @@ _LIBRARIES = (
 
 @dataclass
 class RunFolder:
-    """A run and its folder; nothing is written before ``begin``.
+    """A run and its folder; nothing is written until ``begin`` is called.
 
     Args:
-        folder: The run's folder; None for a run that is not written.
+        folder: The run's folder; None if the run is not written to disk.
         request: The request, ready for YAML.
 
     Raises:
-        RequestError: The folder contains another run, or files that are not a run.
+        RequestError: The folder contains another run, or files that do not belong to a run.
     """
 
     folder: Path | None
@@ -89,36 +89,36 @@ class RunFolder:
 
     @property
     def blocks(self) -> Path | None:
-        """The file that records the blocks of requests."""
+        """The path of the file that records the run's blocks of requests."""
         return self.folder and self.folder / "blocks.parquet"
 
     def about(self, about: Mapping[str, Any]) -> RunFolder:
-        """Return a copy whose manifest includes these entries."""
+        """Return a copy of this run whose manifest includes the given entries."""
         return replace(self, _about={**self._about, **about})
 
     def check_data(self) -> None:
-        """Raise if the data differ from those of the run that the folder contains.
+        """Raise an error if the data have changed since the folder's run began.
 
         Raises:
-            RequestError: The data have changed since.
+            RequestError: The data have changed since the run began.
         """
         before = self._manifest_before()
         if before is not None:
             self._refuse_changed(before, {**self._about, "model": before.get("model", {})})
 
     def describing(self, described: Mapping[str, Any]) -> RunFolder:
-        """Return a copy whose manifest includes these entries in the model's description."""
+        """Return a copy of this run with additional entries in the model's description."""
         return replace(self, _described=described)
 
     def begin(self, about: Mapping[str, Any]) -> None:
-        """Write the request, and a manifest with the status unfinished.
+        """Write the run's request, and a manifest with the status "unfinished".
 
         Args:
-            about: The manifest's entries on the model and the data.
+            about: The manifest's entries about the model and the data.
 
         Raises:
-            RequestError: The folder contains the same request, but its model or data have changed
-                since.
+            RequestError: The folder contains the same request, but the model or the data have
+                changed.
         """
         about = {**about, **self._about}
         about["model"] = {**about.get("model", {}), **self._described}
@@ -139,14 +139,14 @@ class RunFolder:
         self._write_manifest()
 
     def finish(self, findings: Findings) -> Findings:
-        """Write the questions, the findings' tables, and a manifest with the status finished.
+        """Write the questions, the findings, and a manifest with the status "finished".
 
         Returns:
-            The findings; the tables that are printed are added to their summary, unless it already
-            has entries of these names.
+            The findings, whose summary also contains the tables that are printed, unless it already
+            has entries with their names.
 
         Raises:
-            FindingsError: The findings do not match the probe's declaration.
+            FindingsError: The findings do not match the tables that the probe declares.
         """
         specs = declared(probe(str(self.request["probe"]))).tables
         findings = findings.check(specs.values()).summarised(specs.values())
@@ -162,9 +162,10 @@ class RunFolder:
 
     @contextmanager
     def failing(self) -> Iterator[None]:
-        """Return a context that writes a manifest with the status failed if an error is raised.
+        """Return a context manager that sets the run's status to "failed" if an error is raised.
 
-        The manifest includes the error. A run that the user interrupts stays unfinished.
+        The manifest includes the error. A run that the user interrupts keeps the status
+        "unfinished".
         """
         try:
             yield
@@ -176,10 +177,10 @@ class RunFolder:
             raise
 
     def _manifest_before(self) -> dict[str, Any] | None:
-        """Read the folder's manifest; None if there is none.
+        """Read the manifest in the folder; None if there is no manifest.
 
         Raises:
-            RequestError: The manifest cannot be read, or a newer version of Tacit has written it.
+            RequestError: The manifest cannot be read, or was written by a newer version of Tacit.
         """
         path = self.folder and self.folder / "manifest.json"
         if path is None or not path.is_file():
@@ -200,7 +201,7 @@ class RunFolder:
         return dict(before)
 
     def _refuse_changed(self, before: Mapping[str, Any], about: Mapping[str, Any]) -> None:
-        """Raise if the model or data differ from those in the folder's manifest."""
+        """Raise an error if the model or the data differ from the folder's manifest."""
         model, known = about.get("model", {}), before.get("model", {})
         changed = [key for key in ("fingerprint", "sha256") if known.get(key) != model.get(key)]
         if before.get("data") != about.get("data"):
@@ -236,7 +237,7 @@ def read_manifest(folder: Path) -> dict[str, Any]:
     """Read the manifest of a finished run.
 
     Raises:
-        DataError: The folder contains no finished run, or its files have changed since the run.
+        DataError: The folder contains no finished run, or its files were changed after the run.
     """
     path = folder / "manifest.json"
     if not path.is_file():
@@ -264,14 +265,15 @@ def read_manifest(folder: Path) -> dict[str, Any]:
 
 
 def read_findings(folder: Path, names: Iterable[str] | None = None) -> dict[str, pl.DataFrame]:
-    """Read findings of a finished run, by name.
+    """Read the tables of findings of a finished run, by name.
 
     Args:
         folder: The run's folder.
-        names: The findings to read; None for all.
+        names: The names of the findings to read; None to read all.
 
     Raises:
-        DataError: As ``read_manifest``; or a finding is missing or damaged.
+        DataError: See ``read_manifest``. The error is also raised if a finding is missing or
+            damaged.
     """
     wanted = None if names is None else strings(names, "names")
     digests = read_manifest(folder)["sha256"]["findings"]
@@ -282,7 +284,7 @@ def read_findings(folder: Path, names: Iterable[str] | None = None) -> dict[str,
 
 
 def digest_of(manifest: Mapping[str, Any]) -> str:
-    """Compute the digest of a manifest, over all entries but the digest itself."""
+    """Compute the digest of a manifest over all entries except the digest itself."""
     digests = {key: value for key, value in manifest["sha256"].items() if key != "manifest"}
     text = json.dumps({**manifest, "sha256": digests}, sort_keys=True)
     return hashlib.sha256(text.encode()).hexdigest()
@@ -295,7 +297,7 @@ _CHANGED = (
 
 
 def _finding(folder: Path, name: str, digest: str | None) -> pl.DataFrame:
-    """Read a finding, and check that it has not changed."""
+    """Read a table of findings, and check that its file has not changed."""
     path = _finding_path(folder, name)
     if path.is_file() and digest != _sha256(path):
         raise DataError(_CHANGED, path)
@@ -303,7 +305,7 @@ def _finding(folder: Path, name: str, digest: str | None) -> pl.DataFrame:
 
 
 def _write(findings: Findings, folder: Path) -> dict[str, Any]:
-    """Write the tables; return their digests for the manifest."""
+    """Write the questions and the findings, and return their digests for the manifest."""
     questions = folder / "questions.parquet"
     write_table(findings.questions, questions)
     digests = {}
@@ -323,12 +325,12 @@ def _sha256(path: Path) -> str:
 
 
 def _unreadable(manifest: Mapping[str, Any]) -> str | None:
-    """Return why a run of this format cannot be read, or None if it can."""
+    """Return why this version of Tacit cannot read the run; None if it can."""
     return files.unreadable(manifest.get("format", files.RUN), files.RUN)
 
 
 def _with_this(before: object) -> list[object]:
-    """Return the distinct versions that worked on a run, with the current one last."""
+    """Return the distinct software versions used for a run, with the current version last."""
     mine = {
         "tacit": version(),
         "python": platform.python_version(),

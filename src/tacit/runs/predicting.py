@@ -38,19 +38,19 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class RunPredictor:
-    """The stored predictor of a run, and what is needed to apply it.
+    """The stored predictor of a run, with the settings that are needed to apply it.
 
     Args:
         run: A finished run of the consistency probe.
-        model: Where the run's model is now; None where it was.
-        kb: Where the run's knowledge base is now; None where it was.
-        settings: Options of loading the model and of servers, by name, that ``run.yaml`` does not
+        model: The current location of the run's model; None if the location has not changed.
+        kb: The current location of the run's knowledge base; None if the location has not changed.
+        settings: Options for loading models and for servers, by name, that ``run.yaml`` does not
             record, such as ``device``.
-        store: The score store; None for the default.
-        reporter: Receives the progress.
+        store: The score store; None for the default store.
+        reporter: An object that receives the progress.
 
     Raises:
-        RequestError: The run is of another probe, or has no predictor.
+        RequestError: The run belongs to another probe or has no predictor.
     """
 
     run: Run
@@ -79,14 +79,14 @@ class RunPredictor:
         return predictor.stored(self.run.tables)
 
     def predict(self, question: str, choices: Sequence[str]) -> AnswerPrediction:
-        """Ask the model a question and its background, and predict whether its answer is correct.
+        """Ask the model a question with its background, and predict whether it answers correctly.
 
-        Answers that the store has are not asked again.
+        Answers in the score store are not requested again.
 
         Raises:
-            RequestError: See ``NewQuestion.of`` and ``NewQuestion.predict``; or the knowledge base,
-                the templates or the model differ from those of the run.
-            DataError: The knowledge base or the file of templates is missing.
+            RequestError: See ``NewQuestion.of`` and ``NewQuestion.predict``. The error is also
+                raised if the knowledge base, the templates or the model have changed since the run.
+            DataError: The knowledge base or the file of question templates is missing.
             ModelError: The model cannot be loaded.
         """
         options = self._options()
@@ -95,15 +95,15 @@ class RunPredictor:
         return replace(found, notes=(*found.notes, *self._remarks(found)))
 
     def _remarks(self, found: AnswerPrediction) -> Iterator[str]:
-        """Yield a remark if the prediction uses the background without evidence that it helps."""
+        """Yield a remark if the predictor uses background facts without evidence that they help."""
         if found.predictor == BOTH and not background_adds(self.run.summary):
             yield f"{adds(self.run.summary)}. The prediction uses all features nevertheless."
 
     def _options(self) -> ConsistencyOptions:
-        """Return the run's options, if the data they name are those of the run.
+        """Return the options of the run after checking that its data files have not changed.
 
         Raises:
-            RequestError: The knowledge base or the templates have changed.
+            RequestError: The knowledge base or the question templates have changed since the run.
         """
         request = self.run.request
         kind = ConsistencyProbe.Options
@@ -158,10 +158,10 @@ class RunPredictor:
 
     @cached_property
     def _engine(self) -> Engine:
-        """The engine of the run's model, which is loaded once for all predictions.
+        """The engine of the run's model, loaded once for all predictions.
 
         Raises:
-            RequestError: The model is not that of the run.
+            RequestError: The loaded model differs from the model of the run.
         """
         from tacit.engine.store import Store
 
@@ -177,10 +177,10 @@ class RunPredictor:
 
 
 def _named(kind: type, request: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the entries of a request that are options of a dataclass."""
+    """Return the entries of a request that are fields of the given options class."""
     return {name: request[name] for name in names_of(kind) if name in request}
 
 
 def _files(request: Mapping[str, Any]) -> list[str]:
-    """Return the files that predictions read."""
+    """Return the data files of a request that predictions read."""
     return [request[name] for name in ("kb", "templates") if request.get(name) is not None]

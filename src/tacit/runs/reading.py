@@ -1,4 +1,4 @@
-"""Finished runs, alone or grouped by probe, and functions that read them from folders."""
+"""Finished runs, alone or grouped by probe, with functions that read them from folders."""
 
 from __future__ import annotations
 
@@ -37,10 +37,11 @@ class Run:
     """A finished run.
 
     Args:
-        folder: The run's folder; None if nothing was written.
-        name: The model's name in the report, unique among the runs of the probe.
+        folder: The run's folder; None if the run was not written to disk.
+        name: The model's name in the report, unique among the runs of the same probe.
         request: The request.
-        manifest: The manifest, which describes everything else that the figures depend on.
+        manifest: The manifest, which records everything that the figures depend on, apart from the
+            request.
         tables: The findings.
 
     Examples:
@@ -70,14 +71,25 @@ class Run:
         return summary
 
     @property
+    def headline(self) -> str | None:
+        """The main result in one sentence; None if nothing was measured."""
+        return declared(probe(self.probe)).headline(self.findings)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the model, the folder, the headline and the summary, as ``--json`` prints them."""
+        folder = None if self.folder is None else str(self.folder)
+        about = {"model": self.name, "out": folder, "headline": self.headline}
+        return {**about, **self.summary}
+
+    @property
     def model(self) -> Mapping[str, Any]:
-        """The manifest's description of the model."""
+        """The model's description in the manifest."""
         model = self.manifest.get("model")
         return model if isinstance(model, dict) else {}
 
     @property
     def elicitation(self) -> str:
-        """The elicitation method; inferred for runs of early versions, which do not record it."""
+        """The elicitation method; inferred for runs of early versions, which did not record it."""
         from_file = self.model.get("kind") == "beliefs"
         return str(
             self.model.get("elicitation")
@@ -86,7 +98,7 @@ class Run:
 
     @cached_property
     def questions(self) -> pl.DataFrame:
-        """The questions and answers; read on first access, because the table may be large."""
+        """The questions and answers, read on first access because the table may be large."""
         if self._questions is not None or self.folder is None:
             return _none() if self._questions is None else self._questions
         return read_parquet(self.folder / "questions.parquet")
@@ -100,23 +112,24 @@ class Run:
 
     @property
     def figures(self) -> tuple[str, ...]:
-        """The names of the figures that the probe draws."""
+        """The names of the figures that the run's probe draws."""
         return tuple(declared(probe(self.probe)).figures)
 
     def figure(self, name: str, palette: str = "house") -> Chart:
-        """Return a figure as an Altair chart.
+        """Return a figure of the run as an Altair chart.
 
         Args:
             name: One of ``figures``.
-            palette: ``house``, or ``okabe-ito``, which is safe for colour-blind readers.
+            palette: ``house``, or ``okabe-ito``, which is suitable for colour-blind readers.
 
         Raises:
-            RequestError: There is no such figure or palette, or the findings lack the data for it.
+            RequestError: The figure or the palette is unknown, or the findings lack the data for
+                the figure.
         """
         return Runs((self,)).figure(name, palette)
 
     def report(self, path: Path | str) -> Path:
-        """Write the report, one HTML file, and return its path.
+        """Write the report as one HTML file, and return the path of the file.
 
         Raises:
             WorkError: The file cannot be written.
@@ -133,23 +146,24 @@ class Run:
         store: str | Path | Store | None = None,
         **settings: Any,  # noqa: ANN401 - options of models and servers
     ) -> AnswerPrediction:
-        """Predict whether the run's model answers a new question correctly (consistency only).
+        """Predict whether the run's model answers a new question correctly; consistency runs only.
 
-        Equivalent to ``tacit predict``: asks the question and its background facts, and applies the
-        predictor that the run has fitted.
+        Like ``tacit predict``, this method asks the question and its background facts, and applies
+        the predictor that the run fitted.
 
         Args:
             question: The question.
             choices: Two or more different choices.
-            model: Where the run's model is now; None where it was.
-            kb: Where the run's knowledge base is now; None where it was.
-            store: The score store; None for the default.
-            settings: Options of models and servers that ``run.yaml`` does not record, such as
+            model: The current location of the run's model; None if the location has not changed.
+            kb: The current location of the run's knowledge base; None if the location has not
+                changed.
+            store: The score store; None for the default store.
+            settings: Options for models and servers that ``run.yaml`` does not record, such as
                 ``device``.
 
         Raises:
             RequestError: The run has no predictor; the model, the knowledge base or the templates
-                differ from the run's; or the question cannot be asked.
+                have changed since the run; or the question is invalid.
             ModelError: The model cannot be loaded.
         """
         from tacit.engine.store import Store
@@ -165,7 +179,7 @@ class Run:
         return f"Run({self.probe} of {self.name!r}{where}; rows of tables: {tables})"
 
     def _repr_html_(self) -> str:
-        """Return HTML for notebooks: the summary's numbers, the names of tables and figures."""
+        """Return HTML for notebooks with the summary's numbers, and lists of tables and figures."""
         rows = "".join(
             f"<tr><td>{escape(key)}</td><td>{value:,}</td></tr>"
             if isinstance(value, int)
@@ -181,10 +195,10 @@ class Run:
 
 @dataclass(frozen=True, repr=False, eq=False)
 class Runs(Mapping[str, Run]):
-    """Runs of one probe, by the names of their models.
+    """Runs of the same probe, as a mapping whose keys are model names.
 
     Args:
-        runs: The runs; their names are unique.
+        runs: The runs, whose names are unique.
 
     Examples:
         >>> import tacit
@@ -208,23 +222,23 @@ class Runs(Mapping[str, Run]):
 
     @cached_property
     def comparison(self) -> pl.DataFrame | None:
-        """The paired comparison of all pairs of models, with intervals; None if there is none."""
+        """The paired comparison of all models, with intervals; None if there is no comparison."""
         from tacit.runs.comparison import compared
 
         return compared(self.runs)
 
     @cached_property
     def scale(self) -> pl.DataFrame | None:
-        """Slope and trend of the figures over the size of models, by family.
+        """The slope and trend of each figure over model size, for each family.
 
-        None if no family has two sizes.
+        The table is None if no family has models of two sizes.
         """
         from tacit.runs.scale import scaled
 
         return scaled(self.runs)
 
     def figure(self, name: str, palette: str = "house") -> Chart:
-        """Return a figure with all models in it; see ``Run.figure``.
+        """Return a figure that shows all models of the runs; see ``Run.figure``.
 
         Raises:
             RequestError: As ``Run.figure``.
@@ -234,7 +248,7 @@ class Runs(Mapping[str, Run]):
         return chart(self.runs, name, palette)
 
     def report(self, path: Path | str) -> Path:
-        """Write one report of all models; see ``Run.report``.
+        """Write one report about all models of the runs; see ``Run.report``.
 
         Raises:
             WorkError: The file cannot be written.
@@ -248,7 +262,7 @@ class Runs(Mapping[str, Run]):
         return "\n".join(["Runs:", *(f"  {run!r}" for run in self.runs)])
 
     def _repr_html_(self) -> str:
-        """Return HTML for notebooks: each run, and the comparison of the models."""
+        """Return HTML for notebooks with each run and the comparison of the models."""
         told = "".join(run._repr_html_() for run in self.runs)
         return told if self.comparison is None else told + self.comparison._repr_html_()
 
@@ -260,15 +274,15 @@ def _none() -> pl.DataFrame:
 
 
 def read_runs(folders: Sequence[Path]) -> list[Run]:
-    """Read the runs in folders, grouped by probe.
+    """Read the runs in the given folders, and order them by probe.
 
     Args:
-        folders: Folders of runs, or folders that contain several runs, as written by ``tacit run``
-            with several models.
+        folders: Folders of runs, or folders that contain several runs, such as ``tacit run`` writes
+            for several models.
 
     Raises:
-        RequestError: A run is named twice, or a folder contains none.
-        DataError: A run is not finished, is damaged, or is of an unknown probe.
+        RequestError: A run is given twice, or a folder contains no run.
+        DataError: A run is unfinished or damaged, or names an unknown probe.
     """
     places = [place for folder in folders for place in _runs_in(folder)]
     twice = [place for place, n in Counter(p.resolve() for p in places).items() if n > 1]
@@ -279,12 +293,12 @@ def read_runs(folders: Sequence[Path]) -> list[Run]:
 
 
 def named(runs: Sequence[Run]) -> list[Run]:
-    """Return the same runs with names that are unique within each probe."""
+    """Return the runs with new names that are unique within each probe."""
     return [replace(run, name=name) for run, name in zip(runs, _names(runs), strict=True)]
 
 
 def _runs_in(folder: Path) -> list[Path]:
-    """Return the folder itself if it is a run's, else the runs in it at any depth, sorted."""
+    """Return the folder if it contains a run, or else all run folders at any depth within it."""
     if not folder.is_dir():
         problem = "is a file" if folder.is_file() else "does not exist"
         raise RequestError(f"{folder} {problem}; expected the folder of a run")
@@ -297,7 +311,7 @@ def _runs_in(folder: Path) -> list[Path]:
 
 
 def _searched(folder: Path) -> Iterator[Path]:
-    """Yield the folders of runs at or below a folder, except in hidden folders."""
+    """Yield the folders of runs at or below a folder, skipping hidden folders."""
     if any((folder / name).is_file() for name in ("manifest.json", "run.yaml")):
         yield folder
         return
@@ -339,7 +353,7 @@ def _mapping(path: Path, parse: Any) -> Mapping[str, Any]:  # noqa: ANN401 - JSO
 
 
 def _names(runs: Sequence[Run]) -> list[str]:
-    """Return the last part of each model's name, or a longer name if that is ambiguous."""
+    """Return the last part of each model's name, or a longer name if the last part is ambiguous."""
     folders = [legible(run.folder.name if run.folder else "") for run in runs]
     full = [
         legible(str(run.model.get("name") or run.request.get("model") or folder))

@@ -1,4 +1,4 @@
-"""Reporters of a run's progress: an interface, and an implementation that only logs warnings."""
+"""Interface for reporting the progress of a run, and an implementation that only logs."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ log = logging.getLogger("tacit")
 
 
 class Work(Protocol):
-    """Requests that are answered and stored together."""
+    """A block of requests whose answers are stored together."""
 
     @property
     def ended(self) -> int:
-        """The number of prompts that are now answered completely."""
+        """The number of prompts whose answers are complete once this block is stored."""
         ...
 
     @property
@@ -32,7 +32,7 @@ class Work(Protocol):
 
 
 class Planned(Protocol):
-    """Requests to process, for any model."""
+    """The requests that a model still has to answer."""
 
     @property
     def prompts(self) -> int:
@@ -46,15 +46,15 @@ class Planned(Protocol):
 
     @property
     def stored(self) -> int:
-        """The number of other prompts whose answers are cached."""
+        """The number of prompts whose answers are already cached."""
         ...
 
 
 class Reporter(Protocol):
-    """Receives the progress of a run."""
+    """An object that receives the progress, warnings and costs of a run."""
 
     def asking(self, plan: Planned) -> AbstractContextManager[Callable[[Work], None]]:
-        """Show a plan's progress; the context yields a function to call with stored work."""
+        """Show the progress of a plan; the context manager returns a callback for stored work."""
         ...
 
     def warn(self, line: str) -> None:
@@ -62,20 +62,20 @@ class Reporter(Protocol):
         ...
 
     def note(self, line: str) -> None:
-        """Show a fact that is no warning."""
+        """Show a message that is not a warning."""
         ...
 
     def confirm(self, costs: Mapping[str, Cost], *, yes: bool) -> None:
-        """Show the cost of querying servers, by address, and ask for confirmation.
+        """Show the cost of querying each server, and ask the user to confirm.
 
         Raises:
-            RequestError: The user declines, or cannot be asked.
+            RequestError: The user declines, or cannot be asked for confirmation.
         """
         ...
 
 
 class Quiet:
-    """Shows no progress; logs warnings to the logger ``tacit``."""
+    """A reporter that shows no progress and logs warnings to the logger ``tacit``."""
 
     def asking(self, plan: Planned) -> AbstractContextManager[Callable[[Work], None]]:
         """See ``Reporter.asking``."""
@@ -94,7 +94,7 @@ class Quiet:
         """See ``Reporter.confirm``.
 
         Raises:
-            RequestError: There is a cost and ``yes`` is False.
+            RequestError: There is a cost, but ``yes`` is False.
         """
         if yes or not costs:
             return

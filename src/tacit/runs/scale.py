@@ -1,4 +1,4 @@
-"""Figures of the models of several runs over their size, for probes that declare such figures."""
+"""Compute how a probe's figures change with model size, if the probe declares such figures."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ if TYPE_CHECKING:
 
 
 def size_of(run: Run) -> Sized:
-    """Return the family and number of parameters of a run's model."""
+    """Return the family and the number of parameters of a run's model."""
     return Sized(run.model.get("family"), run.model.get("parameters"))
 
 
 def scaled(runs: Sequence[Run], out: Path | None = None) -> pl.DataFrame | None:
-    """Return the slope and trend of each figure in each family of models.
+    """Return the slope and trend of each figure over model size, for each family.
 
     Args:
         runs: Finished runs of one probe.
-        out: The folder in which to write ``scale.parquet``; None writes nothing.
+        out: The folder in which to write ``scale.parquet``; None to write nothing.
 
     Returns:
-        The columns of ``tacit.findings.scale.SCALE``; None if the probe declares no such figures,
-        or if no family has two sizes.
+        A table with the columns of ``tacit.findings.scale.SCALE``; None if the probe declares no
+        figures over model size, or if no family has models of two sizes.
     """
     from tacit.tables import write_table
 
@@ -47,7 +47,7 @@ def scaled(runs: Sequence[Run], out: Path | None = None) -> pl.DataFrame | None:
 
 
 def unsized(runs: Sequence[Run]) -> Iterator[str]:
-    """Yield a warning for each model that has no place in the table of scale."""
+    """Yield a warning for each model whose family or number of parameters is unknown."""
     for run in runs:
         of = size_of(run)
         lacking = [name for name in ("family", "parameters") if not getattr(of, name)]

@@ -1,4 +1,4 @@
-"""The files of ``tacit score``: prompts as JSON lines, and their scores or votes."""
+"""Read and write the JSONL files of ``tacit score``: prompts, scores and votes."""
 
 from __future__ import annotations
 
@@ -22,7 +22,8 @@ def read_prompts(path: Path) -> list[Prompt]:
     """Read the prompts of a JSONL file.
 
     Raises:
-        DataError: A line is malformed (the message names it), or there are no prompts.
+        DataError: A line is malformed (the message names the line), or the file contains no
+            prompts.
     """
     found = []
     for line, record in read_json_lines(path):
@@ -52,7 +53,7 @@ def _prompt(record: dict[str, Any]) -> Prompt:
 
 
 def write_answers(answers: Sequence[Scores | Votes], out: Path) -> None:
-    """Write the scores of each prompt's answers, or the votes for them, one line per prompt.
+    """Write the scores or the votes of each prompt's answers, one line per prompt.
 
     Raises:
         WorkError: The file cannot be written.
@@ -77,7 +78,7 @@ def is_scores(path: Path) -> bool:
 
 
 def _row(score: AnswerScore) -> dict[str, Any]:
-    """Convert an answer's score to a row; a missing score has the additional key ``missing``."""
+    """Convert an answer's score to a row, with the key ``missing`` if there is no score."""
     row = {
         "answer": score.answer,
         "logprob": score.logprob,
@@ -88,7 +89,7 @@ def _row(score: AnswerScore) -> dict[str, Any]:
 
 
 def _row_of_votes(votes: Votes) -> dict[str, Any]:
-    """Convert a prompt's votes to a row: each answer's votes and vote share, with its interval."""
+    """Convert a prompt's votes to a row with the votes, vote share and interval of each answer."""
     rows = []
     for answer, count in votes.counts.items():
         share = wilson(count, votes.parsed)
@@ -98,7 +99,7 @@ def _row_of_votes(votes: Votes) -> dict[str, Any]:
 
 
 def counts(scores: Sequence[Scores]) -> dict[str, Any]:
-    """Count all answers, those without a score, and those whose first token overlaps the text."""
+    """Count all answers, missing scores, and answers whose first token overlaps the text."""
     answers = [answer for one in scores for answer in one.answers]
     return {
         "answers": len(answers),

@@ -1,4 +1,4 @@
-"""The steps of running a probe on models: folders, requests, answers, findings and comparison."""
+"""The steps of running a probe on models, from folders and requests to the comparison."""
 
 from __future__ import annotations
 
@@ -44,11 +44,11 @@ FROM_FILE = "beliefs from a file"
 
 @dataclass(frozen=True)
 class Together:
-    """The tables about several models.
+    """The tables that compare several models.
 
     Args:
-        comparison: The differences between each pair of models; None for a single model.
-        scale: The figures over the size of models; None if no family has two sizes.
+        comparison: The differences between each pair of models; None if there is only one model.
+        scale: The trend of figures over model size; None if no family has models of two sizes.
     """
 
     comparison: pl.DataFrame | None = None
@@ -57,25 +57,25 @@ class Together:
 
 @dataclass(frozen=True)
 class RunRequest:
-    """A request to run a probe on one or more models, or on beliefs that were elicited elsewhere.
+    """A request to run a probe on models, or on beliefs elicited by another program.
 
     Args:
         probe: The probe's name.
         options: An instance of the probe's ``Options``.
         models: The models' names.
-        beliefs: A file of beliefs, instead of a model.
-        out: The run's folder, or with several models the parent of their folders; None writes
+        beliefs: A file of beliefs, used instead of a model.
+        out: The run's folder; for several models, the parent of their folders; None to write
             nothing.
         settings: How models are loaded.
         engine: The engine that queries the models.
-        store: The score store; None for the default.
-        reporter: Receives the progress of the run.
-        own_settings: How single models are loaded, by name, if not as in ``settings``.
-        nested: Whether the run of a single model is in a subfolder of ``out``, too.
+        store: The score store; None for the default store.
+        reporter: An object that receives the progress of the run.
+        own_settings: The settings of models that are not loaded as in ``settings``, by model name.
+        nested: Whether to create a subfolder of ``out`` even for a single model.
 
     Raises:
-        RequestError: Neither models nor a file of beliefs are given, or both are; a model is named
-            twice; or a folder contains another run.
+        RequestError: Models and a file of beliefs are both given or both missing, a model is named
+            twice, or a folder contains another run.
         ModelError: A model's name is invalid.
     """
 
@@ -105,7 +105,7 @@ class RunRequest:
 
     @cached_property
     def loading(self) -> LoadOptions:
-        """The options for loading the models."""
+        """The options for loading all models."""
         return self.settings.options(self.models)
 
     def settings_of(self, name: str) -> ModelSettings:
@@ -113,7 +113,7 @@ class RunRequest:
         return self.own_settings.get(name, self.settings)
 
     def loading_of(self, name: str) -> LoadOptions:
-        """Return the options for loading a model.
+        """Return the options for loading one model.
 
         Raises:
             RequestError: As ``ModelSettings.options``.
@@ -123,7 +123,7 @@ class RunRequest:
 
     @cached_property
     def _described(self) -> Mapping[str, Mapping[str, str | int]]:
-        """The family and the number of parameters that the user gives, by model."""
+        """The family and number of parameters that the user specifies, by model."""
         names = self.models if self.beliefs is None else (self.beliefs.name,)
         return self.settings.described.of(names)
 
@@ -140,7 +140,7 @@ class RunRequest:
 
     @cached_property
     def data(self) -> Mapping[str, Any]:
-        """The digests of the data, by file name."""
+        """The digests of the data files, by file name."""
         return digests(self.options)
 
     @cached_property
@@ -160,11 +160,11 @@ class RunRequest:
 
     @cached_property
     def probes(self) -> Mapping[str, Probe]:
-        """Each model's probe; a probe that depends on vocabularies first reads those of the models.
+        """The probe for each model; some probes must first read the vocabularies of all models.
 
         Raises:
             ModelError: A model cannot be loaded.
-            RequestError: The models share no word, or there is nothing to ask.
+            RequestError: The models share no word, or the probe has no questions.
         """
         from tacit.models import loading
 
@@ -174,7 +174,7 @@ class RunRequest:
         return self.made.for_models({name: ModelWords(*each) for name, each in told.items()})
 
     def run(self) -> dict[str, Run]:
-        """Run one model after the other, with one in memory at a time; return the runs by name."""
+        """Run the models one after the other and return the runs by model name."""
         folders, about = self.folders, {"data": self.data}
         if self.beliefs is not None:
             return {self.beliefs.name: self._measured(self.beliefs, folders, about)}
@@ -183,7 +183,7 @@ class RunRequest:
         return {name: self.ask(name, self.start(name)) for name in self.models}
 
     def publish(self, found: Mapping[str, Run], *, report: bool = True) -> Together:
-        """Compare the models and, if there is a folder, write the report and the tables.
+        """Compare the models, and write the report and the tables if there is a folder.
 
         Args:
             found: The runs.
@@ -200,10 +200,10 @@ class RunRequest:
         return Together(compared(runs, self.out), scaled(runs, self.out))
 
     def estimate(self) -> dict[str, dict[str, Any]]:
-        """Estimate the requests to each model, and their duration or cost.
+        """Estimate the requests to each model, with their duration or cost.
 
         Raises:
-            RequestError: Beliefs are given, so that there is nothing to estimate.
+            RequestError: The request is for beliefs from a file, which need no requests to a model.
         """
         if self.beliefs is not None:
             raise RequestError(
@@ -216,19 +216,19 @@ class RunRequest:
         }
 
     def estimated(self, name: str, engine: Engine) -> dict[str, Any]:
-        """Estimate the requests to one model, and their duration, with its engine."""
+        """Estimate the requests to one model, and their duration, with the model's engine."""
         found = estimate(engine, self.requests(name), self.folders[name].blocks)
         return found | self._group_sizes(name)
 
     def ask(self, name: str, engine: Engine) -> Run:
-        """Run the probe on one model, with its engine."""
+        """Run the probe on one model with the model's engine."""
         folder = self.folders[name].about({"data": self.data}).describing(self._described[name])
         return _run(folder, asking.ask(self.probes[name], engine, folder, self.reporter), name)
 
     def _measured(
         self, beliefs: Path, folders: Mapping[str, RunFolder], about: Mapping[str, Any]
     ) -> Run:
-        """Run the probe on beliefs that were elicited elsewhere."""
+        """Run the probe on beliefs from a file."""
         made = self.made
         if not isinstance(made, ReadsBeliefs):
             raise RequestError(
@@ -243,11 +243,11 @@ class RunRequest:
         return _run(folder, findings, beliefs.name)
 
     def start(self, name: str) -> Engine:
-        """Start the engine of one model; dropping the engine frees the model."""
+        """Start the engine of one model; deleting the engine frees the model's memory."""
         return self.engine.start(name, self.loading_of(name), self._store)
 
     def requests(self, name: str) -> list[Request]:
-        """Return the requests to one model."""
+        """Return the probe's requests to one model."""
         return asking.ungrouped(asking.requests_of(self.probes[name]))
 
     def chats(self, name: str) -> bool:
@@ -257,19 +257,19 @@ class RunRequest:
         return bool(chats_of([name], self.loading_of(name).server))
 
     def cost(self, name: str) -> dict[str, Any]:
-        """Return the maximum cost of querying a server's chat API, as the output of a dry run."""
+        """Return the maximum cost of querying a chat server, in the format of a dry run."""
         found: dict[str, Any] = self._cost(name).to_json()
         return found | self._group_sizes(name)
 
     def _group_sizes(self, name: str) -> dict[str, Any]:
-        """Return the number of requests of each group to one model, for a dry run."""
+        """Return the number of requests to one model in each group, for a dry run."""
         return {"groups": asking.group_sizes(self.probes[name])}
 
     def confirm(self, names: Iterable[str]) -> None:
-        """Ask for confirmation of the cost of those of the models that chat.
+        """Ask the user to confirm the cost of querying chat models.
 
         Raises:
-            RequestError: The user declines, or cannot be asked.
+            RequestError: The user declines, or cannot be asked for confirmation.
         """
         for yes in (True, False):
             costs = {
@@ -280,7 +280,7 @@ class RunRequest:
             self.reporter.confirm(costs, yes=yes)
 
     def check_replies(self) -> None:
-        """Raise if replies in a chat cannot answer the probe's questions.
+        """Raise an error if chat replies cannot answer the probe's questions.
 
         Raises:
             RequestError: As ``tacit.runs.asking.check_replies``.
@@ -303,11 +303,11 @@ def _run(folder: RunFolder, findings: Findings, name: str) -> Run:
 
 
 def _check_vocabularies(models: Sequence[str], beliefs: Path | None) -> None:
-    """Raise if a probe that ranks vocabularies is given a server or a file of beliefs.
+    """Raise an error if a probe that ranks vocabularies is given a server or beliefs.
 
     Raises:
-        ModelError: A name is a server's address.
-        RequestError: A file of beliefs is given.
+        ModelError: A model's name is the address of a server.
+        RequestError: A file of beliefs is given to a probe that ranks vocabularies.
     """
     from tacit.models.openai.options import is_address
 
@@ -327,12 +327,12 @@ def _check_vocabularies(models: Sequence[str], beliefs: Path | None) -> None:
 def folders_of(
     requests: Mapping[str, Mapping[str, Any]], out: Path | None, *, nested: bool = False
 ) -> dict[str, RunFolder]:
-    """Return each model's run folder: ``out`` itself, or with several models a subfolder for each.
+    """Return each model's run folder, which is ``out`` or, for several models, a subfolder.
 
     Args:
-        requests: Each model's request, without the model, by model name.
-        out: The folder; None for runs that are not written.
-        nested: Whether a single model has a subfolder, too.
+        requests: Each model's request without the model itself, by model name.
+        out: The folder for the runs; None if the runs are not written to disk.
+        nested: Whether to create a subfolder even for a single model.
 
     Raises:
         RequestError: A folder contains another run.
@@ -354,12 +354,12 @@ def folders_of(
 
 
 def _check_beside(out: Path, folders: Sequence[Path]) -> None:
-    """Raise if the comparison, figures or report of several runs would overwrite other files.
+    """Raise an error if the output of several runs would overwrite other files in the folder.
 
-    If one of the runs already exists, these files are assumed to belong to the same command.
+    If one of the runs already exists, existing files are assumed to belong to the same command.
 
     Raises:
-        RequestError: One of these files exists, and none of the runs.
+        RequestError: A file that would be overwritten exists, but none of the runs does.
     """
     if any((folder / "run.yaml").is_file() for folder in folders):
         return
@@ -371,7 +371,7 @@ def _check_beside(out: Path, folders: Sequence[Path]) -> None:
 
 
 def _folder_name(model: str, taken: Collection[str]) -> str:
-    """Return an unused folder name for a model, also unique on case-insensitive file systems."""
+    """Return an unused folder name for a model, unique even if letter case is ignored."""
     try:
         place = Path(model)
         own = place.resolve().name if place.is_dir() else model

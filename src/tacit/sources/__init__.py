@@ -1,1 +1,1 @@
-"""Readers of the data that probes use; each returns plain tables or frozen dataclasses."""
+"""Readers of the data that probes use, which return plain tables or frozen dataclasses."""

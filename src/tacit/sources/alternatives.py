@@ -1,8 +1,9 @@
-"""The alternatives of a feature: the wordings that participants wrote, and which participants did.
+"""Parse the alternatives of a feature: the wordings of participants, and who wrote each.
 
-The CSLB norms list the alternatives of a feature in one column and the participants in another.
-The two lists are aligned: the n-th entry of one belongs to the n-th entry of the other. Some rows
-of the published file are not aligned, and some have the alternatives of another feature.
+The CSLB norms list the alternatives of a feature in one column, and the participants who wrote them
+in another. The two columns are aligned: the n-th entry of one belongs to the n-th entry of the
+other. In the published file, some rows are not aligned, and some rows contain the alternatives of
+another feature.
 """
 
 from __future__ import annotations
@@ -31,14 +32,14 @@ _WORD = re.compile(r"[^\W_]+")
 
 @dataclass(frozen=True, slots=True)
 class Alternatives:
-    """The wordings that participants wrote for a feature.
+    """The alternatives of a feature, which are the wordings that participants wrote.
 
     Args:
         texts: The distinct wordings, in the order of the file.
         people: The participants who wrote each wording, in the order of ``texts``; empty if the
             file does not list them.
-        problem: ``UNALIGNED`` or ``UNNAMED`` if there are several wordings that cannot be counted;
-            else None.
+        problem: ``UNALIGNED`` or ``UNNAMED`` if several wordings cannot be counted; None if there
+            is no problem.
     """
 
     texts: tuple[str, ...] = ()
@@ -47,10 +48,11 @@ class Alternatives:
 
 
 def read_alternatives(cell: str, participants: str = "") -> Alternatives:
-    """Parse the alternatives and participants of one row.
+    """Parse the alternatives and the participants in one row of the norms.
 
-    Entries are separated by semicolons or bars, else by commas. Participants may also be separated
-    by spaces. An entry of participants is one participant, or several who wrote the same wording.
+    Alternatives are separated by semicolons or bars, or by commas if the cell contains neither.
+    Participants may also be separated by spaces. An entry in the list of participants names one
+    participant, or several who wrote the same wording.
     """
     entries = _entries(cell, ";|") or _entries(cell, ",")
     texts = tuple(dict.fromkeys(entries))
@@ -70,19 +72,20 @@ def read_alternatives(cell: str, participants: str = "") -> Alternatives:
 
 
 def shifted_rows(rows: Sequence[tuple[str, Sequence[str]]]) -> frozenset[int]:
-    """Find the rows of a concept whose alternatives belong to another feature.
+    """Find the rows of a concept that contain the alternatives of another feature.
 
-    Alternatives are foreign if none shares a word with its own feature. A row is shifted if its
-    alternatives are foreign and (1) one has exactly the words of another feature of the concept,
-    (2) another shifted row has the alternatives of this row's feature, or (3) no alternative
-    contains a letter, because the columns of the row are shifted. Inflected forms of a word count
-    as the same word; verbs such as "is" or "used" are ignored.
+    The alternatives of a row are foreign if none of them shares a word with the feature of the row.
+    A row is shifted if its alternatives are foreign and one of three conditions is met: (1) an
+    alternative has exactly the words of another feature of the concept, (2) another shifted row has
+    the alternatives of this row's feature, or (3) no alternative contains a letter, because the
+    columns of the row are shifted. Inflected forms count as the same word, and words such as "is"
+    or "used" are ignored.
 
     Args:
-        rows: The feature and the alternatives of each row.
+        rows: The feature and the alternatives of each row of the concept.
 
     Returns:
-        The indices of the shifted rows.
+        The indices of the shifted rows in ``rows``.
     """
     said = [[_content(text) for text in texts] for _, texts in rows]
     foreign = {
@@ -103,9 +106,10 @@ def shifted_rows(rows: Sequence[tuple[str, Sequence[str]]]) -> frozenset[int]:
 
 
 def _entries(cell: str, marks: str) -> list[str]:
-    """Split a cell at the first of the separators that it contains.
+    """Split a cell at the first of the given separators that the cell contains.
 
-    Without any, return no entries for ``;|``, and the whole cell as one entry otherwise.
+    If the cell contains no separator, return no entries for ``;|``, and the whole cell as the only
+    entry for other separators.
     """
     mark = next((mark for mark in marks if mark in cell), None)
     if mark is None and marks == ";|":
@@ -128,13 +132,13 @@ def _has_letter(text: str) -> bool:
 
 @cache
 def _content(text: str) -> frozenset[str]:
-    """Return the lemmas of a text's words; an underscore separates words."""
+    """Return the lemmas of the content words in a text; an underscore separates words."""
     words = _WORD.findall(text.lower())
     return frozenset(_lemma(word) for word in words if word not in _RELATING)
 
 
 def _variants(feature: str) -> list[frozenset[str]]:
-    """Return the words of each wording of a feature; an underscore joins alternative words."""
+    """Return the lemmas of each wording of a feature; underscores join alternative words."""
     variants: list[frozenset[str]] = [frozenset()]
     for token in feature.split():
         choices = [_content(word) for word in token.split("_") if word]

@@ -1,8 +1,8 @@
-"""Anchor questions: multiple-choice questions with a known right choice.
+"""Anchor questions, which are multiple-choice questions with a known right choice.
 
-Supported are the layouts of CommonsenseQA, ARC, OpenBookQA and PIQA, and custom tables. The layout
-is detected from the columns and their contents (Sahu et al. 2022, section 3: question, choices,
-right choice).
+The reader supports custom tables and the layouts of CommonsenseQA, ARC, OpenBookQA and PIQA. The
+layout is detected from the columns and their contents. An anchor question consists of a question,
+its choices and the right choice (Sahu et al. 2022, section 3).
 """
 
 from __future__ import annotations
@@ -42,13 +42,13 @@ class Anchor:
     """A multiple-choice question.
 
     Args:
-        id: The file's own ID, else the number of the row, from 1.
+        id: The ID of the question in the file, or the number of its row, from 1.
         question: The question.
         choices: At least two different choices, none of them empty.
         answer: The index of the right choice, from 0; None if the file does not specify it.
-        concept: The concept that the question was written about, if the file names it.
-        repeated: Number of additional listings of choices in the file. CommonsenseQA's development
-            split has 24 questions with one choice listed twice.
+        concept: The concept that the question was written about, if the file specifies it.
+        repeated: The number of repeated listings of choices in the file. CommonsenseQA's
+            development split has 24 questions that list one choice twice.
     """
 
     id: str
@@ -63,19 +63,19 @@ class Anchor:
 
 
 class _NoColumnError(ValueError):
-    """A row has the columns of no known layout."""
+    """The columns of a row match no known layout."""
 
 
 def read_anchors(path: Path | str) -> list[Anchor]:
-    """Read multiple-choice questions in the file's order; see ``docs/reference/questions.md``.
+    """Read multiple-choice questions in file order; see ``docs/reference/questions.md``.
 
     Args:
-        path: A JSONL, Parquet, CSV or TSV file.
+        path: The path of a JSONL, Parquet, CSV or TSV file.
 
     Raises:
-        DataError: The file is missing, empty or malformed, has no known layout, or has a row with
-            an empty question, fewer than two choices, an empty or repeated choice, an answer that
-            is not among the choices, or the ID of another row.
+        DataError: The file is missing, empty or malformed, has no known layout, or has an invalid
+            row. A row is invalid if it has an empty question, fewer than two choices, an empty or
+            repeated choice, an answer that is not among the choices, or the ID of another row.
     """
     path = Path(path)
     anchors: dict[str, Anchor] = {}
@@ -121,9 +121,9 @@ def _is_piqa(row: Row) -> bool:
 
 
 def _flat(row: Row) -> Row:
-    """Return the row with ``question`` and, except for PIQA, ``choices`` as top-level keys.
+    """Return a row whose ``question`` and, except for PIQA, ``choices`` are top-level keys.
 
-    CommonsenseQA and similar data sets were first released with the choices nested in the question.
+    The first releases of CommonsenseQA and similar data sets nested the choices in the question.
     """
     if _is_piqa(row):
         return {**row, "question": row["goal"]}

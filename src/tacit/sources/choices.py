@@ -1,7 +1,7 @@
-"""Parsers for the choices of a question and the right choice, in several layouts.
+"""Parse the choices of a question and the right choice, in several layouts.
 
-Surrounding white space is stripped from every text. Functions raise ValueError with the problem in
-a row; the caller adds the file and line.
+Surrounding white space is stripped from every text. The functions raise ValueError with the problem
+of a row, and the caller adds the file and line.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ _SEPARATOR = "|"
 
 @dataclass(frozen=True, slots=True)
 class Choices:
-    """The choices of a question, and the right one.
+    """The choices of a question, and the index of the right choice.
 
     Args:
         texts: At least two different choices, none of them empty.
-        answer: The index of the right choice, from 0; None if it is unknown.
-        repeated: Number of additional listings of choices in the source.
+        answer: The index of the right choice, from 0; None if the right choice is unknown.
+        repeated: The number of repeated listings of choices in the source.
     """
 
     texts: tuple[str, ...]
@@ -41,7 +41,7 @@ class Choices:
 
 
 def is_labelled(cell: object) -> bool:
-    """Return whether choices have labels: lists of labels and texts, or a list of pairs."""
+    """Return whether the choices in a cell have labels."""
     return isinstance(cell, dict) or (
         isinstance(cell, list) and any(isinstance(choice, dict) for choice in cell)
     )
@@ -54,11 +54,11 @@ def labelled_choices(cell: object, key: object) -> Choices:
 
     Args:
         cell: ``{"label": […], "text": […]}`` or ``[{"label": …, "text": …}, …]``.
-        key: The label of the right choice; None or empty if it is unknown.
+        key: The label of the right choice; None or empty if the right choice is unknown.
 
     Raises:
-        ValueError: Labels and texts do not pair up, there are fewer than two different choices, a
-            choice is empty, a label is repeated, or the key is not a label.
+        ValueError: Labels and texts do not match in number, there are fewer than two different
+            choices, a choice is empty, a label is repeated, or ``key`` is not one of the labels.
     """
     labels, listed = _labels_and_texts(cell)
     texts = _texts(listed)
@@ -73,17 +73,18 @@ def labelled_choices(cell: object, key: object) -> Choices:
 
 
 def plain_choices(cell: object, answer: object) -> Choices:
-    """Parse choices without labels: a list, or a text with a JSON list or items separated by "|".
+    """Parse choices without labels from a list, a JSON list, or text separated by "|".
 
     Args:
-        cell: The choices. A text that begins with ``[`` is a JSON list.
-        answer: The right choice: its text, else its letter, A for the first; or, as a whole number
-            (not as text), its index from 0. A text that equals a choice means that choice, even if
-            it is also another choice's letter. None or empty if it is unknown.
+        cell: The choices. Text that begins with ``[`` is parsed as a JSON list.
+        answer: The right choice, given as its text, as its letter (A for the first choice), or as a
+            whole number, which is its index from 0. Text that equals a choice means that choice,
+            even if the text is also the letter of another choice. None or an empty text means that
+            the right choice is unknown.
 
     Raises:
         ValueError: There are fewer than two choices, a choice is empty or repeated, or the answer
-            is not among the choices or matches two of them.
+            matches no choice or two choices.
     """
     texts = _texts(_split(cell) if isinstance(cell, str) else cell)
     _refuse_few(texts)
@@ -104,11 +105,11 @@ def two_solutions(first: object, second: object, label: object) -> Choices:
     Args:
         first: ``sol1``.
         second: ``sol2``.
-        label: 0 for the first, 1 for the second, as a number or as text; None, empty or -1 if it is
-            unknown.
+        label: 0 for the first solution, or 1 for the second, as a number or as text. None, empty or
+            -1 means that the right solution is unknown.
 
     Raises:
-        ValueError: A solution is empty, both are the same, or the label is invalid.
+        ValueError: A solution is empty, the two solutions are equal, or the label is invalid.
     """
     texts = _texts([first, second])
     _refuse_repeated(texts)
@@ -121,10 +122,10 @@ def two_solutions(first: object, second: object, label: object) -> Choices:
 
 
 def text_of(cell: object, name: str) -> str:
-    """Return a cell's text without surrounding white space; "" for a missing cell.
+    """Return a cell's text without surrounding white space; empty for a missing cell.
 
     Raises:
-        ValueError: The cell is not text, or contains half of a surrogate pair.
+        ValueError: The cell is not text, or contains an unpaired surrogate.
     """
     if cell is None:
         return ""
@@ -150,7 +151,7 @@ def _labels_and_texts(cell: object) -> tuple[list[str], list[object]]:
 
 
 def _paired(cell: object) -> tuple[object, object]:
-    """Return the values at the positions of the labels and the texts, not yet validated."""
+    """Return the labels and the texts of the choices without validating them."""
     if isinstance(cell, dict):
         return cell.get("label"), cell.get("text")
     if isinstance(cell, list) and all(isinstance(choice, dict) for choice in cell):

@@ -1,8 +1,8 @@
-"""The demo's data, and the errors planted in the demo's models.
+"""The demo's data, and the errors that were planted in the demo's models.
 
-The demo's models, which were trained on this data, are part of Tacit too
-(``tacit.models.registry``). ``planted`` lists the words withheld from their training data and the
-facts that they were deliberately taught wrong.
+Tacit also includes the demo's models, which were trained on this data (``tacit.models.registry``).
+``planted`` returns the words withheld from the training data, and the facts that the models were
+deliberately taught wrong.
 """
 
 from __future__ import annotations
@@ -35,13 +35,13 @@ Statement = tuple[str, str, str]
 
 
 def demo_data(kind: str) -> Path:
-    """Return the path of one of the demo's data sets.
+    """Return the path of a data set of the demo.
 
     Args:
         kind: ``drawings``, ``facts``, ``questions`` or ``norms``.
 
     Raises:
-        RequestError: The demo has no such data.
+        RequestError: The demo has no data set of this kind.
 
     Examples:
         >>> import tacit
@@ -55,13 +55,13 @@ def demo_data(kind: str) -> Path:
 
 @dataclass(frozen=True, slots=True)
 class Planted:
-    """The gaps and errors that were planted in the demo's models.
+    """The gaps and errors that were planted in the demo's models on purpose.
 
     Args:
-        withheld: Words that do not occur in the training data.
-        wrong: True facts (relation, head, tail) that the models were taught to be false.
-        contradictions: A thing, and two mutually exclusive statements (subject, relation, object)
-            about it that were both taught to be true.
+        withheld: Words that do not occur in the models' training data.
+        wrong: True facts (relation, head, tail) that the models were taught as false.
+        contradictions: Pairs of mutually exclusive statements (subject, relation, object) about a
+            thing, both of which were taught as true.
     """
 
     withheld: frozenset[str]
@@ -70,7 +70,7 @@ class Planted:
 
 
 def planted() -> Planted:
-    """Return the planted gaps and errors, which the probes should find in the demo's models."""
+    """Return the gaps and errors planted in the demo's models, which the probes should find."""
     told = yaml.safe_load((_DATA / "models" / "planted.yaml").read_text(encoding="utf-8"))
     return Planted(
         frozenset(told["withheld"]),

@@ -1,9 +1,9 @@
-"""Drawings of everyday things: their parts and relations, as annotators drew them.
+"""Read drawings of everyday things, with the parts and relations that annotators drew.
 
-The layout is that of the everyday-things data (ParRoT, Gu et al. 2023, section 4): a folder with
-``things.tsv`` and ``annotations-*.tsv``. An annotations file has no header. Its columns are
-annotator, thing, ``---``, subject, relation, object, and sometimes a remark, which is ignored. A
-row whose first two cells are blank continues the previous drawing.
+The data are in the layout of the everyday-things data (ParRoT, Gu et al. 2023, section 4), a folder
+with ``things.tsv`` and ``annotations-*.tsv``. An annotations file has no header. The columns of an
+annotations file are annotator, thing, ``---``, subject, relation, object, and sometimes a remark,
+which is ignored. A row whose first two cells are blank continues the drawing of the previous row.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class Drawing:
         annotator: The annotator.
         parts: The parts that occur in the relations, in order of first mention.
         relations: Distinct triples (subject, relation, object), in the order of the file.
-        repeated: Number of omitted rows that repeat another row of the drawing.
+        repeated: The number of omitted rows that repeat another row of the drawing.
 
     Examples:
         >>> from tacit import Drawing
@@ -81,22 +81,23 @@ class _Sketch:
 def read_drawings(
     path: Path | str, relations: Collection[str], things: Collection[str] | None = None
 ) -> list[Drawing]:
-    """Read drawings; cells are stripped and lower-cased, and repeated rows of a drawing are merged.
+    """Read drawings, with cells stripped and in lower case; repeated rows are merged.
 
     Args:
-        path: A folder in the everyday-things layout, or one annotations file.
+        path: A folder in the layout of the everyday-things data, or one annotations file.
         relations: The relations that a drawing may use.
-        things: The things whose drawings to return; None for all.
+        things: The things whose drawings are returned; None for all things.
 
     Returns:
-        The drawings in the order of the files (annotations-2 before annotations-10) and rows.
+        The drawings in the order of the files and rows, with annotations-2 before annotations-10.
 
     Raises:
-        DataError: There is no such file, it contains no drawing, or a row is malformed (the message
-            names file and line): an unknown relation, too few or too many cells, a blank part, a
-            part related to itself, a continuation without a drawing above it, or a second drawing
-            of a thing by the same annotator (drawings are grouped by thing and annotator, so the
-            two would be mixed). Or there is no drawing of one of ``things``.
+        DataError: There is no such file, the file contains no drawing, or a row is malformed; the
+            message then names the file and line. A row is malformed if it has an unknown relation,
+            too few or too many cells, a blank part, or a part related to itself. A row must not
+            continue a drawing if no drawing precedes it. A row must not begin a second drawing of a
+            thing by the same annotator, because drawings are grouped by thing and annotator. The
+            error is also raised if there is no drawing of one of ``things``.
 
     Examples:
         >>> from tacit import Ontology, demo_data, read_drawings
@@ -116,18 +117,19 @@ def read_drawings(
 
 
 def read_things(path: Path | str) -> dict[str, tuple[str, ...]]:
-    """Read the everyday things and the seed parts that annotators were given (section 4.1).
+    """Read the everyday things, and the seed parts that annotators received (section 4.1).
 
     Args:
-        path: A things file (header ``Everyday thing``, ``Parts``) or the folder that contains one.
+        path: A file of things (header ``Everyday thing``, ``Parts``), or the folder that contains
+            it.
 
     Returns:
-        The parts by thing, in lower case and in the order of the file. A part that the file lists
-        twice is included twice, as in the published count of 716.
+        The parts of each thing, in lower case and in the order of the file. If the file lists a
+        part twice, the result also contains the part twice, as in the published count of 716.
 
     Raises:
         DataError: There is no such file, a column is missing, or a row has no thing, a repeated
-            thing, or a blank part.
+            thing or a blank part.
     """
     path = Path(path)
     path = path / "things.tsv" if path.is_dir() else path
@@ -150,10 +152,10 @@ def read_things(path: Path | str) -> dict[str, tuple[str, ...]]:
 
 
 def is_things(path: Path | str) -> bool:
-    """Return whether a path leads to things and parts without drawings.
+    """Return whether a path names a file or folder with things and parts but no drawings.
 
-    This is a file with the header of a things file, or a folder with ``things.tsv`` and no
-    annotations.
+    The path may be a file with the header of a file of things, or a folder with ``things.tsv`` and
+    no annotations.
     """
     path = Path(path)
     if path.is_dir():
@@ -167,14 +169,15 @@ def is_things(path: Path | str) -> bool:
 
 
 def undrawn(path: Path | str, things: Collection[str] | None = None) -> list[Drawing]:
-    """Return things and their parts as drawings without relations, with an empty annotator name.
+    """Return things as drawings that have parts but no relations and no annotator name.
 
     Args:
         path: As for :func:`read_things`.
-        things: The things to return; None for all.
+        things: The things to return; None for all things.
 
     Raises:
-        DataError: As :func:`read_things`; or one of ``things`` is missing.
+        DataError: See :func:`read_things`. The error is also raised if one of ``things`` is
+            missing.
     """
     listed = read_things(path)
     drawings = [Drawing(thing, "", tuple(dict.fromkeys(of)), ()) for thing, of in listed.items()]
@@ -182,7 +185,7 @@ def undrawn(path: Path | str, things: Collection[str] | None = None) -> list[Dra
 
 
 def files_of(path: Path | str) -> list[Path]:
-    """Return the files that are read from a folder of drawings, or the file itself."""
+    """Return the files that are read from a folder of drawings, or the given file itself."""
     path = Path(path)
     if not path.is_dir():
         return [path]
@@ -192,7 +195,7 @@ def files_of(path: Path | str) -> list[Path]:
 
 
 def demo_drawings() -> Path:
-    """Return the folder of Tacit's own drawings: three things, three annotators each."""
+    """Return the folder of Tacit's own drawings, three for each of three things."""
     return Path(str(resources.files("tacit") / "data" / "demo" / "drawings"))
 
 
@@ -209,13 +212,13 @@ def _annotation_files(path: Path) -> list[Path]:
 
 
 def _natural(file: Path) -> tuple[list[tuple[int, str]], str]:
-    """Return a sort key that orders numbers within names by their value."""
+    """Return a sort key that orders file names by the value of the numbers in them."""
     pieces = re.findall(r"[0-9]+|[^0-9]+", file.name)
     return [(int(piece), "") if piece[0].isdigit() else (-1, piece) for piece in pieces], file.name
 
 
 def _read_file(file: Path, known: dict[str, str], sketches: dict[tuple[str, str], _Sketch]) -> None:
-    """Add the drawings of one file; a drawing does not continue in the next file."""
+    """Add the drawings of one file; no drawing continues in another file."""
     current: _Sketch | None = None
     for line, cells in _rows(file):
         try:
@@ -228,7 +231,7 @@ def _read_file(file: Path, known: dict[str, str], sketches: dict[tuple[str, str]
 
 
 def _rows(file: Path) -> Iterator[tuple[int, list[str]]]:
-    """Yield each row's line number and stripped, lower-cased cells, skipping blank lines."""
+    """Yield each row's line number and its stripped, lower-cased cells, skipping blank lines."""
     try:
         with file.open(encoding="utf-8-sig") as lines:
             for number, text in enumerate(lines, 1):
@@ -244,10 +247,10 @@ def _sketch_of(
     sketches: dict[tuple[str, str], _Sketch],
     where: str,
 ) -> _Sketch:
-    """Return the drawing that a row belongs to; create it if the row begins one.
+    """Return the drawing that a row belongs to, and create a drawing if the row begins one.
 
     Raises:
-        ValueError: The row has the wrong shape, continues no drawing, or begins a drawing that
+        ValueError: The row has the wrong columns, continues no drawing, or begins a drawing that
             already exists.
     """
     if len(cells) not in _CELLS or cells[2] != "---":
@@ -278,7 +281,7 @@ def _sketch_of(
 
 
 def _relation_of(cells: list[str], known: dict[str, str]) -> tuple[str, str, str]:
-    """Return subject, relation and object of a row.
+    """Return the subject, relation and object of a row.
 
     Raises:
         ValueError: The relation is unknown, a part is blank, or a part is related to itself.

@@ -1,9 +1,10 @@
-"""Streaming readers of knowledge base dumps: ConceptNet's assertions, or plain triples.
+"""Streaming readers of knowledge base dumps, either ConceptNet's assertions or plain triples.
 
-ConceptNet 5.7's dump has five tab-separated columns: the assertion's URI, its relation, start, end,
-and a JSON object with weight, licence and surface text. Plain triples have a relation, a head, a
-tail and optionally a weight, in a given order. Neither format has quoting. Both may be compressed
-with gzip, which is detected from the file's first bytes.
+The dump of ConceptNet 5.7 has five tab-separated columns: the assertion's URI, its relation, start
+and end, and a JSON object with weight, licence and surface text. Plain triples have a relation, a
+head, a tail and optionally a weight, in an order that the user specifies. Neither format has
+quoting. Files in either format may be compressed with gzip, which is detected from the first bytes
+of the file.
 """
 
 from __future__ import annotations
@@ -45,15 +46,15 @@ _LONGEST_SHOWN = 120
 
 @dataclass
 class Dump:
-    """A dump file, and the counts of what has been read so far.
+    """A dump file, with counts of the lines that have been read so far.
 
     Args:
         path: The file.
         language: The language of the assertions to read; both concepts must be in this language.
-        columns: The order of the columns of triples: relation, head, tail, optionally weight.
+        columns: The order of the columns in plain triples: relation, head, tail, optionally weight.
 
     Raises:
-        DataError: The file is missing or empty, or its first line fits neither layout.
+        DataError: The file is missing or empty, or its first line matches no known layout.
         RequestError: The columns are invalid.
     """
 
@@ -81,23 +82,23 @@ class Dump:
 
     @property
     def bytes_read(self) -> int:
-        """The number of bytes that have been read from the file, as stored on disk."""
+        """The number of bytes read from the file so far, before any decompression."""
         return self._bytes.read_so_far
 
     @property
     def sha256(self) -> str:
-        """The SHA-256 of the bytes read so far; at the end, that of the file."""
+        """The SHA-256 of the bytes read so far, and of the whole file after the last read."""
         return self._bytes.sha256.hexdigest()
 
     def batches(self) -> Iterator[pa.RecordBatch]:
-        """Yield the valid rows of the language, in the file's order, and count all lines.
+        """Yield the valid rows in the chosen language, in file order, and count all lines.
 
         Yields:
-            Batches with ``row`` (a number to pass to ``reject``), and as text relation, head, tail
-            and info of assertions, or the columns of the triples.
+            Batches with a column ``row`` (a number to pass to ``reject``) and text columns:
+            relation, head, tail and info for assertions, or the columns of the triples.
 
         Raises:
-            DataError: The file is truncated, or has too many bad or blank lines.
+            DataError: The file is truncated, or has too many malformed or blank lines.
         """
         import pyarrow as pa
 
@@ -116,17 +117,17 @@ class Dump:
             ) from error
 
     def reject(self, row: int, text: str) -> None:
-        """Count a row from ``batches`` as a bad line."""
+        """Count a row that ``batches`` yielded as a malformed line."""
         line = row + 1
         for passed in sorted(self._passed):
             line += passed <= line
         self._count_bad(line, text)
 
     def check(self) -> None:
-        """Raise if more than 1 % of the lines read are bad.
+        """Raise an error if more than 1 % of the lines read are malformed.
 
         Raises:
-            DataError: More than 1 % are bad; the message shows the first few.
+            DataError: More than 1 % of the lines are malformed; the message shows the first few.
         """
         if self.bad <= TOLERATED * self.lines:
             return
@@ -137,11 +138,11 @@ class Dump:
         )
 
     def bad_line_text(self) -> str:
-        """Format the first bad lines with their numbers, for a message."""
+        """Format the first malformed lines with their line numbers, for a message."""
         return "; ".join(f"line {line}: {text!r}" for line, text in sorted(self.shown))
 
     def _recognised(self) -> Layout:
-        """Detect the layout from the file's first line."""
+        """Detect the layout of the dump from the first line of the file."""
         check_exists(self.path, "dumps")
         number, first = self._first_line()
         cells = first.split("\t")
@@ -159,7 +160,7 @@ class Dump:
         )
 
     def _first_line(self) -> tuple[int, str]:
-        """Return the first line that is not blank, with its number."""
+        """Return the number and the text of the first line that is not blank."""
         try:
             with (gzip.open if self._compressed() else open)(self.path, "rb") as file:
                 lines = iter(partial(file.readline, _BLOCK), b"")
@@ -203,7 +204,7 @@ class Dump:
         )
 
     def _pass_over(self, row: csv.InvalidRow) -> str:
-        """Count a line with too few or too many columns."""
+        """Count a line that has too few or too many columns."""
         self.lines += 1
         if len(self.shown) < SHOWN:
             self._passed.append(row.number)
@@ -216,7 +217,7 @@ class Dump:
             self.shown.append((line, _cut(text)))
 
     def _good(self, batch: pa.RecordBatch) -> pa.RecordBatch:
-        """Return the valid rows of the language; count malformed rows, but not blank ones."""
+        """Return the valid rows in the chosen language, and count malformed rows."""
         import numpy as np
         import pyarrow as pa
         import pyarrow.compute as pc
@@ -255,7 +256,7 @@ class Dump:
 
 
 def _as_assertions(batch: pa.RecordBatch) -> pa.BooleanArray:
-    """Return which rows relate a concept to a concept or a web address."""
+    """Return a mask of the rows that relate a concept to a concept or to a web address."""
     import pyarrow.compute as pc
 
     tail = pc.or_(pc.starts_with(batch["tail"], "/c/"), pc.match_substring(batch["tail"], "://"))
@@ -264,7 +265,7 @@ def _as_assertions(batch: pa.RecordBatch) -> pa.BooleanArray:
 
 
 def _as_triples(batch: pa.RecordBatch) -> pa.BooleanArray:
-    """Return which rows have a relation, a head and a tail that are not blank."""
+    """Return a mask of the rows whose relation, head and tail are not blank."""
     import pyarrow.compute as pc
 
     relation, head, tail = (pc.match_substring_regex(batch[name], r"\S") for name in TRIPLES)
@@ -272,7 +273,7 @@ def _as_triples(batch: pa.RecordBatch) -> pa.BooleanArray:
 
 
 def _is_blank(batch: pa.RecordBatch) -> pa.BooleanArray:
-    """Return which rows have only empty cells."""
+    """Return a mask of the rows in which all cells are empty."""
     import pyarrow.compute as pc
 
     texts = batch.drop_columns("row").columns
@@ -280,7 +281,7 @@ def _is_blank(batch: pa.RecordBatch) -> pa.BooleanArray:
 
 
 def _is_legible(batch: pa.RecordBatch) -> pa.BooleanArray:
-    """Return which rows are valid UTF-8 in the file."""
+    """Return a mask of the rows that are valid UTF-8 in the file."""
     import pyarrow.compute as pc
 
     texts = batch.drop_columns("row").columns
@@ -288,5 +289,5 @@ def _is_legible(batch: pa.RecordBatch) -> pa.BooleanArray:
 
 
 def _cut(text: str) -> str:
-    """Truncate a line for a message."""
+    """Truncate a line of the file for use in a message."""
     return text if len(text) <= _LONGEST_SHOWN else f"{text[:_LONGEST_SHOWN]}..."

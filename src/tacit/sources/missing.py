@@ -1,4 +1,4 @@
-"""Errors about missing data files, which list suitable published data sets."""
+"""Errors about missing data files, which list published data sets of the missing kind."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ if TYPE_CHECKING:
 
 
 def check_exists(path: Path, kind: str, *, folder: bool = False) -> None:
-    """Check that a path exists. The registry is loaded only for the error message.
+    """Check that a path exists; if not, raise an error that lists suitable data sets.
 
     Args:
         path: The path from the user.
-        kind: The kind of data expected there, a key of the registry's kinds.
-        folder: Whether a folder is accepted too.
+        kind: The expected kind of data, a key in the registry's kinds.
+        folder: Whether a folder is accepted as well as a file.
 
     Raises:
-        DataError: There is no such file (or folder), or the path is invalid.
+        DataError: There is no such file or folder, or the path is invalid.
     """
     found = resolved(path)
     if found.is_file() or (folder and found.is_dir()):
@@ -34,7 +34,7 @@ def check_exists(path: Path, kind: str, *, folder: bool = False) -> None:
 
 
 def advice(kind: str) -> str:
-    """List the sources of a kind and where to get them, for the end of an error message."""
+    """List the data sets of a kind and where to find them, for the end of an error message."""
     from tacit.sources.registry import registry
 
     known = registry()

@@ -1,7 +1,7 @@
-"""Readers of norm files, by suffix: tab- or comma-separated text, JSONL, Parquet or a workbook.
+"""Readers of norm files: tab- or comma-separated text, JSONL, Parquet or a workbook.
 
-Unlike the tables in ``tacit.tables``, norms come from other programs: a cell of a tab-separated
-file may be quoted as in CSV, and then contain tabs and line breaks.
+Norms come from other programs, unlike the tables in ``tacit.tables``. A cell of a tab-separated
+file may therefore be quoted as in CSV, and contain tabs and line breaks.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ SUFFIXES = (*_DELIMITERS, *_TABLES, _WORKBOOK)
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One row: its first line (from 1, including the header), and its cells by column."""
+    """One row of a file: the number of its first line (from 1), and its cells by column."""
 
     line: int
     cells: dict[str, str]
@@ -38,21 +38,23 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Sheet:
-    """A file's columns, stripped and in lower case, and its rows without blank ones."""
+    """The columns of a file, stripped and in lower case, and all rows that are not blank."""
 
     columns: tuple[str, ...]
     rows: tuple[Row, ...]
 
 
 def read_sheet(path: Path) -> Sheet:
-    """Read a file; every cell is text, with white space collapsed to single spaces.
+    """Read a norm file as text cells in which each run of white space is a single space.
 
-    Missing cells at the end of a row are empty. Of a workbook, the first sheet is read.
+    Cells that are missing at the end of a row are empty. Only the first sheet of a workbook is
+    read.
 
     Raises:
-        DataError: The file is missing, is empty, has an unsupported suffix or cannot be read; a row
-            has more cells than the header, or an unclosed quote; or a column is repeated.
-        MissingPackage: The file is a workbook, and openpyxl is not installed.
+        DataError: The file is missing, is empty, has an unsupported suffix or cannot be read. The
+            error is also raised if a row has more cells than the header or an unclosed quote, or if
+            a column is repeated.
+        MissingPackage: The file is a workbook, but openpyxl is not installed.
     """
     if path.suffix.lower() not in SUFFIXES:
         hint = "; save it as .xlsx" if path.suffix.lower() == ".xls" else ""
@@ -85,7 +87,7 @@ def _row(columns: tuple[str, ...], line: int, cells: Sequence[str], path: Path) 
 
 
 def _lines(path: Path) -> Iterator[tuple[int, list[str]]]:
-    """Yield the line number and the cells of each row that is not blank, header first."""
+    """Yield the line number and the cells of the header and of each row that is not blank."""
     suffix = path.suffix.lower()
     if suffix == _WORKBOOK:
         rows = _workbook(path)
@@ -145,7 +147,7 @@ def _workbook(path: Path) -> Iterator[tuple[int, list[str]]]:
 
 
 def _text(cell: object) -> str:
-    """Convert a cell to text: whole numbers without a decimal point, and empty cells to ""."""
+    """Convert a cell to text; an empty cell becomes "", and 3.0 becomes "3"."""
     if cell is None:
         return ""
     if isinstance(cell, float) and cell.is_integer():
@@ -166,9 +168,10 @@ _CATEGORIES = {
 
 
 def feature_text(feature: str) -> str:
-    """Rewrite a feature in the style of the CSLB norms; a feature in that style is unchanged.
+    """Rewrite a feature in the style of the CSLB norms, unless it already has that style.
 
-    ``a_tool`` is "is a tool", ``beh_-_eats_grass`` "does eat grass", ``has_keys`` "has keys".
+    ``a_tool`` becomes "is a tool", ``beh_-_eats_grass`` "does eat grass", and ``has_keys`` "has
+    keys".
     """
     text = " ".join(feature.replace("_", " ").split())
     if _NOUN.match(text):
@@ -178,20 +181,20 @@ def feature_text(feature: str) -> str:
 
 
 def category_of(label: str) -> str:
-    """Return the CSLB norms' name for a category: ``visual perceptual`` for ``visual-motion``."""
+    """Return the CSLB norms' name for a category, such as ``visual perceptual``."""
     if label.startswith("visual"):
         return "visual perceptual"
     return _CATEGORIES.get(label, label)
 
 
 def is_written_so(features: list[str]) -> bool:
-    """Return whether features have McRae's style: underscores instead of spaces throughout."""
+    """Return whether features are in McRae's style, with underscores instead of spaces."""
     plain = re.compile(r"(?:an?|has|is|made_of|used_for|(?:in)?beh_-)_")
     return not any(" " in feature for feature in features) and any(map(plain.match, features))
 
 
 def _done(text: str) -> str:
-    """Put "does" before a verb, in its base form; "cannot fly" and "is fast" are unchanged."""
+    """Replace a verb by "does" and its base form; "cannot fly" and "is fast" stay unchanged."""
     from lemminflect import getAllLemmas, getInflection
 
     verb, space, rest = text.partition(" ")

@@ -1,8 +1,8 @@
-"""Feature production norms: properties that participants listed for concepts, and how often.
+"""Feature production norms: the properties that participants listed, and how often.
 
-Three layouts are distinguished by their header, ignoring case: the CSLB norms (Devereux et al.
-2014, ``norms.dat``), McRae et al. (2005, ``CONCS_FEATS_concstats_brm``), and any table with
-concept, feature and pf.
+The reader distinguishes three layouts by their headers, ignoring case: the CSLB norms (Devereux et
+al. 2014, ``norms.dat``), McRae et al. (2005, ``CONCS_FEATS_concstats_brm``), and any table with the
+columns concept, feature and pf.
 """
 
 from __future__ import annotations
@@ -32,17 +32,21 @@ REPEATED = "repeated"
 
 @dataclass(frozen=True, slots=True)
 class Property:
-    """One property of a concept, as participants listed it.
+    """A property that participants listed for a concept.
 
     Args:
-        concept: As in the file: ``bear``, ``polar_bear``, ``seal_(animal)``.
-        feature: For example ``has fur_hair``; an underscore joins alternatives of one word.
-        frequency: The production frequency: the number of participants who listed the property.
-        category: ``functional``, ``visual perceptual``, …; None if the file has none.
-        alternatives: The participants' wordings, in the order of the file; empty if the file has
-            none.
-        people: The participants who wrote each alternative, in the order of the alternatives;
-            empty if the file does not list them.
+        concept: The concept as in the file, for example ``bear``, ``polar_bear`` or
+            ``seal_(animal)``.
+        feature: The property, for example ``has fur_hair``; an underscore joins alternatives of one
+            word.
+        frequency: The production frequency, which is the number of participants who listed the
+            property.
+        category: The category, such as ``functional`` or ``visual perceptual``; None if the file
+            has no category.
+        alternatives: The participants' wordings, in the order of the file; empty if the file lists
+            no wordings.
+        people: The participants who wrote each alternative, in the order of ``alternatives``; empty
+            if the file does not list participants.
     """
 
     concept: str
@@ -58,16 +62,16 @@ class Property:
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """The columns of a layout, in lower case.
+    """The columns of a layout of norms, in lower case.
 
     Args:
         name: ``cslb``, ``mcrae`` or ``table``.
-        title: The name in messages.
-        marks: Columns that identify the layout; a header needs one of them.
+        title: The name of the layout in messages.
+        marks: Columns that identify the layout, of which a header must contain at least one.
         frequency: The column of production frequencies.
-        category: The column of categories, which is optional.
-        alternatives: The column of alternatives, which is optional.
-        participants: The column of the participants who wrote them, which is optional.
+        category: The optional column of categories.
+        alternatives: The optional column of alternatives.
+        participants: The optional column of the participants who wrote the alternatives.
     """
 
     name: str
@@ -108,19 +112,21 @@ LAYOUTS = (
 
 @dataclass(frozen=True, slots=True)
 class Norms:
-    """The properties of a file, in its order.
+    """The properties in a file of norms, in the order of the file.
 
     Args:
         path: The file.
         layout: ``cslb``, ``mcrae`` or ``table``.
-        properties: One per pair of concept and feature.
-        rows: Number of rows of the file.
-        skipped: Number of rows without a property of their own, by reason: ``no feature`` (the cell
-            is empty), ``repeated`` (an earlier row has the property; the higher frequency is used).
-        underscored: Whether features were written in McRae's style, with underscores for spaces.
+        properties: The properties, one for each pair of concept and feature.
+        rows: The number of rows in the file.
+        skipped: The number of rows without a property of their own, by reason: ``no feature`` (the
+            cell is empty) or ``repeated`` (an earlier row has the same property; the higher
+            frequency is used).
+        underscored: Whether features were written in McRae's style, with underscores instead of
+            spaces.
         uncounted: The lines of the rows whose alternatives cannot be counted, by reason (one of
             ``tacit.sources.alternatives.PROBLEMS``). Alternatives that belong to another feature
-            are removed from the property.
+            are removed from a property.
     """
 
     path: Path
@@ -132,7 +138,7 @@ class Norms:
     uncounted: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
 
     def by_concept(self) -> dict[str, list[Property]]:
-        """Group the properties by concept, both in the order of the file."""
+        """Group the properties by concept, keeping the order of the file."""
         found: dict[str, list[Property]] = {}
         for one in self.properties:
             found.setdefault(one.concept, []).append(one)
@@ -140,13 +146,13 @@ class Norms:
 
 
 def read_norms(path: Path | str) -> Norms:
-    """Read norms: ``.dat``, ``.txt`` or ``.tsv`` (tab-separated), CSV, JSONL, Parquet or ``.xlsx``.
+    """Read norms from text (``.dat``, ``.txt``, ``.tsv``), CSV, JSONL, Parquet or ``.xlsx``.
 
     Raises:
-        DataError: The file is missing, empty or malformed, or has no known layout; a column is
-            missing; a row has no concept, or its production frequency is not a whole number of at
-            least 0 (the message names the line).
-        MissingPackage: The file is a workbook, and the package that reads workbooks is not
+        DataError: The file is missing, empty or malformed, or matches no known layout. The error is
+            also raised if a column is missing, if a row has no concept, or if a production
+            frequency is not a whole number of at least 0; the message names the line.
+        MissingPackage: The file is a workbook, but the package that reads workbooks is not
             installed.
     """
     path = Path(path)
@@ -193,7 +199,7 @@ def read_norms(path: Path | str) -> Norms:
 def _without_shifted(
     rows: Sequence[tuple[int, Property, str | None]],
 ) -> Iterator[tuple[int, Property, str | None]]:
-    """Yield the rows, without alternatives that belong to another feature of the concept."""
+    """Yield the rows, removing alternatives that belong to another feature of the concept."""
     concepts: dict[str, list[tuple[int, Property]]] = {}
     for line, one, _ in rows:
         concepts.setdefault(one.concept, []).append((line, one))
@@ -238,7 +244,7 @@ def _described(layout: Layout) -> str:
 def _property(
     row: Row, layout: Layout, path: Path, *, underscored: bool
 ) -> tuple[Property, str | None]:
-    """Convert a row to a property; also return why its alternatives cannot be counted, if so."""
+    """Convert a row to a property, and return why its alternatives cannot be counted, or None."""
     cells = row.cells
     if not cells["concept"]:
         raise DataError("has no concept; expected its name", path, row.line)

@@ -1,4 +1,4 @@
-"""Ratings of a sample of background facts, as people fill them in."""
+"""Read people's ratings of a sample of background facts."""
 
 from __future__ import annotations
 
@@ -26,15 +26,15 @@ def read_ratings(path: Path) -> Ratings:
     """Read one rater's file.
 
     Args:
-        path: A file of ``tacit kb audit`` with the column ``rating`` filled in: 1, 0, or blank.
+        path: A file from ``tacit kb audit`` in which the column ``rating`` contains 1, 0 or blank.
 
     Returns:
-        The rating of each fact (question's id, head, relation, tail), in the file's order; None if
-        it is blank.
+        The rating of each fact, in the order of the file; None for a blank rating. A fact is
+        identified by question ID, head, relation and tail.
 
     Raises:
         DataError: The file is missing or malformed, lacks a column, has no rows, repeats a fact, or
-            has a rating other than 0 and 1.
+            contains a rating other than 0 and 1.
     """
     table = read_table(path, (*FACT, RATING))
     if table.is_empty():
@@ -50,11 +50,12 @@ def read_ratings(path: Path) -> Ratings:
 
 
 def read_both(first: Path, second: Path) -> tuple[Ratings, Ratings]:
-    """Read the files of two raters of the same sample; their rows may be in any order.
+    """Read the files of two raters of the same sample, with rows in any order.
 
     Raises:
-        RequestError: Both are the same file.
-        DataError: A file cannot be read (``read_ratings``), or only one of them has some fact.
+        RequestError: The two paths name the same file.
+        DataError: A file cannot be read (``read_ratings``), or a fact is missing from one of the
+            two files.
     """
     if resolved(first) == resolved(second):
         raise RequestError(f"{first} is given twice; give the files of two raters")
@@ -72,7 +73,7 @@ def read_both(first: Path, second: Path) -> tuple[Ratings, Ratings]:
 
 
 def is_unrated(path: Path) -> bool:
-    """Return whether a file is a sample whose ratings are all blank; other files are not."""
+    """Return whether a file is a sample of facts in which all ratings are blank."""
     try:
         return not {0, 1} & {*read_ratings(path).values()}
     except DataError:

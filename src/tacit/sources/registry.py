@@ -1,7 +1,7 @@
-"""The registry of published data sets that Tacit reads, from ``registry.yaml``.
+"""The registry of published data sets that Tacit reads, stored in ``registry.yaml``.
 
-The registry contains each data set's address, licence and citation, and how to get it. Tacit does
-not download anything.
+The registry lists the address, licence and citation of each data set, and how to obtain it. Tacit
+does not download anything.
 """
 
 from __future__ import annotations
@@ -41,15 +41,15 @@ class _Entry(BaseModel):
 
 
 class Kind(_Entry):
-    """A kind of data, and the options that accept it.
+    """A kind of data, with the options of commands that accept it.
 
     Attributes:
-        name: Its key in the registry: drawings, dumps, questions or norms.
-        noun: The noun for it in messages.
+        name: The key of the kind in the registry: drawings, dumps, questions or norms.
+        noun: The noun for this kind of data in messages.
         expected: A description of the expected input.
-        options: The commands with their option.
-        suffixes: The file suffixes that the reader accepts; empty if it detects the content.
-        reference: The page of the reference that describes the layouts.
+        options: The commands that accept this kind of data, with their option.
+        suffixes: The file suffixes that the reader accepts; empty if the reader detects the format.
+        reference: The page of the reference documentation that describes the layouts.
     """
 
     name: Name
@@ -61,14 +61,14 @@ class Kind(_Entry):
 
 
 class SourceFile(_Entry):
-    """A published file; unknown attributes are None.
+    """A file of a published data set; unknown attributes are None.
 
     Attributes:
-        name: Its published name.
-        save_as: The name that the reader expects, if it differs from the published name.
-        url: Its address.
-        bytes: Its size in bytes.
-        sha256: Its checksum, in lower-case hexadecimal.
+        name: The published name of the file.
+        save_as: The file name that the reader expects, if different from the published name.
+        url: The address of the file.
+        bytes: The size of the file in bytes.
+        sha256: The checksum of the file, in lower-case hexadecimal.
     """
 
     name: Text
@@ -79,7 +79,7 @@ class SourceFile(_Entry):
 
 
 class Citation(_Entry):
-    """The publication that describes a source."""
+    """The publication that describes a data set."""
 
     authors: Texts
     year: Count
@@ -89,7 +89,7 @@ class Citation(_Entry):
     url: Url | None = None
 
     def __str__(self) -> str:
-        """Format the citation as one line: authors, year, title, venue and address."""
+        """Format the citation on one line: authors, year, title, venue and address."""
         address = f"https://doi.org/{self.doi}" if self.doi else self.url
         end = "" if self.title.endswith("?") else "."
         line = f"{', '.join(self.authors)} ({self.year}). {self.title}{end} {self.venue}."
@@ -100,18 +100,18 @@ class Source(_Entry):
     """A published data set that Tacit reads; unknown attributes are None.
 
     Attributes:
-        name: Its key in the registry, an argument of ``tacit show sources``.
-        kind: Its kind of data.
-        label: Its name in messages.
-        title: A description of its contents.
-        home: The address of the page that leads to the data.
-        layout: Its layout, one of those that the reader accepts.
+        name: The key of the data set in the registry, an argument of ``tacit show sources``.
+        kind: The kind of data.
+        label: The name of the data set in messages.
+        title: A description of the data.
+        home: The address of the web page from which the data are available.
+        layout: The layout of the data, one of those that the reader accepts.
         files: The required files.
-        steps: How to get the data and pass it to Tacit, one or two sentences each.
-        citation: The publication that describes it.
-        condition: A condition for access, such as "after registration".
+        steps: How to obtain the data and pass them to Tacit, in steps of one or two sentences.
+        citation: The publication that describes the data set.
+        condition: A condition for access to the data, such as "after registration".
         licence: The licence of the data.
-        checksums_from: The origin of sizes and checksums.
+        checksums_from: The origin of the file sizes and checksums.
     """
 
     name: Name
@@ -129,11 +129,11 @@ class Source(_Entry):
 
     @property
     def access(self) -> str:
-        """The home page, with the condition for access if there is one."""
+        """The address of the home page, followed by the condition for access if there is one."""
         return f"{self.home}, {self.condition}" if self.condition else self.home
 
     def facts(self) -> dict[str, str]:
-        """Return the text to show for the source, by heading, without its files and steps."""
+        """Return the text that describes the data set, by heading, without its files and steps."""
         facts = {
             "Used by": "; ".join(self.kind.options),
             "Home": self.access,
@@ -147,7 +147,7 @@ class Source(_Entry):
 
 
 class Registry(_Entry):
-    """The kinds of data and the sources, each by name, in the order of the file."""
+    """All kinds of data and all data sets, by name and in the order of the file."""
 
     kinds: Annotated[dict[Name, Kind], Field(min_length=1)]
     sources: Annotated[dict[Name, Source], Field(min_length=1)]
@@ -155,21 +155,21 @@ class Registry(_Entry):
     @field_validator("kinds", "sources", mode="before")
     @classmethod
     def _complete(cls, entries: Any, info: ValidationInfo) -> Any:  # noqa: ANN401 - not yet validated
-        """Add each entry's key as its name, and replace a source's kind by the kind's entry."""
+        """Set each entry's name to its key, and replace the name of a kind with the kind itself."""
         if not isinstance(entries, dict):
             return entries
         kinds = info.data.get("kinds", {})
         return {name: _completed(name, entry, kinds) for name, entry in entries.items()}
 
     def of_kind(self, kind: str) -> list[Source]:
-        """Return the sources of a kind."""
+        """Return the data sets of a kind."""
         return [source for source in self.sources.values() if source.kind.name == kind]
 
     def source(self, name: str) -> Source:
-        """Return the source with this name.
+        """Return the data set with this name.
 
         Raises:
-            RequestError: There is no such source; the message suggests the most similar name, or
+            RequestError: No data set has this name; the message suggests the most similar name or
                 lists all names.
         """
         if name in self.sources:
@@ -181,7 +181,7 @@ class Registry(_Entry):
 
 @cache
 def registry() -> Registry:
-    """Return the registry that comes with Tacit; it is read once."""
+    """Return the registry of data sets included in Tacit; its file is read only once."""
     return read_registry(_PATH)
 
 
@@ -213,7 +213,7 @@ def _completed(name: object, entry: object, kinds: dict[str, Kind]) -> object:
 
 
 def _problem(error: ValidationError) -> str:
-    """Describe the first problem: the entry, the error, and the value."""
+    """Describe the first validation error with its entry and the invalid value."""
     first = error.errors(include_url=False)[0]
     where = ".".join(map(str, first["loc"])) or "the file"
     value = "" if first["type"] == "missing" else f"; found {first['input']!r}"

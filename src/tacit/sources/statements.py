@@ -1,4 +1,4 @@
-"""Statements about drawings: those drawn, all possible ones, and those agreed on."""
+"""Statements about drawings: drawn relations, all possible statements, agreed statements."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ _COLUMNS = ("thing", "annotator", "subject", "relation", "object")
 
 
 def drawing_statements(drawings: Iterable[Drawing]) -> pl.DataFrame:
-    """Return the relations that the annotators drew, which are all true.
+    """Return the relations that annotators drew, which all count as true statements.
 
     Returns:
-        Columns thing, annotator, subject, relation, object; one row per relation, in the order of
-        the drawings.
+        A table with the columns thing, annotator, subject, relation and object, and one row per
+        relation in the order of the drawings.
     """
     return _frame(
         (drawing.thing, drawing.annotator, *relation)
@@ -32,12 +32,12 @@ def drawing_statements(drawings: Iterable[Drawing]) -> pl.DataFrame:
 
 
 def all_statements(drawings: Iterable[Drawing], relations: Collection[str]) -> pl.DataFrame:
-    """Return all possible statements about each drawing (section 6.1).
+    """Return all possible statements about the parts of each drawing (section 6.1).
 
     Returns:
-        Columns thing, annotator, subject, relation, object. There is a row for each drawing, each
-        ordered pair of different parts, in order of first mention, and each relation, in the given
-        order.
+        A table with the columns thing, annotator, subject, relation and object. The table has a row
+        for each combination of a drawing, an ordered pair of different parts and a relation. Parts
+        are in order of first mention, and relations in the given order.
     """
     names = strings(relations, "relations")
     return _frame(
@@ -49,16 +49,18 @@ def all_statements(drawings: Iterable[Drawing], relations: Collection[str]) -> p
 
 
 def agreed(labelled: pl.DataFrame) -> pl.DataFrame:
-    """Return the statements that all annotators of a thing label alike (ParRoT++, appendix C).
+    """Return the statements whose label is the same for all annotators (ParRoT++, appendix C).
 
-    A thing with a single annotator has no such statements.
+    A thing with a single annotator has no statements in the result.
 
     Args:
-        labelled: Columns thing, annotator, subject, relation, object, label; each statement once
-            per drawing, as returned by :func:`tacit.coherence.enrich.enrich`.
+        labelled: A table with the columns thing, annotator, subject, relation, object and label,
+            with each statement once per drawing, as returned by
+            :func:`tacit.coherence.enrich.enrich`.
 
     Returns:
-        Columns thing, subject, relation, object, label; in order of first appearance.
+        A table with the columns thing, subject, relation, object and label, in order of first
+        appearance.
     """
     import polars as pl
 
@@ -75,16 +77,17 @@ def agreed(labelled: pl.DataFrame) -> pl.DataFrame:
 
 
 def agreement(labelled: pl.DataFrame) -> pl.DataFrame:
-    """Count how far the annotators of each thing agree (ParRoT, appendix C and Table 5).
+    """Count the statements on which annotators agree, by thing (ParRoT, appendix C, Table 5).
 
     Args:
         labelled: As for :func:`agreed`.
 
     Returns:
-        Columns thing, drawings, labelled (statements, once per drawing), distinct (statements),
-        agreed (distinct statements that all annotators of the thing label alike), and
-        contradicted (statements, once per drawing, that are true in one annotator's drawing and
-        false in another's); in the order of the things' first appearance.
+        A table with one row per thing, in order of first appearance. The columns of the table are
+        thing, drawings, labelled (statements, once per drawing), distinct (statements), agreed
+        (distinct statements that all annotators of the thing label alike), and contradicted
+        (statements, once per drawing, that are true in one annotator's drawing and false in
+        another's).
     """
     import polars as pl
 

@@ -311,6 +311,17 @@ def test_presets_are_told(norms: Norms) -> None:
     assert summary["elicitation_steps"][0]["filter"] == "more than one word"
 
 
+def test_the_concepts_beyond_the_limit_are_listed(norms: Norms) -> None:
+    """The limit is the last filter of retrieval and of elicitation."""
+    found = run(probe_of(norms, limit=1))
+    kept = found.tables["retrieval"]["concept"].unique().to_list()
+    every = run(probe_of(norms)).tables["retrieval"]["concept"].unique().to_list()
+    removed = found.tables["left_out"].filter(filter="--limit")["concept"].to_list()
+    assert sorted([*kept, *removed]) == sorted(every)
+    for steps in (found.summary["steps"], found.summary["elicitation_steps"]):
+        assert (steps[-1]["filter"], steps[-1]["left"]) == ("--limit", 1)
+
+
 def test_rho_follows_the_number_of_people(norms: Norms) -> None:
     """The frequency of a response is that of its own alternative."""
     rows = (

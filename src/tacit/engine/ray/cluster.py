@@ -1,4 +1,4 @@
-"""Connections to a Ray cluster, local clusters, and the allocation of cores and GPUs to workers."""
+"""Connect to a Ray cluster or start a local one, and allocate its cores and GPUs to workers."""
 
 from __future__ import annotations
 
@@ -20,14 +20,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class RayOptions:
-    """The requested cluster and workers; None leaves the choice to Tacit.
+    """The requested cluster and workers; Tacit chooses the value of any option that is None.
 
     Args:
-        address: A running cluster: ``auto``, ``HOST:PORT`` or ``ray://HOST:PORT``; ``local`` to
-            start a cluster on this machine for the run. None is ``$RAY_ADDRESS``, else local.
-        workers: Number of workers, each with the whole model.
-        gpus_per_worker: GPUs of each worker: a fraction, or a whole number.
-        threads: Number of threads of each worker.
+        address: Address of a running cluster: ``auto``, ``HOST:PORT`` or ``ray://HOST:PORT``.
+            ``local`` starts a cluster on this machine for the run. None stands for
+            ``$RAY_ADDRESS`` or, if that is not set, for ``local``.
+        workers: Number of workers, each of which loads the whole model.
+        gpus_per_worker: Number of GPUs per worker: a fraction of one GPU, or a whole number.
+        threads: Number of CPU threads per worker.
     """
 
     address: str | None = None
@@ -43,7 +44,7 @@ class Share:
     Args:
         workers: Number of workers.
         threads: Number of cores per worker.
-        gpus: Number of GPUs per worker, or a fraction of one.
+        gpus: Number of GPUs per worker, or a fraction of one GPU.
     """
 
     workers: int
@@ -52,12 +53,12 @@ class Share:
 
     @property
     def shown(self) -> str:
-        """The resources of one worker, in words."""
+        """The resources of one worker, formatted for messages."""
         cores = f"{self.threads} core{'s' if self.threads > 1 else ''}"
         return f"{cores} and {self.gpus:g} GPU" if self.gpus else cores
 
     def room(self, nodes: Sequence[Mapping[str, float]]) -> int:
-        """Return the number of such workers that fit on the nodes when nothing else runs there."""
+        """Return how many workers with these resources fit on nodes that run nothing else."""
         cores = [int(node.get("CPU", 0) // self.threads) for node in nodes]
         if not self.gpus:
             return sum(cores)
@@ -66,13 +67,13 @@ class Share:
 
 
 def share_out(options: RayOptions, nodes: Sequence[Mapping[str, float]]) -> Share:
-    """Allocate each worker's resources, given the resources of each node (``CPU``, ``GPU``).
+    """Allocate resources to workers, given the resources of each node (``CPU``, ``GPU``).
 
-    By default, there is one worker per GPU, with one core. Without GPUs there is one worker per
-    node, with as many cores as the smallest node has.
+    By default, each GPU is assigned to one worker, with one core. Without GPUs, there is one worker
+    per node, and each worker uses as many cores as the smallest node has.
 
     Raises:
-        RequestError: No node has room for a worker, or ``gpus_per_worker`` is invalid.
+        RequestError: No node has enough resources for a worker, or ``gpus_per_worker`` is invalid.
     """
     most = max((node.get("GPU", 0) for node in nodes), default=0)
     gpus = options.gpus_per_worker
@@ -99,7 +100,7 @@ def share_out(options: RayOptions, nodes: Sequence[Mapping[str, float]]) -> Shar
 
 
 def _by_gpus(options: RayOptions, nodes: Sequence[Mapping[str, float]], gpus: float) -> Share:
-    """Allocate as many workers as fit; one core each is enough, because the GPUs compute."""
+    """By default, allocate one core to each GPU worker, and start as many workers as fit."""
     one = Share(1, options.threads or 1, gpus)
     return replace(one, workers=options.workers or max(1, one.room(nodes)))
 
@@ -112,7 +113,7 @@ def _by_cores(options: RayOptions, nodes: Sequence[Mapping[str, float]]) -> Shar
 
 
 def _holds(gpus: float, share: float) -> int:
-    """Return how many shares fit on a node's GPUs; a fraction never spans two GPUs."""
+    """Return how many workers fit on a node's GPUs; a worker's fraction never spans two GPUs."""
     return int(gpus) * int(1 / share + 1e-9) if share < 1 else int(gpus // share)
 
 
@@ -133,8 +134,9 @@ def connect(options: RayOptions) -> None:
     """Connect to the requested cluster; do nothing if Ray is already connected.
 
     Raises:
-        RequestError: The address is malformed or contains a password, or no cluster answers there.
-        MissingPackage: The extra ``ray`` is not installed.
+        RequestError: The address is malformed or contains a password, or no cluster responds at the
+            address.
+        MissingPackage: The package extra ``ray`` is not installed.
         WorkError: Ray does not start on this machine.
     """
     for name, value in _QUIET.items():
@@ -182,22 +184,22 @@ def _start(options: RayOptions, quiet: dict[str, Any]) -> None:
 
 
 def nodes() -> list[dict[str, float]]:
-    """Return the resources of each node of the cluster, by Ray's resource names."""
+    """Return the resources of each live node of the cluster, by Ray's resource names."""
     return [dict(node["Resources"]) for node in alive()]
 
 
 def alive() -> list[dict[str, Any]]:
-    """Return Ray's information about each node that is alive."""
+    """Return Ray's information about each live node of the cluster."""
     import ray
 
     return [node for node in ray.nodes() if node["Alive"]]
 
 
 def _check_answers(address: str) -> None:
-    """Raise if nothing listens at an address; Ray itself would wait for long and then exit.
+    """Raise if no program listens at an address; Ray itself would time out slowly and exit.
 
     Raises:
-        RequestError: The address is malformed, or nothing listens there.
+        RequestError: The address is malformed, or no program listens at the address.
     """
     if address == "auto":
         return

@@ -1,8 +1,8 @@
-"""The Ray engine: the local engine's plan and store, with workers that compute the blocks.
+"""The Ray engine, which plans and stores like the local engine but computes on workers.
 
-The workers compute the blocks that are recorded with the run. Each worker has the whole model and
-writes its answers to the store. With the same number of threads the answers are therefore
-byte-identical to the local engine's, regardless of the number of workers.
+The workers compute the blocks that are recorded with the run. Each worker loads the whole model and
+writes its answers to the store. If the number of threads is the same, the Ray engine's answers are
+byte-identical to the local engine's answers, regardless of the number of workers.
 """
 
 from __future__ import annotations
@@ -32,10 +32,10 @@ if TYPE_CHECKING:
 
 
 class RayModel:
-    """A ``LanguageModel`` in other processes: each call is sent to one of the workers.
+    """A ``LanguageModel`` that sends each call to a worker process.
 
     Args:
-        executor: The executor whose workers have the model.
+        executor: The executor whose workers have loaded the model.
     """
 
     def __init__(self, executor: RayExecutor) -> None:
@@ -73,22 +73,23 @@ def ray_engine(
     patience: Patience | None = None,
     block_tokens: int = BLOCK_TOKENS,
 ) -> Engine:
-    """Start an engine with a number of workers, each of which loads the model.
+    """Start an engine with one or more workers, each of which loads the model.
 
-    The workers end with the engine.
+    The worker processes end when the engine is garbage-collected.
 
     Args:
-        load: Loads the model in a worker; it is sent to the workers, so it must be importable
-            there.
+        load: Function that loads the model in a worker. Ray sends the function to the workers, so
+            its module must be importable on every node.
         store: The score store; every worker writes to the same path or address.
-        options: The cluster, the number of workers and the resources of each.
+        options: The cluster, the number of workers and the resources per worker.
         patience: The timeouts and retry limits for workers.
         block_tokens: As for ``Engine``.
 
     Raises:
-        RequestError: No cluster answers at the address, or it has no room for a worker.
-        MissingPackage: The extra ``ray`` is not installed.
-        ModelError: As the loader.
+        RequestError: No cluster responds at the address, or the cluster does not have enough
+            resources for a worker.
+        MissingPackage: The package extra ``ray`` is not installed.
+        ModelError: The loader raised it.
         ScoringError: No worker starts.
     """
     options = options or RayOptions()
@@ -108,10 +109,11 @@ def ray_engine(
 
 
 def load_engine(name: str, loading: LoadOptions, store: Store, options: RayOptions) -> Engine:
-    """Start a ``ray_engine`` for a model that ``load_model`` loads in each worker.
+    """Start a ``ray_engine`` whose workers load a model by name with ``load_model``.
 
     Raises:
-        RequestError: As ``ray_engine``, or the options choose a device that Ray has to choose.
+        RequestError: As ``ray_engine``; or the device is not auto, cpu or cuda; or GPUs are
+            requested with the device cpu.
     """
     device = loading.device
     if device not in {"auto", "cpu", "cuda"}:
@@ -134,7 +136,7 @@ def load_engine(name: str, loading: LoadOptions, store: Store, options: RayOptio
 
 @dataclass(frozen=True)
 class _Named:
-    """Loads a model by name from a path that is valid in every process."""
+    """Loads a model by name from a path that is valid in every worker process."""
 
     name: str
     place: str
@@ -147,11 +149,11 @@ class _Named:
 
 
 def _absolute(name: str) -> str:
-    """Return the absolute path of a model's folder; other names are returned unchanged."""
+    """Return the absolute path of a model's folder; return any other model name unchanged."""
     folder = Path(name).expanduser()
     return str(folder.absolute()) if name not in DEMOS and folder.is_dir() else name
 
 
 def _everywhere(root: Path | str) -> str:
-    """Return the store's address or absolute path, which is valid in every working directory."""
+    """Return the store's address or absolute path, which does not depend on the working folder."""
     return root if is_address(root) else str(Path(root).absolute())

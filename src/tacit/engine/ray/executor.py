@@ -1,7 +1,8 @@
 """The executor of the Ray engine, which distributes blocks among workers.
 
-Each worker has one block at a time. A lost worker is replaced, and its block is computed by another
-worker. Ray's own restarts are not used, because an actor on a lost node may not respond for long.
+Each worker computes one block at a time. A lost worker is replaced, and its block is sent to
+another worker. Tacit does not use Ray's own restarts, because an actor on a lost node may stay
+unresponsive for a long time.
 """
 
 from __future__ import annotations
@@ -34,13 +35,13 @@ _TICK = 1.0
 
 
 class RayExecutor:
-    """Workers with the same model; implements ``tacit.engine.plan.Executor``.
+    """Ray workers that load the same model; implements ``tacit.engine.plan.Executor``.
 
     The workers end when the executor is garbage-collected.
 
     Args:
         order: The instructions to create each worker.
-        share: The number of workers and the resources of each.
+        share: The number of workers and the resources per worker.
         patience: The timeouts and retry limits.
     """
 
@@ -56,7 +57,7 @@ class RayExecutor:
 
     @property
     def description(self) -> dict[str, Any]:
-        """The engine's kind, the requested number of workers and the resources of each."""
+        """The engine's kind, Ray's version, the requested number of workers and their resources."""
         import ray
 
         return {
@@ -69,11 +70,11 @@ class RayExecutor:
 
     @property
     def size(self) -> int:
-        """The number of workers, without those that could not be started."""
+        """The requested number of workers, minus the workers that could not be started."""
         return self._wanted
 
     def first(self) -> Loaded:
-        """Start all workers, and wait until the first one has loaded the model.
+        """Start all workers, and wait until the first worker has loaded the model.
 
         Raises:
             ModelError: As ``load_model``.
@@ -89,7 +90,7 @@ class RayExecutor:
         """Call a method of the model on one of the workers and return the result.
 
         Raises:
-            TacitError: As the method.
+            TacitError: The method raised it.
         """
         job = Job(lambda actor: actor.call.remote(method, arguments), f"the call of model.{method}")
         ((_, result),) = self._done([job])
@@ -112,7 +113,7 @@ class RayExecutor:
         self._await_listed(written)
 
     def _done(self, jobs: Sequence[Job]) -> Generator[tuple[Job, Any]]:
-        """Run all jobs on idle workers; yield each job with its result."""
+        """Run all jobs on idle workers, and yield each job with its result."""
         todo, left = deque(jobs), len(jobs)
         self._hire()
         try:
@@ -141,7 +142,7 @@ class RayExecutor:
                 self._leave(worker)
 
     def _outcomes(self) -> Iterator[tuple[WorkerHandle, object]]:
-        """Yield workers with ready results, and lost workers, after a brief wait for a result."""
+        """Wait briefly for results; yield each worker that has a result or is lost."""
         import ray
 
         busy = {worker.pending: worker for worker in self._workers if worker.pending is not None}
@@ -167,7 +168,7 @@ class RayExecutor:
         self._check_anybody(now)
 
     def _arrived(self, worker: WorkerHandle, outcome: object) -> None:
-        """Add a worker that has loaded its model, or replace a worker that has failed to."""
+        """Add a worker that has loaded its model, or replace a worker that failed to load it."""
         if not isinstance(outcome, Loaded):
             self._false_start(worker, outcome)
             return
@@ -189,7 +190,7 @@ class RayExecutor:
         self._loaded, self._false_starts = first or outcome, 0
 
     def _false_start(self, worker: WorkerHandle, outcome: object) -> None:
-        """Replace a worker that failed to load; after several failures, do with fewer workers."""
+        """Replace a worker that failed to load; use fewer workers after several failures."""
         self._leave(worker)
         failed = outcome if isinstance(outcome, Failed) else None
         if failed and failed.is_final and self._loaded is None:
@@ -237,7 +238,7 @@ class RayExecutor:
             self._hire()
 
     def _leave_lost_nodes(self) -> None:
-        """Dismiss idle workers on lost nodes, so that they get no job."""
+        """Dismiss idle workers on lost nodes, so that no job is sent to these workers."""
         nodes = {str(node["NodeID"]) for node in alive()}
         for worker in [worker for worker in self._workers if worker.is_idle]:
             if worker.is_nowhere(nodes):
@@ -257,7 +258,7 @@ class RayExecutor:
         worker.dismiss()
 
     def _check_anybody(self, now: float) -> None:
-        """Raise if no worker has started for too long."""
+        """Raise if no worker has started within the timeout."""
         if any(worker.node or worker.loaded for worker in self._workers):
             self._anybody = now
         elif now - self._anybody > self._patience.start:
@@ -268,7 +269,7 @@ class RayExecutor:
             )
 
     def _check_seen(self, stored: Stored) -> None:
-        """Raise if the store on a worker's machine is not the store of this process."""
+        """Raise if the store's path is a different folder on the worker's machine than here."""
         if stored.host in self._seen_from:
             return
         # On a shared file system, another machine's files may appear with a delay.
@@ -298,7 +299,7 @@ class RayExecutor:
 
 @dataclass(frozen=True)
 class _Fetched:
-    """Fetches, in a worker, an object from Ray's object store."""
+    """A function that, called in a worker, fetches an object from Ray's object store."""
 
     reference: Any
 
@@ -309,7 +310,7 @@ class _Fetched:
 
 
 def _job(plan: Plan, block: Block, shared: _Fetched) -> Job:
-    """Return the job to compute a block; its rows are created when it is sent."""
+    """Return the job to compute a block; its requests are encoded when the job is sent."""
     of, kind = type(block.requests[0]), block.kind
 
     def send(actor: Any) -> Any:  # noqa: ANN401 - Ray's handles

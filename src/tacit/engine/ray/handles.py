@@ -1,4 +1,4 @@
-"""Handles of workers in the process that started the run: their jobs and whether they are alive."""
+"""Handles of Ray workers, which track each worker's job and whether the worker is alive."""
 
 from __future__ import annotations
 
@@ -18,14 +18,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Patience:
-    """Timeouts and retry limits for workers; times in seconds.
+    """Timeouts in seconds and retry limits for workers.
 
     Args:
         look: Interval between two checks that all workers are alive.
-        silence: Time after which an unresponsive worker counts as lost.
-        start: Time after which a run without any worker fails, and a loading worker is reported.
-        seen: Time within which a segment written by a worker must be visible to this process.
-        tries: Number of failures of a block, or of starting a worker, before giving up.
+        silence: Time after which an unresponsive worker is treated as lost.
+        start: Time after which a run without any started worker fails, and after which a warning is
+            logged for a worker that is still loading.
+        seen: Maximum time until a segment written by a worker is visible to this process.
+        tries: Number of failed attempts to compute a block or start a worker, after which Tacit
+            gives up.
     """
 
     look: float = 2.0
@@ -40,9 +42,9 @@ class Job:
     """A job for a worker.
 
     Args:
-        send: Sends the job to a worker, and returns Ray's reference to the result.
+        send: Function that sends the job to a worker and returns Ray's reference to the result.
         about: The job's description in messages.
-        block: The block to compute, if the job is one.
+        block: The block to compute; None if the job is a call of a method.
     """
 
     send: Callable[[Any], Any]
@@ -53,19 +55,19 @@ class Job:
 
 @dataclass(frozen=True)
 class Lost:
-    """The outcome of a job whose worker is gone."""
+    """The outcome of a job whose worker was lost."""
 
     reason: str
 
 
 @dataclass(eq=False)
 class WorkerHandle:
-    """A handle of a worker. A new worker is loading its model.
+    """A handle of a worker. A worker that was just created is still loading its model.
 
     Args:
-        actor: Ray's handle.
-        pending: Ray's reference to the current result; None if the worker is idle.
-        loaded: The worker's report after loading; None before.
+        actor: Ray's handle of the worker.
+        pending: Ray's reference to the current job's result; None if the worker is idle.
+        loaded: The worker's report after loading its model; None while the worker is loading.
         job: The current job.
         node: Ray's ID of the worker's node; None until the worker's process runs.
     """
@@ -82,7 +84,7 @@ class WorkerHandle:
 
     @classmethod
     def hire(cls, order: Order, share: Share) -> WorkerHandle:
-        """Request a worker from Ray, which may wait until resources are free."""
+        """Request a worker from Ray; the worker starts when enough resources are free."""
         import ray
 
         # A second thread answers pings while the first computes.
@@ -94,7 +96,7 @@ class WorkerHandle:
 
     @property
     def is_idle(self) -> bool:
-        """Whether the worker can take a job."""
+        """Whether the worker has loaded its model and has no job."""
         return self.loaded is not None and self.pending is None
 
     @property
@@ -109,7 +111,7 @@ class WorkerHandle:
         self._pinged = time.monotonic()
 
     def take(self) -> object:
-        """Return the current job's result, which is ready, or ``Lost`` if the worker is gone."""
+        """Return the finished job's result, or ``Lost`` if the worker is gone."""
         import ray
 
         pending, self.pending = self.pending, None
@@ -119,12 +121,12 @@ class WorkerHandle:
             return Lost(_reason(error))
 
     def is_nowhere(self, nodes: set[str]) -> bool:
-        """Return whether the worker's node is known and is not among ``nodes``."""
+        """Return whether the worker's node is known and is not among the live nodes."""
         self._listen()
         return self.node is not None and self.node not in nodes
 
     def missing(self, nodes: set[str], patience: Patience) -> Lost | None:
-        """Return ``Lost`` if a busy worker is gone although Ray has not reported it yet, else None.
+        """Return ``Lost`` if a busy worker is unresponsive or on a lost node, else None.
 
         Args:
             nodes: The IDs of the nodes that are alive.
@@ -141,11 +143,10 @@ class WorkerHandle:
         return None
 
     def loads_for_long(self, seconds: float) -> float:
-        """Return how many minutes the worker has been loading its model, once per interval, else 0.
+        """Return the loading time in minutes once per interval; return 0 between these calls.
 
         Args:
-            seconds: Length of the interval; the result is 0 until it ends, and again until the next
-                ends.
+            seconds: Length of the interval in seconds.
         """
         if self.loaded or self.node is None:
             return 0.0
@@ -158,7 +159,7 @@ class WorkerHandle:
         return (now - self._loading_since) / 60
 
     def _listen(self) -> None:
-        """Read the last ping if it has been answered, and send the next one."""
+        """Read the response to the last ping, if there is one, and send the next ping."""
         import ray
 
         if self._ping is not None:
@@ -178,7 +179,7 @@ class WorkerHandle:
 
 
 def dismiss(actors: Sequence[Any]) -> None:
-    """End actors, of which some may already be gone."""
+    """End actors; some of these actors may already have ended."""
     import ray
 
     for actor in actors:

@@ -1,6 +1,6 @@
-"""A worker of the Ray engine: a process with one model, which writes to the store directly.
+"""A worker of the Ray engine: a process that loads one model and writes answers to the store.
 
-Errors are returned as values, because not every exception can be sent from one process to another.
+A worker returns errors as values, because some exceptions cannot be sent between processes.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ class Order:
         store: The worker's store: a folder that all machines share, or an address.
         threads: Number of threads for computation.
         gpus: The worker's share of GPUs.
-        version: The version of Tacit that made the plan.
+        version: The version of Tacit on the machine that started the run.
     """
 
     load: Loader
@@ -84,10 +84,10 @@ class Loaded:
         name: The model's name.
         fingerprint: The model's fingerprint.
         description: The model's description.
-        shares_prefixes: Whether the model computes common prefixes of prompts once, so that prompts
-            should be sorted by text.
-        supports: The classes of requests that the model answers.
-        warnings: Warnings that were logged during loading.
+        shares_prefixes: Whether the model computes common prefixes of prompts only once, so that
+            prompts should be sorted by text.
+        supports: The classes of requests that the model supports.
+        warnings: Warnings that Tacit logged while the model was loading.
         host: The machine's name.
     """
 
@@ -119,9 +119,9 @@ class Failed:
 
     Args:
         kind: The name of the exception's class.
-        message: The error message, with the machine's name unless ``is_ours``.
+        message: The error message; it includes the machine's name if ``is_ours`` is False.
         is_final: Whether the same error is expected on every other worker.
-        is_ours: Whether it is an error of Tacit, after which the worker is still usable.
+        is_ours: Whether Tacit itself raised the error, so that the worker is still usable.
     """
 
     kind: str
@@ -153,7 +153,7 @@ class Failed:
 
 
 class Worker:
-    """Loads a model and computes blocks with it.
+    """Loads a model and computes blocks with the model.
 
     Args:
         order: The instructions to create the worker.
@@ -178,15 +178,16 @@ class Worker:
         """Compute a block and store the answers.
 
         Args:
-            digest: The plan's digest; the data that its rows share is fetched once.
-            shared: Fetches the data that rows refer to, by class of request.
+            digest: The plan's digest; objects that several rows of the plan share are fetched once
+                per digest.
+            shared: Function that fetches the objects to which rows refer, by class of request.
             of: The class of the block's requests.
-            rows: The block's requests, as rows of their kind.
+            rows: The block's requests, encoded as rows.
         """
         return _or_failed(lambda: self._work(digest, shared, of, rows))
 
     def ping(self) -> str:
-        """Show that the process is alive, even while it computes; return Ray's ID of its node."""
+        """Return Ray's ID of the worker's node, even while the worker computes."""
         import ray
 
         return str(ray.get_runtime_context().get_node_id())
@@ -257,7 +258,7 @@ class _Listening(logging.Handler):
 
 
 def _compute_in(threads: int) -> None:
-    """Set the number of threads of torch, imported or not, and of the tokenizers."""
+    """Set the number of threads of the tokenizers and of torch, even before torch is imported."""
     for name in ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "RAYON_NUM_THREADS"):
         os.environ[name] = str(threads)
     torch = sys.modules.get("torch")

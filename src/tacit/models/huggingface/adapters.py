@@ -1,4 +1,4 @@
-"""Variants of checkpoints: quantised, with an adapter, or spread over several devices."""
+"""Checkpoints that are quantised, extended with an adapter, or distributed over devices."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ DEVICE_MAPS = ("auto", "balanced", "balanced_low_0", "sequential")
 
 
 def quantised(config: PreTrainedConfig) -> str | None:
-    """Return how a checkpoint's weights are quantised according to its config, or None."""
+    """Return the quantisation method in a checkpoint's config, or None without quantisation."""
     found = getattr(config, "quantization_config", None)
     if found is None:
         return None
@@ -39,20 +39,21 @@ def quantised(config: PreTrainedConfig) -> str | None:
 
 
 def parameters_of(model: PreTrainedModel) -> int | None:
-    """Return a model's number of parameters; None if its weights are packed in an unknown way.
+    """Return the number of parameters; None if an unknown quantisation method packs the weights.
 
-    transformers counts the weights that bitsandbytes packs. torchao and quanto keep their shapes.
+    transformers can count the weights that bitsandbytes packs. The tensors that torchao and quanto
+    quantise have their original shapes.
     """
     counted = quantised(model.config) in {None, "bitsandbytes", "torchao", "quanto"}
     return model.num_parameters() if counted else None
 
 
 def check_adapter(folder: Path, trust: Trust) -> None:
-    """Check, before loading, that a folder holds an adapter that only changes layers.
+    """Check, before loading, that a folder contains an adapter that only changes layers.
 
     Raises:
-        ModelError: The folder holds no such adapter, or its weights are a pickle that is not
-            allowed.
+        ModelError: The folder contains no adapter that only changes layers, or the adapter's
+            weights are a pickle that is not allowed.
     """
     if not (folder / "adapter_config.json").is_file():
         raise ModelError(
@@ -71,10 +72,11 @@ def check_adapter(folder: Path, trust: Trust) -> None:
 
 
 def _check_kind(folder: Path) -> None:
-    """Check that an adapter's kind is supported, and that peft imports no further module.
+    """Check that Tacit supports an adapter's type, and that peft imports no other module for it.
 
     Raises:
-        ModelError: The config fails this check, or cannot be read.
+        ModelError: The adapter's config cannot be read, or specifies an unsupported type or a
+            module to import.
     """
     file = folder / "adapter_config.json"
     try:
@@ -103,7 +105,7 @@ def _check_kind(folder: Path) -> None:
 
 
 def check_device_map(device_map: str) -> None:
-    """Raise if a device map is not supported.
+    """Raise if Tacit does not support a device map.
 
     Raises:
         ModelError: The device map is not in ``DEVICE_MAPS``.
@@ -117,10 +119,10 @@ def check_device_map(device_map: str) -> None:
 def placing(
     name: str, config: PreTrainedConfig, device_map: str | None, device: torch.device
 ) -> dict[str, Any]:
-    """Return the device arguments of ``from_pretrained``; empty if weights are moved later.
+    """Return the device arguments for ``from_pretrained``; empty if weights are moved later.
 
     Raises:
-        ModelError: accelerate is needed and not installed.
+        ModelError: The package accelerate is needed and not installed.
     """
     if device_map is None and quantised(config) is None:
         return {}
@@ -136,7 +138,7 @@ def placing(
 
 
 def with_adapter(name: str, model: PreTrainedModel, folder: Path) -> PreTrainedModel:
-    """Return a model with an adapter added; the model's own weights do not change.
+    """Return a model with an adapter added, without changes to the model's own weights.
 
     Raises:
         ModelError: peft is not installed, or the adapter cannot be loaded or belongs to another
@@ -165,7 +167,7 @@ def with_adapter(name: str, model: PreTrainedModel, folder: Path) -> PreTrainedM
 
 
 def adapter_files(folder: Path) -> dict[str, Path]:
-    """Return an adapter's files, which scores depend on, by their names in a fingerprint."""
+    """Return an adapter's files, by the names under which a fingerprint covers them."""
     weights = folder / "adapter_model.safetensors"
     files = (
         folder / "adapter_config.json",

@@ -1,4 +1,4 @@
-"""Alignment of answers with tokens, and the treatment of special tokens in a text."""
+"""Align answers with tokens, and treat special tokens in a text as plain text."""
 
 from __future__ import annotations
 
@@ -24,7 +24,8 @@ class ControlTokens:
 
     Args:
         ids: The ids of the special tokens.
-        spelled: Matches any special token that a text spells; None without special tokens.
+        spelled: Pattern that matches any special token in a text; None if there are no special
+            tokens.
     """
 
     ids: frozenset[int]
@@ -47,19 +48,19 @@ class ControlTokens:
         return known
 
     def find(self, text: str) -> str | None:
-        """Return the first special token that a text spells, or None."""
+        """Return the first special token that occurs in a text, or None."""
         found = self.spelled and self.spelled.search(text)
         return found[0] if found else None
 
     def misread(
         self, text: str, ids: Sequence[int], offsets: Sequence[tuple[int, int]]
     ) -> list[re.Match[str]]:
-        """Return where a text spells special tokens that were not tokenized as plain text.
+        """Return where a text contains special tokens that were not encoded as plain text.
 
         Args:
             text: The text.
             ids: The token ids of the text.
-            offsets: The characters that each token covers.
+            offsets: The range of characters that each token covers.
         """
         control = [span for one, span in zip(ids, offsets, strict=True) if one in self.ids]
         return [
@@ -73,14 +74,15 @@ _KNOWN: WeakKeyDictionary[PreTrainedTokenizerBase, ControlTokens] = WeakKeyDicti
 
 
 def check_text(tokenizer: PreTrainedTokenizerBase, text: str) -> None:
-    """Raise if a text spells a special token that a tokenizer cannot write as text.
+    """Raise if a text contains a special token that the tokenizer cannot encode as plain text.
 
     Args:
-        tokenizer: A ``bare`` tokenizer; the check is skipped if it reads special tokens.
+        tokenizer: A ``bare`` tokenizer; the check is skipped if the tokenizer encodes special
+            tokens in a text as special.
         text: The text.
 
     Raises:
-        PromptError: The text spells such a token.
+        PromptError: The text contains a special token that cannot be encoded as plain text.
     """
     control = ControlTokens.of(tokenizer)
     if not tokenizer.split_special_tokens or not control.find(text):
@@ -90,7 +92,7 @@ def check_text(tokenizer: PreTrainedTokenizerBase, text: str) -> None:
 
 
 def refuse(text: str, misread: Sequence[re.Match[str]]) -> None:
-    """Raise if a text spells special tokens that were not tokenized as plain text.
+    """Raise if a text contains special tokens that were not encoded as plain text.
 
     Raises:
         PromptError: ``misread`` is not empty.
@@ -104,14 +106,15 @@ def refuse(text: str, misread: Sequence[re.Match[str]]) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Filled:
-    """A text with one answer filled in.
+    """A text with one answer inserted.
 
     Args:
         string: The whole string.
         begin: Index of the answer's first character.
         end: Index after the answer's last character.
         text_end: Index after the last character of the text that precedes the answer. The
-            characters from here to ``begin`` are the separator, which is scored with the answer.
+            characters from ``text_end`` to ``begin`` are the separator, which is scored with the
+            answer.
     """
 
     string: str
@@ -122,14 +125,14 @@ class Filled:
 
 @dataclass(frozen=True, slots=True)
 class Tokens:
-    """The token ids of a filled text, and which of them are scored.
+    """The token ids of a text with an answer, and the range of the scored tokens.
 
     Args:
         ids: All token ids.
-        begin: Index of the first token that is scored.
-        end: Index after the last token that is scored; at least ``begin + 1``.
-        spanned: Whether the first scored token also covers characters of the text, or the last one
-            characters after the answer.
+        begin: Index of the first scored token.
+        end: Index after the last scored token; at least ``begin + 1``.
+        spanned: Whether the first scored token also covers characters of the text before the
+            answer, or the last scored token covers characters after the answer.
     """
 
     ids: tuple[int, ...]
@@ -140,7 +143,7 @@ class Tokens:
 
 @dataclass(frozen=True, slots=True)
 class Specials:
-    """The special tokens that a tokenizer's configuration puts around a text.
+    """The special tokens that a tokenizer's configuration adds before and after a text.
 
     Args:
         before: For example BOS or [CLS].
@@ -165,7 +168,7 @@ class Specials:
 
 
 def enclosed(ids: Sequence[int], specials: Specials) -> tuple[int, ...]:
-    """Return tokens between special tokens, without repeating those already there."""
+    """Put special tokens before and after the given tokens, unless they are already there."""
     before, after = specials.before, specials.after
     if tuple(ids[: len(before)]) == before:
         before = ()
@@ -179,13 +182,13 @@ def bare(
 ) -> PreTrainedTokenizerBase:
     """Return a copy of a fast tokenizer that adds no tokens and has complete offsets.
 
-    Some tokenizers (RoBERTa's) drop a token's spaces from its offsets in their last step, so that
-    no token appears to cover them.
+    In their last step, some tokenizers (such as RoBERTa's) remove spaces from the offsets of
+    tokens, so that no token appears to cover the spaces.
 
     Args:
         tokenizer: The tokenizer.
-        reads_specials: Whether text that spells a special token is read as that token, as in the
-            output of a chat template; otherwise it is plain text.
+        reads_specials: Whether the text of a special token is encoded as the special token, as
+            needed for the output of a chat template. If False, it is encoded as plain text.
     """
     plain = copy.deepcopy(tokenizer)
     plain.backend_tokenizer.post_processor = None
@@ -195,11 +198,11 @@ def bare(
 
 
 def tokenize(tokenizer: PreTrainedTokenizerBase, filled: Sequence[Filled]) -> list[Tokens]:
-    """Tokenize filled texts with a ``bare`` tokenizer, and find the tokens to score.
+    """Tokenize texts with answers using a ``bare`` tokenizer, and find the tokens to score.
 
     Raises:
-        PromptError: The tokenizer drops an answer completely, or cannot write a special token that
-            a text or an answer spells.
+        PromptError: The tokenizer produces no token for an answer, or cannot encode a special token
+            in a text or an answer as plain text.
     """
     return [
         tokens or _dropped(tokenizer, item)
@@ -208,12 +211,12 @@ def tokenize(tokenizer: PreTrainedTokenizerBase, filled: Sequence[Filled]) -> li
 
 
 def locate(tokenizer: PreTrainedTokenizerBase, filled: Sequence[Filled]) -> list[Tokens | None]:
-    """Tokenize like ``tokenize``, with None for an answer that is dropped or cannot be written.
+    """Tokenize like ``tokenize``, but return None instead of raising for an invalid answer.
 
     Equal texts are tokenized once.
 
     Raises:
-        PromptError: The tokenizer cannot write a special token that a text spells.
+        PromptError: The tokenizer cannot encode a special token in a text as plain text.
     """
     if not filled:
         return []
@@ -241,9 +244,9 @@ def answer_tokens(
     """Return the tokens to score by the boundary rule, or None if no token covers the answer.
 
     Args:
-        ids: The ids of the whole string's tokens.
-        offsets: The characters that each token covers.
-        filled: The string, and the position of the answer in it.
+        ids: The token ids of the whole string.
+        offsets: The range of characters that each token covers.
+        filled: The string, with the start and the end of the answer in the string.
     """
     starts, ends = [start for start, _ in offsets], [end for _, end in offsets]
     own = bisect_left(ends, filled.begin + 1)
@@ -263,7 +266,7 @@ def _found(
     offsets: Sequence[tuple[int, int]],
     filled: Filled,
 ) -> Tokens | None:
-    """Return ``answer_tokens``, or None for an answer that would be read as a special token."""
+    """Return ``answer_tokens``, or None for an answer that is encoded as a special token."""
     control = ControlTokens.of(tokenizer)
     if tokenizer.split_special_tokens and control.find(filled.string):
         misread = control.misread(filled.string, ids, offsets)

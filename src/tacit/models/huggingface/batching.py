@@ -1,4 +1,4 @@
-"""Batches of token rows, under a token budget that halves when memory runs out."""
+"""Batches of token rows under a token budget, which is halved when memory runs out."""
 
 from __future__ import annotations
 
@@ -22,22 +22,22 @@ _MOST_PADDING = 1 / 16
 
 @dataclass(slots=True)
 class Budget:
-    """The limit of tokens in one forward pass, padding included; it can only shrink.
+    """The maximum number of tokens in a forward pass, including padding; it never increases.
 
     Args:
         tokens: The number of tokens.
-        apart: Rows with more tokens than this are never batched with shorter rows; None for no such
-            limit.
+        apart: Rows with more tokens than this limit are never batched with shorter rows; None sets
+            no limit.
     """
 
     tokens: int
     apart: int | None = None
 
     def halve(self, tried: int) -> None:
-        """Set the budget to half of itself, or to half of ``tried`` if that is smaller.
+        """Set the budget to half of the smaller of the current budget and ``tried``.
 
         Raises:
-            ScoringError: The budget cannot be halved further.
+            ScoringError: The budget or ``tried`` is 1 and cannot be halved.
         """
         smaller = min(self.tokens, tried) // 2
         if not smaller:
@@ -49,14 +49,14 @@ class Budget:
 
 
 def how_many(cost: int, budget: Budget) -> int:
-    """Return how many rows of a given cost in tokens fit the budget, but at least one."""
+    """Return how many rows with the given cost in tokens fit in the budget; at least 1."""
     return max(1, budget.tokens // max(1, cost))
 
 
 def _how_many_alike(costs: Sequence[int], budget: Budget) -> int:
-    """Return how many of the first rows form a batch without too much padding.
+    """Return how many of the first rows can form a batch without too much padding.
 
-    The costs are in descending order.
+    The costs are sorted in descending order.
     """
     most = how_many(costs[0], budget)
     padding = 0
@@ -69,15 +69,16 @@ def _how_many_alike(costs: Sequence[int], budget: Budget) -> int:
 
 
 def in_batches(costs: Sequence[int], budget: Budget, forward: Callable[[list[int]], None]) -> None:
-    """Pass the rows to ``forward`` in batches, by descending cost; ties stay in order.
+    """Call ``forward`` on batches of rows, by descending cost; ties keep their order.
 
-    A batch ends where the budget does, or where the next rows are so much shorter that another pass
-    is cheaper.
+    A batch ends when the budget is filled, or when the next rows are so short that padding them
+    costs more than another pass.
 
     Args:
         costs: Tokens per row.
-        budget: Halved when ``forward`` runs out of memory; the batch is then tried again, smaller.
-        forward: Receives the indices of a batch's rows.
+        budget: Budget, which is halved when ``forward`` runs out of memory; the rows are then
+            computed in smaller batches.
+        forward: Function that receives the indices of the rows in a batch.
 
     Raises:
         ScoringError: Memory ran out with a single row, or the model failed.

@@ -1,4 +1,4 @@
-"""Answers of several tokens, which continue from keys and values that are computed once."""
+"""Score answers of several tokens from a text's keys and values, which are computed once."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class Forward(Protocol):
-    """A forward pass of a causal model; its logits cover only the needed columns."""
+    """A forward pass of a causal model that returns logits only for the needed columns."""
 
     def __call__(  # noqa: D102 - documented in the class
         self,
@@ -34,7 +34,7 @@ class Forward(Protocol):
 
 @dataclass(frozen=True)
 class _Trunks:
-    """Computed trunks, padded on the left, so that their branches follow directly."""
+    """Computed prefixes of trees (trunks), padded on the left so that branches follow."""
 
     trees: Sequence[Tree]
     mask: torch.Tensor
@@ -45,7 +45,7 @@ class _Trunks:
 
 
 def tree_cost(tree: Tree) -> int:
-    """Return the tokens that a tree takes in memory: every branch repeats the trunk's keys."""
+    """Return a tree's memory cost in tokens; each of its rows repeats the trunk's keys."""
     return sum(len(row.ids) for row in tree.rows)
 
 
@@ -55,7 +55,7 @@ def score_trees(
     """Return the log-probabilities (nats) of all tokens that the trees' rows read.
 
     Raises:
-        Exception: Any error of the model, if its cache cannot be used in this manner.
+        Exception: The model fails, for example because its cache cannot be extended by each branch.
     """
     trunks, found = _compute_trunks(trees, forward, pad, device)
     rows = [(number, row) for number, tree in enumerate(trees) for row in tree.rows]
@@ -89,7 +89,7 @@ def _compute_trunks(
 def _chunks(
     rows: Sequence[tuple[int, Row]], trunks: _Trunks, budget: Budget
 ) -> Iterator[tuple[Sequence[tuple[int, Row]], Any]]:
-    """Yield branches in chunks that fit the budget, each with a separate cache to extend."""
+    """Yield branches in chunks that fit in the budget, each with a separate cache to extend."""
     width = trunks.mask.shape[1]
     cost = max(width + len(row.ids) - trunks.begin(number) for number, row in rows)
     size = how_many(cost, budget)

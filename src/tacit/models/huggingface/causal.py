@@ -1,12 +1,13 @@
 """Causal language models: GPT-2, OPT, GPT-NeoX, Llama and others of AutoModelForCausalLM.
 
-Prompts are packed: tokens that the inputs of any prompts share at the start are computed once, and
-all answers are read from them. A long shared prefix is cached for many packs. A check at load
-measures whether packing changes log-probabilities. If it does, a warning is logged, and each prompt
-is computed separately. One pass over the text then scores all answers of one token. Longer answers
-branch off: the tokens that they share are computed once and cached as keys and values, and each
-answer continues from there. If a model's cache changes log-probabilities too, each answer is
-computed from the beginning.
+Prompts are packed into long rows, in which the common prefix of several prompts is computed only
+once. A long shared prefix is computed and cached once, and reused by several packs. When a model is
+loaded, a check measures whether packing changes log-probabilities. If packing changes
+log-probabilities, a warning is logged, and each prompt is computed separately. If prompts are not
+packed, one forward pass over a prompt's text scores all answers of one token. If prompts are not
+packed, a prefix shared by answers of several tokens is computed once and cached as keys and values,
+and each answer continues from the cache. If reusing the model's cache changes log-probabilities
+too, each answer is computed from the beginning of the text.
 """
 
 from __future__ import annotations
@@ -68,13 +69,13 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class _Prepared:
-    """The model's inputs for some prompts.
+    """The model's inputs for several prompts.
 
     Args:
         prompts: The prompts.
-        inputs: Their answers' inputs.
-        packs: The packs of each cached prefix.
-        trees: The inputs that are not packed.
+        inputs: The inputs of the prompts' answers.
+        packs: The packs of rows to compute after each cached prefix.
+        trees: The prefix trees of the prompts that are not packed.
     """
 
     prompts: Sequence[Prompt]
@@ -84,12 +85,12 @@ class _Prepared:
 
 
 class CausalModel(RankingModel):
-    """A model that scores answers, and ranks words, as continuations of their text.
+    """A model that scores answers, and ranks words, as continuations of a text.
 
     Args:
         checkpoint: The loaded model.
-        batch_tokens: Tokens in one forward pass, padding included.
-        packing: Whether to pack prompts, provided that log-probabilities stay the same.
+        batch_tokens: Maximum number of tokens in a forward pass, including padding.
+        packing: Whether to pack prompts if packing does not change log-probabilities.
     """
 
     kind = "causal"
@@ -123,9 +124,10 @@ class CausalModel(RankingModel):
 
     @property
     def description(self) -> dict[str, Any]:
-        """The description of every local model, plus the effects of sharing and packing in nats.
+        """The description of a local model, with the effects of sharing and packing in nats.
 
-        ``packs`` is whether prompts are packed, ``not_packed`` why they are not.
+        ``packs`` is whether prompts are packed, and ``not_packed`` is the reason if prompts are not
+        packed.
         """
         return {
             **super().description,
@@ -142,7 +144,7 @@ class CausalModel(RankingModel):
         return self._packing.refused is None
 
     def _scoring_cost(self, prompts: Sequence[Prompt]) -> list[int]:
-        """Return the tokens per prompt; shared tokens count once."""
+        """Return the tokens per prompt; tokens that several prompts share count only once."""
         inputs = self._encode(prompts)
         packed, rest = self._divided(inputs)
         costs = np.zeros(len(inputs), np.int64)
@@ -158,7 +160,7 @@ class CausalModel(RankingModel):
         return costs.tolist()
 
     def prepare(self, requests: Sequence[Any]) -> Callable[[], list[Any]]:
-        """Encode and pack prompts; requests with rankings wait. See ``Prepares.prepare``."""
+        """Encode and pack prompts, unless a request is a ranking. See ``Prepares.prepare``."""
         if all(isinstance(one, Prompt) for one in requests):
             return partial(self._computed, self._prepared(requests))
         return partial(self.answer, requests)
@@ -183,7 +185,7 @@ class CausalModel(RankingModel):
         return self._scored(work.prompts, self._written_as(work.inputs), totals)
 
     def _written_as(self, inputs: Inputs) -> Written:
-        """Return how the answers of the inputs are tokenized."""
+        """Return the number of tokens and other properties of each answer's tokenization."""
         scored = inputs.lengths - inputs.begin
         known = np.ones(len(scored), bool)
         if self._unknown is not None:
@@ -202,16 +204,17 @@ class CausalModel(RankingModel):
 
     @property
     def _pack_tokens(self) -> int:
-        """The longest pack in tokens: the measured length, or less if memory ran out."""
+        """The maximum length of a pack in tokens, which is reduced when memory runs out."""
         return min(self._packing.length, self._budget.tokens)
 
     def _divided(
         self, inputs: Inputs
     ) -> tuple[list[tuple[tuple[int, ...], Rows]], dict[int, Tree]]:
-        """Return sorted packed rows by cached prefix, and the trees of all other prompts.
+        """Return the rows to pack, sorted and grouped by cached prefix, and trees of other prompts.
 
-        A prompt is not packed if one of its inputs is longer than a pack, exceeds the attention
-        window, or has more tokens after the cached prefix than the check at load covers.
+        A prompt is not packed if one of its inputs is longer than a pack or than the attention
+        window. A prompt is not packed either if an input has more tokens after the cached prefix
+        than the check at load covers.
         """
         longest = np.maximum.reduceat(inputs.lengths - 1, inputs.answers[:-1])
         near = (longest <= self._packing.length) & self._fit_attention(longest)
@@ -235,21 +238,21 @@ class CausalModel(RankingModel):
         return parts, {at: tree_of(int(inputs.answers[at]), inputs.of(at)) for at in rest}
 
     def _prefixes(self, rows: Rows) -> Ints:
-        """Return how many first tokens of each row to cache; 0 if caching changes results."""
+        """Return the length of the prefix to cache for each row; 0 if caching changes results."""
         kept = prefix_lengths(rows, self._packing.length)
         if kept.any() and self._keeping.refused is not None:
             return np.zeros_like(kept)
         return kept
 
     def _branches_off(self, tree: Tree) -> bool:
-        """Check whether a tree's rows continue from a trunk that is computed once."""
+        """Return whether a tree's rows continue from a shared prefix that is computed once."""
         return self._shares and tree.branches and self._fits_attention(tree)
 
     def _fits_attention(self, tree: Tree) -> bool:
         return bool(self._fit_attention(np.array([_longest(tree)]))[0])
 
     def _fit_attention(self, lengths: Ints) -> NDArray[np.bool_]:
-        """Check which rows are short enough for full attention and for unchanged positions."""
+        """Return which rows are short enough for full attention and unchanged positions."""
         near = np.ones(len(lengths), bool)
         if self._local is not None:
             near &= lengths < self._local
@@ -275,7 +278,7 @@ class CausalModel(RankingModel):
         return joined.take(np.array([order[prompt] for prompt in prompts], np.int64))
 
     def _all_fit_in(self, prompts: Sequence[Prompt], inputs: Inputs) -> None:
-        """Raise for the first prompt with an input that the model cannot take; see ``_fits``."""
+        """Raise for the first prompt with an input that the model cannot process; see ``_fits``."""
         window = self._checkpoint.window
         wrong = inputs.lengths > (inputs.lengths if window is None else window)
         wrong |= np.maximum.reduceat(inputs.ids, inputs.starts[:-1]) >= self._vocabulary
@@ -312,7 +315,7 @@ class CausalModel(RankingModel):
         return tally
 
     def _tally_rows(self, rows: Sequence[Row]) -> Tally:
-        """Score every row in full, without sharing."""
+        """Score every row from its first token, without sharing computed prefixes."""
         tally = Tally()
         in_batches(
             [len(row.ids) for row in rows],
@@ -322,7 +325,7 @@ class CausalModel(RankingModel):
         return tally
 
     def _score_rows(self, rows: Sequence[Row]) -> Found:
-        """Score full rows in one pass, padded on the right, where no token sees the padding."""
+        """Score full rows in one pass, padded on the right, where attention ignores padding."""
         ids, mask = padded([row.ids for row in rows], self._pad, self._device)
         needed = sorted({read.position for row in rows for read in row.reads})
         column = {position: number for number, position in enumerate(needed)}
@@ -340,7 +343,7 @@ class CausalModel(RankingModel):
         positions: torch.Tensor | None = None,
         **rest: object,
     ) -> Any:  # noqa: ANN401 - each architecture has an output class
-        """Run the model; its logits cover only the needed positions, in their order."""
+        """Run the model, and return logits for the needed positions only, in the given order."""
         import torch
 
         keep = on_device(needed, self._device)
@@ -355,7 +358,7 @@ class CausalModel(RankingModel):
         return output
 
     def _check_sight(self) -> None:
-        """Raise if the model sees later tokens, such as BERT without ``is_decoder``.
+        """Raise if predictions depend on later tokens, as in BERT without ``is_decoder``.
 
         Raises:
             ModelError: A log-probability depends on a later token.
@@ -370,7 +373,7 @@ class CausalModel(RankingModel):
             )
 
     def _measured_packing(self) -> Packing:
-        """Measure whether packing leaves log-probabilities unchanged; log a warning if not."""
+        """Measure whether packing changes log-probabilities; log a warning if it does."""
         length = min(PACK_TOKENS, self._budget.tokens)
         if length < _LEAST_PACK:
             return Packing(0, refused=f"a forward pass takes only {length} tokens")
@@ -388,7 +391,7 @@ class CausalModel(RankingModel):
 
     @cached_property
     def _keeping(self) -> Packing:
-        """The check of packs after a cached prefix, run when a prefix is first cached."""
+        """The result of checking packs after a cached prefix; the check runs only when needed."""
         keeping = self._check(self._packing.length).keeping()
         if keeping.refused:
             log.warning(
@@ -407,10 +410,11 @@ class CausalModel(RankingModel):
         )
 
     def _sharing_difference(self) -> float | None:
-        """Return the largest change from sharing a text, in nats, or None if sharing fails.
+        """Return how much sharing a text changes log-probabilities (nats); None if it fails.
 
-        Measured on two made-up texts of unequal length. Each has answers of one to three tokens
-        that diverge early and late. Their tokens are spread over the vocabulary.
+        The change is measured on two artificial texts of unequal length. Each text has answers of
+        one to three tokens; some answers share their first token, and others do not. The token ids
+        of texts and answers are spread over the vocabulary.
         """
         longest = min(self._checkpoint.window or 22, self._local or 22, 22) - 3
         spread = [1 + (i * 7919) % (self._vocabulary - 1) for i in range(40)]
@@ -441,6 +445,6 @@ def _longest(tree: Tree) -> int:
 
 
 def _local_window(config: PreTrainedConfig) -> int | None:
-    """Return the smallest local attention window in tokens, or None without any."""
+    """Return the smallest local attention window in tokens; None if attention is not local."""
     sizes = [getattr(config.get_text_config(), name, None) for name in _LOCAL]
     return min((size for size in sizes if isinstance(size, int) and size > 0), default=None)

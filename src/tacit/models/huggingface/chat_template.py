@@ -1,12 +1,12 @@
-"""Chat prompts: the text is the user's message, and the answer begins the reply.
+"""Chat prompts, in which the text is the user's message and the answer begins the reply.
 
-The tokenizer's chat template writes everything else, up to the start of the assistant's turn. The
-prompt's separator is not used. Instead, the spaces that the template writes before a reply (one in
-Llama 2's template, none in most others) are scored with the answer. A blank is shown to the model
-as ``___``.
+The tokenizer's chat template produces the rest of the chat, up to the start of the assistant's
+turn. The prompt's separator is not used in a chat. The spaces that the template inserts before a
+reply (one in Llama 2's template, none in most other templates) are scored with the answer. The
+model reads a blank as ``___``.
 
-A template is a program, and may change the user's message. So it is tested when a model is loaded,
-and each prompt's text must occur in the rendered chat.
+A template is a program, and may change the user's message. The template is therefore tested when a
+model is loaded, and Tacit rejects a prompt whose text does not occur in the rendered chat.
 """
 
 from __future__ import annotations
@@ -61,12 +61,12 @@ class Chat:
     Args:
         name: The model's name, for messages.
         tokenizer: A tokenizer with a chat template.
-        template: The template, with a fixed date.
-        opening: Text between the template's generation prompt and the reply: white space that the
-            template writes before a reply, the start of a turn that its generation prompt omits, or
-            the end of the reasoning that its generation prompt opens.
-        thought: The state of reasoning: ``none`` (the template opens none), or ``closed`` (the
-            template opens reasoning, which is closed before its first word).
+        template: The chat template, in which today's date is replaced by a fixed date.
+        opening: The template's text between its generation prompt and the reply, such as white
+            space or the start of the assistant's turn. If the generation prompt starts reasoning,
+            ``opening`` ends the reasoning.
+        thought: The state of reasoning: ``none`` if the template starts no reasoning, or ``closed``
+            if the template starts reasoning and ``opening`` ends it.
     """
 
     name: str
@@ -80,7 +80,7 @@ class Chat:
         """Return the chat format of a tokenizer, derived from its template.
 
         Raises:
-            ModelError: The tokenizer has no chat template, or its template cannot be used.
+            ModelError: The tokenizer has no chat template, or its template is not supported.
         """
         plain = cls(name, tokenizer, _template_of(name, tokenizer))
         plain._check()
@@ -94,17 +94,17 @@ class Chat:
 
     @property
     def digest(self) -> str:
-        """The SHA-256 of the template and of the opening."""
+        """The SHA-256 of the template and of ``opening``."""
         return hashlib.sha256(f"{self.template}\0{self.opening}".encode()).hexdigest()
 
     @property
     def scorer(self) -> str:
-        """The chat's part of a fingerprint."""
+        """The chat format's part of a model's fingerprint."""
         return f"{SCORER} {self.digest}"
 
     @property
     def description(self) -> dict[str, str]:
-        """The chat's part of a manifest."""
+        """The chat format's part of a model's entry in a manifest."""
         return {
             "template": hashlib.sha256(self.template.encode()).hexdigest(),
             "opening": self.opening,
@@ -113,11 +113,11 @@ class Chat:
         }
 
     def render(self, text: str) -> str:
-        """Return everything before the reply to a text.
+        """Return the rendered chat from its beginning up to the assistant's reply to a text.
 
         Raises:
-            PromptError: The template does not write the text exactly, or the text spells a special
-                token.
+            PromptError: The template does not reproduce the text exactly, or the text contains a
+                special token.
             ModelError: The template fails.
         """
         self._refuse_control(text, shown(text))
@@ -136,13 +136,13 @@ class Chat:
         return written + self.opening
 
     def fill(self, prompt: Prompt) -> list[Filled]:
-        """Return each answer as the beginning of the reply.
+        """Return the rendered chat, followed by each answer as the start of the reply.
 
-        Spaces that the template writes before a reply are the separator, and are scored with the
+        Spaces that the template inserts before a reply are the separator, and are scored with the
         answer.
 
         Raises:
-            PromptError: As for ``render``, or an answer spells a special token.
+            PromptError: As for ``render``, or an answer contains a special token.
             ModelError: The template fails.
         """
         for answer in prompt.answers:
@@ -152,7 +152,7 @@ class Chat:
         return [Filled(before + a, begin, begin + len(a), text_end) for a in prompt.answers]
 
     def _refuse_control(self, text: str, what: str) -> None:
-        """Raise if a text spells a special token, which a chat would read as that token."""
+        """Raise if a text contains a special token, which a chat would not encode as plain text."""
         found = ControlTokens.of(self.tokenizer).find(text)
         if found:
             raise PromptError(
@@ -161,7 +161,7 @@ class Chat:
             )
 
     def _check(self) -> None:
-        """Check that the template writes the user's message exactly and is deterministic.
+        """Check that the template reproduces the user's message exactly and is deterministic.
 
         Raises:
             ModelError: The template fails this check.
@@ -184,7 +184,7 @@ class Chat:
             raise ModelError(f"{self.name}: {_OF_THE_MOMENT}")
 
     def _at(self, moment: datetime) -> tuple[str, str]:
-        """Return what the template writes at a moment, without a reply and with one."""
+        """Return the chat that the template renders at a given time, without and with a reply."""
         with _clock_at(moment):
             try:
                 return self._rendered(_LONG), self._rendered(_LONG, _MARK)
@@ -217,7 +217,7 @@ class Chat:
 
 
 def _template_of(name: str, tokenizer: PreTrainedTokenizerBase) -> str:
-    """Return a tokenizer's template for chats without tools, with today's date fixed."""
+    """Return a tokenizer's template for chats without tools, with a fixed date as today's date."""
     if not tokenizer.chat_template:
         raise ModelError(
             f"{name}: its tokenizer has no chat template: omit --chat, or use a model that is "
@@ -238,7 +238,7 @@ def _template_of(name: str, tokenizer: PreTrainedTokenizerBase) -> str:
 
 @contextmanager
 def _clock_at(moment: datetime) -> Iterator[None]:
-    """Make transformers' ``strftime_now`` return a fixed moment."""
+    """Make transformers' ``strftime_now`` return a fixed time."""
     from transformers.utils import chat_template_utils as templates
 
     class Clock(datetime):
@@ -257,9 +257,9 @@ def _clock_at(moment: datetime) -> Iterator[None]:
 
 @contextmanager
 def _drawing() -> Iterator[Callable[[], bool]]:
-    """Detect whether Python's random numbers, which Jinja uses, are drawn in the block.
+    """Detect whether code in a ``with`` block draws from Python's random number generator.
 
-    The state of the random numbers is restored afterwards.
+    The state of the random number generator is restored when the ``with`` block ends.
     """
     before = random.getstate()
     try:
@@ -269,7 +269,7 @@ def _drawing() -> Iterator[Callable[[], bool]]:
 
 
 def _before_reply(chat: Chat, asked: str) -> str:
-    """Return what a template writes between its generation prompt and a reply, if known."""
+    """Return the template's text between its generation prompt and a reply, or "" if unknown."""
     try:
         whole = chat._rendered(_ASKED, _MARK)  # noqa: SLF001 - same module
     except ModelError:

@@ -1,4 +1,4 @@
-"""A model's files: their location, the config, the tokenizer, and the kind of model."""
+"""Locate a model's files, load its config and tokenizer, and determine the kind of model."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def load_part(what: str, name: str, options: LoadOptions) -> Any:  # noqa: ANN401 - config or tokenizer
-    """Return the ``config`` or the ``tokenizer`` of a model.
+    """Load the ``config`` or the ``tokenizer`` of a model.
 
     Raises:
         ModelError: The part cannot be loaded.
@@ -40,9 +40,9 @@ def load_part(what: str, name: str, options: LoadOptions) -> Any:  # noqa: ANN40
 def check_tokenizer(
     name: str, tokenizer: PreTrainedTokenizerBase, config: PreTrainedConfig
 ) -> None:
-    """Raise if a tokenizer has no character offsets, has a made-up vocabulary, or fails.
+    """Raise if a tokenizer has no character offsets, has an empty vocabulary, or fails.
 
-    transformers makes up an empty vocabulary if a folder holds no tokenizer.
+    transformers creates an empty vocabulary if a folder contains no tokenizer.
 
     Raises:
         ModelError: The tokenizer fails this check.
@@ -68,7 +68,7 @@ def check_tokenizer(
 
 
 def named_folder(name: str) -> Path | None:
-    """Return the local folder of that name, or None if there is no such folder."""
+    """Return the local folder with the given name, or None if there is no such folder."""
     if name in DEMOS:
         return folder_of(name)
     try:
@@ -84,7 +84,7 @@ def location_of(name: str) -> str:
 
 
 def files_of(name: str, options: LoadOptions) -> Path:
-    """Return the folder of the model's files: the user's, or the hub's cached snapshot."""
+    """Return the folder of the model's files: a local folder, or the hub's cached snapshot."""
     folder = named_folder(name)
     if folder:
         return folder
@@ -95,7 +95,7 @@ def files_of(name: str, options: LoadOptions) -> Path:
 
 
 def source_of(name: str, revision: str | None) -> dict[str, Any]:
-    """Return the revision of a model's files, and whether they may be fetched.
+    """Return the revision of a model's files, and whether the files may be downloaded.
 
     Raises:
         ModelError: As for ``tacit.models.huggingface.hub.where_from``. A local folder is never
@@ -112,7 +112,7 @@ def kind_of(name: str, config: PreTrainedConfig) -> str:
     """Return ``causal``, ``masked`` or ``seq2seq``, according to the model's config.
 
     Raises:
-        ModelError: The architecture has no head that scores text, or the config is malformed.
+        ModelError: The architecture has no language modeling head, or the config is malformed.
     """
     from transformers.models.auto import modeling_auto as auto
 

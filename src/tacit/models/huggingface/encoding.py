@@ -1,4 +1,4 @@
-"""Encoding of prompts as inputs of a causal model, in arrays."""
+"""Encode prompts as inputs of a causal model, stored in arrays."""
 
 from __future__ import annotations
 
@@ -32,14 +32,15 @@ REMEMBERED = 32 * 2**20
 
 @dataclass(frozen=True, eq=False)
 class Inputs:
-    """The whole inputs of prompts' answers, each cut after its answer.
+    """The token sequence of each answer, from the start of its prompt to the end of the answer.
 
     Args:
         ids: The tokens of all inputs, concatenated.
-        starts: Where each input begins in ``ids``, and the end of the last.
-        begin: For each input, the index of the first token that is scored.
+        starts: The index in ``ids`` at which each input begins, and the end of the last input.
+        begin: For each input, the index of the first scored token.
         spanned: Whether the scored tokens also cover characters outside the answer; see ``Tokens``.
-        answers: Where each prompt's inputs begin among all inputs, and the number of inputs.
+        answers: The index of each prompt's first input among all inputs, and the total number of
+            inputs.
     """
 
     ids: Ints
@@ -53,12 +54,12 @@ class Inputs:
 
     @property
     def lengths(self) -> Ints:
-        """The number of tokens per input, its answer included."""
+        """The number of tokens of each input, including the answer."""
         return np.diff(self.starts)
 
     @property
     def prompt(self) -> Ints:
-        """The number of each input's prompt."""
+        """The index of the prompt to which each input belongs."""
         return np.repeat(np.arange(len(self)), np.diff(self.answers))
 
     def of(self, prompt: int) -> list[Tokens]:
@@ -71,7 +72,7 @@ class Inputs:
         return found
 
     def take(self, prompts: Ints) -> Inputs:
-        """Return the inputs of some prompts, in the given order."""
+        """Return the inputs of the given prompts, in the given order."""
         counts = np.diff(self.answers)[prompts]
         own = ragged(self.answers[:-1][prompts], counts)
         lengths = self.lengths[own]
@@ -85,7 +86,7 @@ class Inputs:
 
     @classmethod
     def joined(cls, parts: Sequence[Inputs]) -> Inputs:
-        """Concatenate the inputs of several parts."""
+        """Concatenate several ``Inputs``."""
         if len(parts) == 1:
             return parts[0]
         none = np.empty(0, np.int64)
@@ -98,9 +99,9 @@ class Inputs:
         )
 
     def rows(self, prompts: Ints) -> Rows:
-        """Return the rows to compute for some prompts: each input without its last token.
+        """Return the rows to compute for the given prompts: each input without its last token.
 
-        Reads refer to an answer by its number among all answers.
+        The tokens to read refer to an answer by its index among all answers.
         """
         counts = np.diff(self.answers)[prompts]
         own = ragged(self.answers[:-1][prompts], counts)
@@ -114,13 +115,14 @@ class Inputs:
 
 
 class Encoder:
-    """An encoder that writes prompts' answers as whole inputs of a causal model.
+    """An encoder that converts prompts with answers to token sequences for a causal model.
 
     Args:
         name: The model's name, for messages.
         tokenizer: A ``bare`` tokenizer.
-        specials: The special tokens that the tokenizer's configuration puts around a text.
-        filled: Fills in a prompt's answers; ``fill`` if None.
+        specials: The special tokens that the tokenizer's configuration adds before and after a
+            text.
+        filled: Function that inserts a prompt's answers into the prompt's text; ``fill`` if None.
     """
 
     def __init__(
@@ -137,11 +139,11 @@ class Encoder:
         self._halves = halves if splits(tokenizer) else whole
 
     def encode(self, prompts: Sequence[Prompt]) -> Inputs:
-        """Return each answer's whole input, with special tokens first, cut after the answer.
+        """Return each answer's input, from the special tokens to the end of the answer.
 
         Raises:
-            PromptError: The tokenizer drops an answer, text follows a blank, or an answer cannot
-                begin the text.
+            PromptError: The tokenizer produces no token for an answer, text follows a blank, or an
+                answer cannot begin the text.
         """
         filled = [self._fill(prompt) for prompt in prompts]
         found = self._halves(self._tokenizer, filled)
@@ -152,7 +154,7 @@ class Encoder:
         return self._assembled(found, filled)
 
     def write(self, prompts: Sequence[Prompt]) -> list[Written]:
-        """Encode each prompt separately, with None for an answer that the tokenizer drops."""
+        """Encode each prompt separately; return None for an answer that has no token."""
         filled = [self._fill(prompt) for prompt in prompts]
         found = self._halves(self._tokenizer, filled)
         tails = iter(found.tail)
@@ -168,7 +170,7 @@ class Encoder:
         return written
 
     def _assembled(self, found: Halves, filled: Sequence[Sequence[Filled]]) -> Inputs:
-        """Return the inputs, assembled from their halves in arrays."""
+        """Return the inputs as arrays, joined from the two parts of each tokenized string."""
         counts = np.array([len(answers) for answers in filled], np.int64)
         head = np.repeat(np.array(found.head, np.int64), counts)
         tail = np.array(found.tail, np.int64)
@@ -190,7 +192,7 @@ class Encoder:
     def _fronts(
         self, found: Halves, filled: Sequence[Sequence[Filled]], begin: Ints, counts: Ints
     ) -> Ints:
-        """Return how many special tokens to put before each input; see ``_begun``."""
+        """Return the number of special tokens to insert before each input; see ``_begun``."""
         many = len(self._before)
         if not many:
             empty = [not one.string[: one.text_end].strip() for one, *_ in filled]
@@ -208,8 +210,9 @@ class Encoder:
     def _begun(self, head: Sequence[int], tail: Tokens, filled: Filled) -> Tokens:
         """Prepend the special tokens of the tokenizer's config, unless they are already there.
 
-        If the config has none, BOS, else EOS, precedes an empty text or an answer that begins the
-        string, because the first token cannot be predicted from nothing.
+        A model cannot predict a first token without context. If the config specifies no special
+        tokens, BOS (or EOS if there is no BOS) is therefore prepended to an empty text and to an
+        answer that begins the string.
         """
         before = self._before
         begin, ids = len(head) + tail.begin, (*head, *tail.ids[: tail.end])
@@ -233,12 +236,13 @@ class Encoder:
 
 
 def fill(prompt: Prompt) -> list[Filled]:
-    """Fill in each answer after the text and the separator, or in a blank at the end.
+    """Insert each answer after the text and the separator, or in a blank at the end.
 
-    The white space before a blank is its separator.
+    The white space before a blank is the separator.
 
     Raises:
-        PromptError: Text follows the blank, which a causal model cannot see.
+        PromptError: Text follows the blank, which a causal model cannot read before it predicts the
+            answer.
     """
     around = prompt.around
     if around is None:
@@ -255,7 +259,7 @@ def fill(prompt: Prompt) -> list[Filled]:
 
 
 def _fill_in(ids: Ints, starts: Ints, pieces: Sequence[Sequence[int]], which: Ints) -> None:
-    """Write a piece at each start; ``which`` is the number of the piece."""
+    """Copy token sequences into ``ids`` at the given starts; ``which`` is a sequence's index."""
     sizes = np.array([len(piece) for piece in pieces], np.int64)
     flat = np.fromiter(chain.from_iterable(pieces), np.int64, int(sizes.sum()))
     lengths = sizes[which]
@@ -265,10 +269,10 @@ def _fill_in(ids: Ints, starts: Ints, pieces: Sequence[Sequence[int]], which: In
 class Remembered:
     """A cache of inputs that are encoded but not yet scored.
 
-    Planning needs these inputs to compute costs, and scoring needs them again.
+    Planning encodes these inputs to compute costs, and scoring uses the same inputs.
 
     Args:
-        most: Approximate limit in tokens; inputs beyond it are not cached.
+        most: Approximate limit in tokens; inputs beyond the limit are not cached.
     """
 
     def __init__(self, most: int = REMEMBERED) -> None:
@@ -282,7 +286,7 @@ class Remembered:
         return prompt in self._places
 
     def keep(self, prompts: Sequence[Prompt], inputs: Inputs) -> None:
-        """Cache the inputs of prompts that are not yet cached, if they fit the limit."""
+        """Cache the inputs of prompts that are not yet cached, if the inputs fit in the limit."""
         size = sum(len(part.ids) for part in self._parts.values())
         if not prompts or size + len(inputs.ids) > self._most:
             return
@@ -291,7 +295,7 @@ class Remembered:
         self._next += 1
 
     def take(self, prompts: Sequence[Prompt]) -> Inputs:
-        """Return the inputs of prompts, all of them cached, in the given order."""
+        """Return the inputs of cached prompts, in the given order."""
         places = np.array([self._places[prompt] for prompt in prompts], np.int64).reshape(-1, 2)
         order = np.argsort(places[:, 0], kind="stable")
         found = [
@@ -302,7 +306,7 @@ class Remembered:
         return joined if len(found) <= 1 else joined.take(np.argsort(order))
 
     def forget(self, prompts: Sequence[Prompt]) -> None:
-        """Remove prompts from the cache; a part is freed after its last prompt."""
+        """Remove prompts from the cache; prompts cached together are freed when all are removed."""
         for prompt in prompts:
             part, _ = self._places.pop(prompt, (None, 0))
             if part is not None:

@@ -1,4 +1,4 @@
-"""Fingerprints of local models: digests of everything that a score depends on.
+"""Fingerprints of local models, which are digests of everything that a score depends on.
 
 The files that a model is loaded from must not change while the model is in use.
 """
@@ -34,10 +34,10 @@ class Identity:
         weights: SHA-256 of each weight file, by file name.
         config: Digest of the architecture's settings.
         tokenizer: Digest of the tokenizer's vocabulary, rules and special tokens.
-        revision: The commit of a model from a hub, or the requested revision.
-        dtype: The number format that the model computes in.
-        specials: The rule for special tokens, in words and ids.
-        scorer: Name, version and options of the scoring code.
+        revision: The commit of a model on the hub, or the requested revision.
+        dtype: The number format in which the model computes.
+        specials: The rule for adding special tokens, in words and token ids.
+        scorer: Name, version and options of Tacit's scoring code.
     """
 
     weights: Mapping[str, str]
@@ -59,7 +59,7 @@ class FileHashes:
     """A cache of SHA-256 digests by host, path, inode, size, and times of modification and change.
 
     Args:
-        path: File that stores the cache between runs; None to cache in memory only.
+        path: File in which the cache is stored between runs; None for a cache in memory only.
     """
 
     path: Path | None = None
@@ -78,7 +78,7 @@ class FileHashes:
     def sha256(self, file: Path) -> str:
         """Return the file's SHA-256.
 
-        A large file in a hub's cache is named by its SHA-256, so it is not read.
+        A large file in the hub's cache is not read, because the file's name is its SHA-256.
         """
         target = file.resolve()
         if target.parent.name == "blobs" and _BLOB.fullmatch(target.name):
@@ -103,7 +103,7 @@ class FileHashes:
         return digest
 
     def save(self) -> None:
-        """Write new digests to the cache file, if there is a path."""
+        """Write new digests to the cache file, if ``path`` is not None."""
         if self.path is None or not self._changed:
             return
         publish_text(self.path, json.dumps(self._known, indent=1, sort_keys=True))
@@ -111,7 +111,7 @@ class FileHashes:
 
 
 def weight_hashes(files: Iterable[Path], hashes: FileHashes) -> dict[str, str]:
-    """Return the SHA-256 of a model's weight files, by file name."""
+    """Return the SHA-256 of each weight file of a model, by file name."""
     return {file.name: hashes.sha256(file) for file in files}
 
 
@@ -122,7 +122,7 @@ def config_digest(config: PreTrainedConfig) -> str:
 
 
 def tokenizer_digest(tokenizer: PreTrainedTokenizerBase) -> str:
-    """Return the digest of a fast tokenizer's whole content."""
+    """Return the digest of a fast tokenizer's vocabulary, rules and special tokens."""
     content = json.loads(tokenizer.backend_tokenizer.to_str())
     # Every call sets and unsets these, so they are not part of the tokenizer's identity.
     content.pop("truncation", None)
@@ -146,7 +146,7 @@ _SETTINGS = (
 
 @dataclass(frozen=True, slots=True)
 class Stamp:
-    """A file's metadata in the file system, with links followed."""
+    """A file's metadata in the file system, after following symbolic links."""
 
     inode: int
     size: int
@@ -155,7 +155,7 @@ class Stamp:
 
     @classmethod
     def of(cls, file: Path) -> Stamp | None:
-        """Return a file's stamp, or None if the file cannot be accessed."""
+        """Return a file's ``Stamp``, or None if the file cannot be accessed."""
         try:
             found = file.stat()
         except OSError:
@@ -163,7 +163,7 @@ class Stamp:
         return cls(found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns)
 
     def difference(self, later: Stamp | None) -> str:
-        """Return a description of what changed between this stamp and a later one."""
+        """Describe how a file changed between this stamp and a later stamp."""
         if later is None:
             return "was deleted"
         what = "was replaced" if later.inode != self.inode else "was overwritten"
@@ -173,7 +173,7 @@ class Stamp:
 
 @dataclass
 class LoadedFiles:
-    """A model's files, in the state in which they were loaded.
+    """Records a model's files as they were when the model was loaded, to detect changes.
 
     Args:
         name: The model's name, for messages.
@@ -190,7 +190,7 @@ class LoadedFiles:
         Args:
             name: The model's name, for messages.
             weights: The weight files.
-            settings: Small files next to the weights; missing files are ignored.
+            settings: Config and tokenizer files in the model's folder; missing files are ignored.
         """
         small = [file for file in settings if file.is_file()]
         stamps = {file: Stamp.of(file) for file in (*weights, *small)}
@@ -209,8 +209,8 @@ class LoadedFiles:
     def check(self) -> None:
         """Raise if one of the model's files has changed since the model was loaded.
 
-        A file with the same size and modification time, but another inode or change time, is hashed
-        again, because copies can preserve the modification time.
+        A file is hashed again if its size and modification time are unchanged but its inode or
+        change time differs, because copies can preserve the modification time.
 
         Raises:
             ScoringError: A file has changed or no longer exists.
@@ -239,6 +239,6 @@ class LoadedFiles:
 
 
 def settings_files(folder: Path, tokenizer: PreTrainedTokenizerBase) -> list[Path]:
-    """Return the files next to the weights that config and tokenizer may be read from."""
+    """Return the files in a model's folder that may contain its config or tokenizer."""
     own = [name for name in tokenizer.vocab_files_names.values() if isinstance(name, str)]
     return [folder / name for name in dict.fromkeys((*_SETTINGS, *own))]

@@ -1,7 +1,7 @@
-"""The Hugging Face hub: one check whether it has a model, before any file is loaded.
+"""Check once per model whether it is on the Hugging Face hub, before any file is loaded.
 
-The libraries query the hub for every file. Without a network, they retry each query for half a
-minute.
+The Hugging Face libraries query the hub for every file. Without a network connection, the Hugging
+Face libraries retry each query for half a minute.
 """
 
 from __future__ import annotations
@@ -10,7 +10,9 @@ import logging
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
+from tacit.documents import similar
 from tacit.errors import ModelError, NetworkError
+from tacit.models.registry import DEMOS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -27,14 +29,14 @@ _SERVER_FAILS = 500
 
 
 def where_from(name: str, revision: str | None) -> dict[str, Any]:
-    """Return the arguments with which the libraries fetch a hub model's files or read the cache.
+    """Return the arguments that make libraries read a hub model from the hub or from the cache.
 
     Args:
-        name: The model's name on the hub; no folder has this name.
+        name: The model's name on the hub, which is not the name of a local folder.
         revision: A branch, tag or commit; None for ``main``.
 
     Raises:
-        ModelError: The hub has no such model or revision; or HF_HUB_OFFLINE is set and the model is
+        ModelError: The hub has no such model or revision, or HF_HUB_OFFLINE is set and the model is
             not in the cache.
         NetworkError: The hub cannot be reached, and the model is not in the cache.
     """
@@ -47,7 +49,7 @@ def loading_error(name: str, problem: str, error: Exception) -> TacitError:
 
     Args:
         name: The model's name.
-        problem: What cannot be loaded.
+        problem: A phrase that says what cannot be loaded.
         error: What the library raised.
     """
     if _is_network_failure(error):
@@ -59,14 +61,14 @@ def loading_error(name: str, problem: str, error: Exception) -> TacitError:
 
 
 def first_line(error: BaseException) -> str:
-    """Return the first line of an error's message, or the error's class without a message."""
+    """Return the first line of an error's message, or the error's class if it has no message."""
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     return lines[0] if lines else type(error).__name__
 
 
 @cache
 def _is_online(name: str, revision: str) -> bool:
-    """Check whether to fetch files from the hub; if not, the cache has the model."""
+    """Return whether to fetch files from the hub; if not, the model is in the cache."""
     from huggingface_hub import HfApi, constants
     from huggingface_hub.errors import RepositoryNotFoundError, RevisionNotFoundError
 
@@ -74,7 +76,7 @@ def _is_online(name: str, revision: str) -> bool:
         if _is_cached(name, revision):
             return False
         raise ModelError(
-            f"{name}: there is no folder of this name, the hub's cache does not contain this model "
+            f"{name}: {_no_folder(name)}, the hub's cache does not contain this model "
             f"(revision {revision}), and HF_HUB_OFFLINE prevents the download: unset "
             "HF_HUB_OFFLINE, or give the path of a model folder"
         )
@@ -84,19 +86,18 @@ def _is_online(name: str, revision: str) -> bool:
         raise ModelError(f"{name}: the hub has no revision {revision} of this model") from error
     except RepositoryNotFoundError as error:
         raise ModelError(
-            f"{name}: there is no folder of this name, and the hub has no such model, or the model "
-            "is private: check the name, or log in with: hf auth login"
+            f"{name}: {_no_folder(name)}, and the hub has no such model, or the model is "
+            "private: check the name, or log in with: hf auth login"
         ) from error
     except Exception as error:  # errors of the HTTP client are not wrapped
         if not _is_network_failure(error):
             raise ModelError(
-                f"{name}: there is no folder of this name, and the hub rejects the name: "
-                f"{first_line(error)}"
+                f"{name}: {_no_folder(name)}, and the hub rejects the name: {first_line(error)}"
             ) from error
         if not _is_cached(name, revision):
             raise NetworkError(
-                f"{name}: there is no folder of this name, the hub's cache does not contain this "
-                f"model, and {constants.ENDPOINT} cannot be reached ({first_line(error)}): check "
+                f"{name}: {_no_folder(name)}, the hub's cache does not contain this model, "
+                f"and {constants.ENDPOINT} cannot be reached ({first_line(error)}): check "
                 "the network and run the command again, or give the path of a model folder"
             ) from error
         log.warning(
@@ -109,8 +110,13 @@ def _is_online(name: str, revision: str) -> bool:
     return True
 
 
+def _no_folder(name: str) -> str:
+    """Return that no folder has the name, and the demo model with a similar name, if any."""
+    return f"there is no folder of this name{similar(name, DEMOS)}"
+
+
 def _is_cached(name: str, revision: str) -> bool:
-    """Check whether the hub's cache has the model's config."""
+    """Return whether the hub's cache contains the model's config."""
     from huggingface_hub import try_to_load_from_cache
 
     try:
@@ -120,7 +126,7 @@ def _is_cached(name: str, revision: str) -> bool:
 
 
 def _is_network_failure(error: BaseException) -> bool:
-    """Check whether an error is due to the network or a failing server, not to a refusal."""
+    """Return whether an error is due to the network or a failing server, not to a refusal."""
     return any(_is_of_network(each) for each in _chain(error))
 
 
@@ -133,7 +139,7 @@ def _is_of_network(error: BaseException) -> bool:
 
 
 def _chain(error: BaseException | None) -> Iterator[BaseException]:
-    """Yield an error and its causes."""
+    """Yield an error, then its cause or context, and so on along the chain."""
     while error is not None:
         yield error
         error = error.__cause__ or error.__context__

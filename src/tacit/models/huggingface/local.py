@@ -1,4 +1,4 @@
-"""The base of the three kinds of local model: a loaded checkpoint and its limits."""
+"""The base class of the three kinds of local model, and the limits of a loaded checkpoint."""
 
 from __future__ import annotations
 
@@ -37,7 +37,8 @@ def in_one_operation(model: torch.nn.Module) -> None:
     """Replace a model's modules for the tanh form of GELU by one fused operation, in place.
 
     transformers' modules for ``gelu_new`` and ``gelu_fast`` traverse a layer's widest tensors up to
-    eight times: 8 % of GPT-2's time on a CPU. Results differ by rounding.
+    eight times, which accounts for 8 % of GPT-2's run time on a CPU. The fused operation changes
+    results only by rounding.
     """
     import torch
     from transformers.activations import FastGELUActivation, NewGELUActivation
@@ -60,9 +61,10 @@ _TRIM_THRESHOLD, _MMAP_THRESHOLD = -1, -3
 
 
 def keep_freed() -> bool:
-    """Configure this process to retain freed memory, and return whether it does.
+    """Configure this process to retain freed memory; return whether this succeeded.
 
-    Only glibc supports this. If the environment configures glibc's memory, nothing changes.
+    Only glibc supports this configuration. If environment variables configure glibc's memory
+    allocator, nothing changes.
     """
     tell = getattr(ctypes.CDLL(None), "mallopt", None) if os.name == "posix" else None
     if tell is None or any(name in os.environ for name in _TOLD):
@@ -77,13 +79,14 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Input:
-    """One sequence that goes through the model, for inspection.
+    """A token sequence that the model reads to score an answer, for users who inspect inputs.
 
     Args:
         role: The role of the sequence: ``input``, ``encoder`` or ``decoder``.
-        tokens: The tokens as the tokenizer spells them.
+        tokens: The tokens, spelled as in the tokenizer's vocabulary.
         ids: The token ids.
-        scored: The positions of the answer's tokens; empty if the sequence contains none.
+        scored: The positions of the answer's tokens; empty if the sequence does not contain the
+            answer.
     """
 
     role: str
@@ -97,12 +100,12 @@ class Checkpoint:
     """A loaded model and its tokenizer, with metadata.
 
     Args:
-        name: The name that the user gave.
-        model: The model in evaluation mode, on its device.
+        name: The model's name, as specified by the user.
+        model: The transformers model in evaluation mode, on its device.
         tokenizer: A fast tokenizer.
-        window: The longest input in tokens, special tokens included; None for no limit.
-        identity: Everything that the model's scores depend on.
-        settings: Further entries of a manifest: device, architecture, …
+        window: Maximum input length in tokens, including special tokens; None for no limit.
+        identity: Everything that the model's scores depend on, except the prompt.
+        settings: Further entries of a manifest, such as device and architecture.
         files: The files that the model was loaded from.
         chat: The chat format of prompts; None for plain text.
     """
@@ -119,12 +122,13 @@ class Checkpoint:
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """How several answers are tokenized, one entry per answer.
+    """How the answers of prompts are tokenized, with one entry per answer.
 
     Args:
         tokens: Number of scored tokens per answer.
-        spanned: Whether these tokens also cover characters outside the answer; see ``AnswerScore``.
-        known: Whether the tokenizer can write the whole answer.
+        spanned: Whether the scored tokens also cover characters outside the answer; see
+            ``AnswerScore``.
+        known: Whether the tokenizer can encode the whole answer without an unknown token.
     """
 
     tokens: Sequence[int]
@@ -133,11 +137,11 @@ class Written:
 
 
 class LocalModel:
-    """A model in this process; the subclasses encode prompts and score them.
+    """A model in this process; the subclasses encode and score prompts.
 
     Args:
         checkpoint: The loaded model.
-        batch_tokens: Tokens in one forward pass, padding included.
+        batch_tokens: Maximum number of tokens in a forward pass, including padding.
     """
 
     kind: str
@@ -159,7 +163,7 @@ class LocalModel:
 
     @property
     def description(self) -> dict[str, Any]:
-        """Name, kind, fingerprint and everything that it covers, device, and current batch size."""
+        """Name, kind, fingerprint and its inputs, device, batch size, and further settings."""
         identity = self._checkpoint.identity
         return {
             "name": self.name,
@@ -178,10 +182,10 @@ class LocalModel:
         }
 
     def inputs(self, prompt: Prompt, answer: str) -> list[Input]:
-        """Return the sequences through which an answer is scored, with tokens and ids.
+        """Return the token sequences that the model reads to score an answer.
 
         Raises:
-            PromptError: This model cannot score the prompt.
+            PromptError: The model cannot score the prompt.
         """
         one = Prompt(prompt.text, (answer,), prompt.separator)
         return [
@@ -194,14 +198,14 @@ class LocalModel:
         raise NotImplementedError
 
     def _made_up(self) -> tuple[Row, Row]:
-        """Return two rows of unequal length for the checks at load."""
+        """Return two artificial rows of unequal length for the checks at load."""
         return made_up(self._vocabulary, min(self._checkpoint.window or 22, 22))
 
     def _check_padding(self, score: Callable[[Sequence[T]], Found], rows: Sequence[T]) -> None:
         """Switch to one row per pass, with a warning, if padding changes log-probabilities.
 
-        This check also measures the size of the logits, which sets the tolerance of this check and
-        of later ones.
+        The padding check also measures the size of the logits, which determines the tolerance of
+        this check and of later checks.
         """
         with sizes_of_logits(self._model) as sizes:
             difference = padding_difference(score, rows)
@@ -221,16 +225,16 @@ class LocalModel:
 
     @property
     def _pad(self) -> int:
-        """A token for padding: any token works, because padding is masked and never read."""
+        """The token id for padding; any id works, because padding is masked and never read."""
         pad = self._tokenizer.pad_token_id
         return pad if isinstance(pad, int) and pad < self._vocabulary else 0
 
     def _fits(self, prompt: Prompt, ids: Sequence[int]) -> None:
-        """Raise if the model cannot take an input.
+        """Raise if the model cannot process an input.
 
         Raises:
-            TooLongError: The input is longer than the window.
-            PromptError: The model has no embedding for a token.
+            TooLongError: The input is longer than the model's context window.
+            PromptError: The model has no embedding for a token of the input.
         """
         window = self._checkpoint.window
         if window is not None and len(ids) > window:
@@ -248,7 +252,7 @@ class LocalModel:
     def _scores_of(
         self, prompts: Sequence[Prompt], encoded: Sequence[Sequence[Tokens]], tally: Tally
     ) -> list[Scores]:
-        """Return the scores of all prompts' answers, given their tokens and the values read."""
+        """Return the scores of all prompts' answers, given their tokens and log-probabilities."""
         every = [tokens for row in encoded for tokens in row]
         return self._scored(
             prompts,
@@ -263,10 +267,10 @@ class LocalModel:
     def _scored(
         self, prompts: Sequence[Prompt], written: Written, totals: Sequence[float]
     ) -> list[Scores]:
-        """Return the scores of all prompts' answers, given their tokenization and sums (nats).
+        """Return the scores of all answers, given their tokenization and log-probabilities (nats).
 
         Raises:
-            ScoringError: The model's files have changed since it was loaded.
+            ScoringError: The model's files have changed since the model was loaded.
         """
         self._checkpoint.files.check()
         known = zip(totals, written.known, strict=True)
@@ -281,12 +285,12 @@ class LocalModel:
         return [Scores(tuple(islice(each, len(prompt.answers)))) for prompt in prompts]
 
     def _is_writable(self, tokens: Tokens) -> bool:
-        """Check that an answer has no unknown token, whose score would be for other text too."""
+        """Return whether an answer has no unknown token, which would also stand for other text."""
         return self._unknown not in tokens.ids[tokens.begin : tokens.end]
 
 
 def _unknown_of(tokenizer: PreTrainedTokenizerBase) -> int | None:
-    """Return the token for unknown text, or None if the tokenizer can write everything."""
+    """Return the unknown token, or None if the tokenizer can encode every text."""
     unknown = tokenizer.unk_token_id
     # GPT-2 and similar tokenizers name EOS as the unknown token, and can write every byte.
     known = not isinstance(unknown, int) or unknown == tokenizer.eos_token_id
@@ -294,7 +298,7 @@ def _unknown_of(tokenizer: PreTrainedTokenizerBase) -> int | None:
 
 
 def window_of(model: PreTrainedModel) -> int | None:
-    """Return the longest input that a model takes, in tokens, or None without a limit."""
+    """Return the maximum input length of a model in tokens, or None without a limit."""
     limits = []
     declared = getattr(model.config.get_text_config(), "max_position_embeddings", None)
     if isinstance(declared, int) and declared > 0 and not _is_relative(model):
@@ -308,9 +312,9 @@ def window_of(model: PreTrainedModel) -> int | None:
 
 
 def long_positions(model: PreTrainedModel) -> int | None:
-    """Return the row length beyond which a row changes all positions of its pass (LongRoPE).
+    """Return the row length above which LongRoPE changes all positions in the same forward pass.
 
-    Return None if no length does.
+    Return None if the model does not use LongRoPE.
     """
     config = model.config.get_text_config()
     rope = getattr(config, "rope_parameters", None) or {}
@@ -324,5 +328,5 @@ def long_positions(model: PreTrainedModel) -> int | None:
 
 
 def _is_relative(model: PreTrainedModel) -> bool:
-    """Check for relative positions, as in T5, with which a model takes any length."""
+    """Return whether positions are relative, as in T5, so that input length is not limited."""
     return hasattr(model.config, "relative_attention_num_buckets")

@@ -1,4 +1,4 @@
-"""Log-probabilities of tokens: logits only at positions that are read, summed per answer."""
+"""Compute logits only at positions that are read, and sum log-probabilities per answer."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def bodies_of(model: PreTrainedModel) -> list[torch.nn.Module]:
-    """Return the submodules whose output the head may read, the likely ones first."""
+    """Return the submodules whose output the head may read, most likely submodule first."""
     parts = [model.base_model]
     if hasattr(model, "get_decoder"):
         parts.append(model.get_decoder())  # OPT's head reads a part of its base model
@@ -29,11 +29,11 @@ def bodies_of(model: PreTrainedModel) -> list[torch.nn.Module]:
 
 
 def narrowed(body: torch.nn.Module, positions: torch.Tensor) -> AbstractContextManager[None]:
-    """Restrict the head to one state per row: logits have the shape (rows, 1, vocabulary).
+    """Restrict the head to one state per row; logits have the shape (rows, 1, vocabulary).
 
     Args:
         body: The submodule whose output the head reads.
-        positions: The position in each row, of shape (rows,).
+        positions: The selected position in each row, of shape (rows,).
     """
     import torch
 
@@ -44,18 +44,18 @@ def narrowed(body: torch.nn.Module, positions: torch.Tensor) -> AbstractContextM
 def gathered(
     body: torch.nn.Module, rows: torch.Tensor, columns: torch.Tensor
 ) -> AbstractContextManager[None]:
-    """Restrict the head to some states: logits have the shape (1, positions, vocabulary).
+    """Restrict the head to selected states; logits have the shape (1, positions, vocabulary).
 
     Args:
         body: The submodule whose output the head reads.
-        rows: The row of each position, of shape (positions,).
-        columns: The column of each position, of shape (positions,).
+        rows: The row of each selected position, of shape (positions,).
+        columns: The column of each selected position, of shape (positions,).
     """
     return _sliced_output(body, lambda states: _at(states, rows, columns).unsqueeze(0))
 
 
 def _at(states: torch.Tensor, rows: torch.Tensor, columns: torch.Tensor) -> torch.Tensor:
-    """Return the states at some positions; a model's last device may not be its first."""
+    """Return the hidden states at the given rows and columns, on the states' device."""
     return states[rows.to(states.device), columns.to(states.device)]
 
 
@@ -78,7 +78,7 @@ def _sliced_output(
 
 
 def narrowing_difference(narrow: torch.Tensor, whole: torch.Tensor) -> float:
-    """Return the largest difference in nats between predictions of shape (rows, vocabulary)."""
+    """Return the largest difference in nats between two tensors of logits (rows, vocabulary)."""
     return float((narrow.log_softmax(dim=-1) - whole.log_softmax(dim=-1)).abs().max())
 
 
@@ -88,12 +88,12 @@ _ONCE = 2
 
 @dataclass(frozen=True, slots=True)
 class Read:
-    """One token to read from a row.
+    """A token whose log-probability is read from the logits of a row.
 
     Args:
         position: The position in the row whose logits predict the token.
         token: The token's id.
-        answer: Number, among all answers, of the answer that the log-probability counts for.
+        answer: Index, among all answers, of the answer to whose score the log-probability is added.
     """
 
     position: int
@@ -103,7 +103,7 @@ class Read:
 
 @dataclass(slots=True)
 class Row:
-    """One sequence of token ids that goes through the model, and the tokens to read from it."""
+    """A token sequence that the model processes, and the tokens to read from its logits."""
 
     ids: tuple[int, ...]
     reads: list[Read] = field(default_factory=list)
@@ -111,7 +111,7 @@ class Row:
 
 @dataclass(frozen=True, eq=False)
 class Reads:
-    """Tokens to read from several rows, in arrays of equal length; see ``Read``.
+    """Tokens to read from several rows, stored in arrays of equal length; see ``Read``.
 
     Args:
         row: The number of the row.
@@ -127,7 +127,7 @@ class Reads:
 
     @classmethod
     def of(cls, rows: Sequence[Row]) -> Reads:
-        """Return the reads of single rows as arrays."""
+        """Convert the tokens to read from several rows to arrays."""
         reads = [
             (number, read.position, read.token, read.answer)
             for number, row in enumerate(rows)
@@ -136,7 +136,7 @@ class Reads:
         return cls(*np.array(reads, np.int64).reshape(-1, 4).T)
 
     def of_rows(self, numbers: NDArray[np.int64], rows: int) -> Reads:
-        """Return the reads of some of ``rows`` rows, renumbered in the given order."""
+        """Return the reads of the selected rows, renumbered in the order of ``numbers``."""
         place = np.full(rows, -1, np.int64)
         place[numbers] = np.arange(len(numbers))
         own = place[self.row]
@@ -146,10 +146,10 @@ class Reads:
 
 @dataclass(frozen=True, slots=True)
 class Values:
-    """The values read from one pass, left on its device.
+    """The log-probabilities read from one forward pass, kept on the model's device.
 
     Args:
-        answers: For each value, the answer that it counts for.
+        answers: For each log-probability, the index of the answer to which it is added.
         logprobs: Log-probabilities of tokens in nats, of shape (values,).
     """
 
@@ -157,7 +157,7 @@ class Values:
     logprobs: torch.Tensor
 
     def fetched(self) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
-        """Return the answers, and the values on the host.
+        """Return the indices of the answers, and the log-probabilities on the host.
 
         Raises:
             ScoringError: The pass failed.
@@ -171,22 +171,22 @@ Found = list[Values]
 
 @dataclass(slots=True)
 class Tally:
-    """The sum of each answer's log-probabilities, whatever the order of its tokens."""
+    """The sum of each answer's log-probabilities, which does not depend on the order of tokens."""
 
     _pending: Found = field(default_factory=list)
 
     def add(self, found: Found) -> None:
-        """Add the values of some passes."""
+        """Add the values of one or more forward passes."""
         self._pending += found
 
     def totals(self, answers: int) -> NDArray[np.float64]:
         """Return the sum of each answer's log-probabilities in nats, of shape (answers,).
 
         Args:
-            answers: Number of answers; each has at least one value.
+            answers: Number of answers; each answer has at least one value.
 
         Raises:
-            ScoringError: A log-probability is not finite, or a pass failed.
+            ScoringError: A log-probability is not finite, or a forward pass failed.
         """
         fetched = [one.fetched() for one in self._pending]
         which = np.concatenate([np.empty(0, np.int64), *(one for one, _ in fetched)])
@@ -216,7 +216,7 @@ def read_off(logits: torch.Tensor, wanted: Sequence[Sequence[tuple[int, Read]]])
 
     Args:
         logits: Of shape (rows, columns, vocabulary).
-        wanted: For each row, pairs of a column and the token to read there.
+        wanted: For each row, pairs of a column and the token whose log-probability is read there.
     """
     reads = [(row, column, read) for row, part in enumerate(wanted) for column, read in part]
     if not reads:
@@ -240,11 +240,11 @@ def read_values(
 ) -> torch.Tensor:
     """Return log-probabilities over the whole vocabulary in nats, of shape (values,).
 
-    They are computed in float32.
+    The log-probabilities are computed in float32.
 
     Args:
         logits: Of shape (positions, vocabulary).
-        which: For each value, the index of its position.
+        which: For each value, the index of its position in ``logits``.
         tokens: For each value, the token id.
     """
     import torch
@@ -258,7 +258,7 @@ def read_values(
 def on_device(
     numbers: Sequence[int] | Sequence[Sequence[int]] | NDArray[np.int64], device: torch.device
 ) -> torch.Tensor:
-    """Copy integers, or rows of integers, to a device; a GPU copies them asynchronously."""
+    """Copy integers, or rows of integers, to a device; copies to a GPU are asynchronous."""
     import torch
 
     made = torch.as_tensor(np.asarray(numbers))
@@ -268,9 +268,9 @@ def on_device(
 
 
 def on_host(values: torch.Tensor) -> NDArray[np.float32]:
-    """Return values on the host, once the device has computed them.
+    """Copy values from the device to the host, after the device has computed them.
 
-    The device may report errors of a pass only now.
+    A device may report errors of a forward pass only when the values are copied.
 
     Raises:
         ScoringError: A pass failed.

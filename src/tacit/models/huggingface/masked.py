@@ -1,12 +1,14 @@
 """Masked language models: BERT, RoBERTa, ALBERT, ELECTRA's generator and similar models.
 
-The blank becomes one mask per token of the answer. All answers of one token are read from one pass.
-An answer of several tokens takes one pass per token, and its score is the sum (a
-pseudo-log-likelihood). By default, the tokens are read from left to right, with the rest of the
-answer masked. Optionally, each token is read with all others visible. In a text without a blank,
-the blank follows the separator, and a full stop follows the blank, so that the mask is not the last
-token. The separator, or the white space before the blank, is scored with the answer: if it is a
-separate token, it is masked as well.
+The blank is replaced by one mask token for each token of the answer. All answers that consist of
+one token are read from the same forward pass. An answer of several tokens needs one forward pass
+per token, and its score is the sum of the tokens' log-probabilities (a pseudo-log-likelihood). By
+default, an answer's tokens are scored from left to right, and each token is predicted while the
+following tokens of the answer are masked. With ``one-at-a-time``, each token of an answer is
+predicted while all other tokens of the answer are visible. If a text has no blank, the separator, a
+blank and a full stop are appended, so that the mask is not the last token. The separator, or the
+white space before the blank, is scored with the answer. A separator that is a
+separate token is masked too.
 """
 
 from __future__ import annotations
@@ -32,12 +34,12 @@ MaskedMode = Literal["left-to-right", "one-at-a-time"]
 
 
 class MaskedModel(RankingModel):
-    """A model that scores answers, and ranks words, as fillers of the blank.
+    """A model that scores answers, and ranks words, as fillers of a blank.
 
     Args:
         checkpoint: The loaded model.
         batch_tokens: Tokens in one forward pass, padding included.
-        mode: How an answer of several tokens is scored.
+        mode: How answers of several tokens are scored.
     """
 
     kind = "masked"
@@ -56,11 +58,11 @@ class MaskedModel(RankingModel):
 
     @property
     def description(self) -> dict[str, Any]:
-        """The description of every local model, plus how answers of several tokens are scored."""
+        """The description of a local model, with the scoring mode for answers of several tokens."""
         return {**super().description, "masked_mode": self._mode}
 
     def _scoring_cost(self, prompts: Sequence[Prompt]) -> list[int]:
-        """Return the tokens per prompt, summed over its distinct rows."""
+        """Return the number of tokens per prompt, summed over the prompt's distinct masked rows."""
         encoded = self._encode(prompts)
         return [sum(len(row.ids) for row in self._rows([answers])) for answers in encoded]
 
@@ -98,7 +100,7 @@ class MaskedModel(RankingModel):
         )
 
     def _rows(self, encoded: Sequence[Sequence[Tokens]]) -> list[Row]:
-        """Return the distinct masked rows, with all tokens to read from each."""
+        """Return the distinct masked rows, with all tokens to read from each row."""
         rows: dict[tuple[int, ...], Row] = {}
         every = (answer for answers in encoded for answer in answers)
         for number, answer in enumerate(every):
@@ -108,7 +110,7 @@ class MaskedModel(RankingModel):
         return list(rows.values())
 
     def _maskings(self, answer: Tokens) -> Iterator[tuple[int, tuple[int, ...]]]:
-        """Yield the position of each token of the answer, and the row that predicts it."""
+        """Yield the position of each token of the answer, and the masked row that predicts it."""
         for at in range(answer.begin, answer.end):
             end = answer.end if self._mode == "left-to-right" else at + 1
             masks = (self._mask,) * (end - at)
@@ -146,7 +148,7 @@ class MaskedModel(RankingModel):
 
 
 def _is_read_once(row: Row) -> bool:
-    """Check whether all reads of a row are at the same position."""
+    """Return whether all tokens to read from a row are predicted at the same position."""
     return len({read.position for read in row.reads}) == 1
 
 

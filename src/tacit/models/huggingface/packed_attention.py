@@ -1,8 +1,10 @@
-"""Attention over packs, computed only over each token's piece and the path before it.
+"""Attention over packs, limited to the keys that are visible to each piece of a pack.
 
-A pack is a tree in depth-first order, divided into pieces. Every token before a piece that a token
-in it sees is on the path to the piece's first token. So each piece needs only the keys and values
-of its tokens and of that path, some tens of tokens, and not those of the whole pack.
+A pack is a prefix tree of tokens in depth-first order, divided into pieces of equal length. In a
+pack, a token attends to itself and to its ancestors in the prefix tree. A token's ancestors outside
+its own piece are on the path from the root to the first token of the piece. Each piece therefore
+needs only the keys and values of its own tokens and of the tokens on this path, which are far fewer
+than those of the whole pack.
 """
 
 from __future__ import annotations
@@ -23,7 +25,7 @@ _attend = torch.nn.functional.scaled_dot_product_attention
 
 
 def piece_of(length: int) -> int:
-    """Return the tokens per piece: about 64, with the least padding of rows of a length.
+    """Return a number of tokens per piece, near 64, that divides rows with least padding.
 
     A row that is no longer than the longest piece is one piece.
     """
@@ -33,15 +35,17 @@ def piece_of(length: int) -> int:
 
 
 class PackedAttention(TorchFunctionMode):
-    """A context in which torch's attention over whole packs computes only what can be seen.
+    """A context in which torch's attention over packs computes only visible keys.
 
-    Other attention, and models that do not use torch's function, are unchanged.
+    Attention over other inputs, and models that do not call torch's attention function, are
+    unchanged.
 
     Args:
         packs: The packs, one per row.
-        sees: Which tokens each token sees, of shape (packs, 1, length, prefix + length): the cached
-            prefix, which all tokens see, and the packs' tokens.
-        piece: Tokens in a piece; divides the length.
+        sees: Mask of the tokens that each token attends to, of shape (packs, 1, length, prefix +
+            length). The keys are the tokens of the cached prefix, which are always visible, and the
+            tokens of the pack.
+        piece: Number of tokens in a piece; a divisor of ``length``.
     """
 
     def __init__(self, packs: Sequence[Pack], sees: torch.Tensor, piece: int) -> None:
@@ -70,7 +74,7 @@ class PackedAttention(TorchFunctionMode):
         args: tuple[Any, ...] = (),
         kwargs: Mapping[str, Any] | None = None,
     ) -> Any:  # noqa: ANN401 - any return type
-        """Compute attention in pieces, and any other function unchanged."""
+        """Compute attention in pieces, and call any other function unchanged."""
         del types
         kwargs = kwargs or {}
         if func is _attend and self._is_over_packs(*args, **kwargs):
@@ -105,7 +109,7 @@ class PackedAttention(TorchFunctionMode):
         *more: Any,  # noqa: ANN401 - as in the wrapped function
         **rest: Any,  # noqa: ANN401 - as in the wrapped function
     ) -> torch.Tensor:
-        """Return the function's output, of shape (packs, heads, length, width)."""
+        """Return the attention output, of shape (packs, heads, length, width)."""
         several, heads, length, width = self._packs, query.shape[1], self._length, query.shape[-1]
         queries = query.transpose(1, 2).reshape(several * self._pieces, -1, heads, width)
         output: torch.Tensor = _attend(
@@ -126,7 +130,7 @@ class PackedAttention(TorchFunctionMode):
         return seen.flatten(0, 1).transpose(1, 2)
 
     def _seen_of(self, mask: torch.Tensor) -> torch.Tensor:
-        """Return the mask of each piece, including what the model added to it per key."""
+        """Return each piece's attention mask, including values that the model added to the mask."""
         heads, shape = mask.shape[-3], (self._pieces, -1, self._columns)
         pieces = mask.expand(self._packs, -1, -1, -1).reshape(self._packs, heads, *shape)
         keys, is_key = self._keys.to(mask.device), self._is_key.to(mask.device)

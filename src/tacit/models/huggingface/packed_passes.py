@@ -1,4 +1,4 @@
-"""Forward passes over packs: a token attends only to earlier tokens of its own inputs."""
+"""Forward passes over packs, in which a token sees only the tokens that precede it in a row."""
 
 from __future__ import annotations
 
@@ -33,20 +33,20 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class CachedPrefix:
-    """A prefix whose keys and values are cached.
+    """A prefix shared by several packs, with its cached keys and values.
 
     Args:
         size: Number of tokens in the prefix.
-        cache: Its keys and values; None for an empty prefix.
+        cache: The prefix's keys and values; None for an empty prefix.
     """
 
     size: int = 0
     cache: Any = None
 
     def given(self, rows: int) -> dict[str, Any]:
-        """Return the model's cache arguments for a pass over a number of rows.
+        """Return the model's cache arguments for a forward pass over the given number of rows.
 
-        Each row gets a copy of the cache, which the pass may extend.
+        Each row uses a separate copy of the cache, which the forward pass may extend.
         """
         import torch
 
@@ -59,14 +59,14 @@ class CachedPrefix:
 
 @dataclass(frozen=True)
 class Packer:
-    """A scorer of rows in packs.
+    """Scores rows in packs.
 
     Args:
         model: A causal model that accepts position ids.
-        body: The submodule whose output the head reads; None if the head cannot be restricted to
-            selected positions, in which case scoring fails.
-        pad: Token id for padding; any token works.
-        budget: Tokens per pass, padding included.
+        body: The submodule whose output the head reads. None if the head cannot be restricted to
+            selected positions; scoring then fails.
+        pad: Token id for padding; any token id works.
+        budget: Maximum number of tokens per forward pass, including padding.
     """
 
     model: PreTrainedModel
@@ -79,8 +79,8 @@ class Packer:
 
         Args:
             packs: The packs to score, without the cached prefix.
-            tally: Receives the log-probabilities.
-            begin: A prefix that all rows share, which is cached; no position in it is read.
+            tally: The tally to which the log-probabilities are added.
+            begin: A prefix that all rows share; it is cached, and no token is read from it.
 
         Raises:
             ScoringError: The model fails.
@@ -110,7 +110,7 @@ class Packer:
         return CachedPrefix(len(begin), *caches)
 
     def _score(self, packs: Sequence[Pack], kept: CachedPrefix) -> Found:
-        """Score packs in one pass, or in several over shorter packs if memory ran out before."""
+        """Score packs in one pass, or in several passes over shorter packs if memory is short."""
         shorter = max(1, self.budget.tokens - kept.size)
         parts = [part for pack in packs for part in pack.again(shorter)]
         size = how_many(kept.size + max(map(len, parts)), self.budget)
@@ -142,7 +142,7 @@ class Packer:
     ) -> torch.Tensor:
         """Return the logits at the given positions, of shape (positions, vocabulary).
 
-        ``places`` holds the row and the column of each position.
+        ``places`` contains the row and the column of each position.
         """
         import torch
 
@@ -153,7 +153,7 @@ class Packer:
         piece = piece_of(length)
 
         def filled(rows: Sequence[Ints], fill: int) -> torch.Tensor:
-            """Return the rows as a table, padded to whole pieces."""
+            """Return the rows as a table whose number of columns is a multiple of ``piece``."""
             table = np.full((len(rows), length + -length % piece), fill, np.int64)
             for number, row in enumerate(rows):
                 table[number, : len(row)] = row
@@ -176,11 +176,12 @@ class Packer:
 
 
 def sight(ends: torch.Tensor) -> torch.Tensor:
-    """Return which tokens each token sees, as a mask of shape (packs, 1, length, length).
+    """Return the attention mask of packs, of shape (packs, 1, length, length).
 
     Args:
-        ends: Of shape (packs, length), as ``Pack.ends``; 0 marks padding. No token sees padding.
-            Padding sees the first token, because a softmax over nothing is NaN.
+        ends: ``Pack.ends`` of each pack, padded with 0, of shape (packs, length). No token
+            attends to padding. Padding attends to the first token, because a softmax over no token
+            is NaN.
     """
     import torch
 

@@ -1,8 +1,9 @@
-"""Packs: the inputs of many prompts in one row, where shared prefixes occur once.
+"""Packs: rows that contain the inputs of several prompts, where shared prefixes occur once.
 
-The sorted inputs are a prefix tree, traversed depth first. Each token comes after its predecessors
-in the inputs that contain it, and sees only these predecessors. A pack is as much of the tree as
-fits in a row. Where the tree is cut, the path to the cut is computed again.
+The sorted inputs form a prefix tree, which is traversed depth first. A token comes after all tokens
+that precede it in its prompt, and attends only to itself and to those tokens. A pack contains as
+much of the prefix tree as fits in a row. Where the tree is split between two packs, the second pack
+computes the path to its first new token again.
 """
 
 from __future__ import annotations
@@ -25,15 +26,17 @@ _LATEST = 7 / 8
 
 @dataclass(frozen=True, eq=False)
 class Pack:
-    """A part of the prefix tree of many rows.
+    """A part of the prefix tree of several rows, stored in depth-first order.
 
     Args:
         rows: The rows in this pack, sorted.
-        ids: The tokens, each after its predecessors.
-        depths: Number of predecessors of each token in its rows, which is its position there.
-        ends: Index after the last token of each token's subtree. A token sees itself and every
-            earlier token whose ``ends`` exceeds its index.
-        reads: The tokens to read; ``position`` is an index in the pack, and ``row`` is 0.
+        ids: The tokens of the pack; each token comes after the tokens that precede it in its row.
+        depths: Number of tokens that precede each token in its row, which is the token's position
+            id.
+        ends: Index after the last token of each token's subtree. A token attends to itself and to
+            each earlier token whose entry in ``ends`` is greater than the index of the attending
+            token.
+        reads: The tokens to read; ``position`` is an index in the pack, and ``row`` is always 0.
     """
 
     rows: Rows
@@ -46,12 +49,12 @@ class Pack:
         return len(self.ids)
 
     def again(self, length: int) -> list[Pack]:
-        """Return the rows in packs of another length, or the pack itself if it is no longer."""
+        """Return [self] if the pack has at most ``length`` tokens, else shorter packs."""
         return [self] if len(self) <= length else packs_of(self.rows, length)
 
 
 def packs_of(ordered: Rows, length: int) -> list[Pack]:
-    """Split sorted rows into packs of at most ``length`` tokens; a longer row is one pack."""
+    """Split sorted rows into packs of at most ``length`` tokens, or of one longer row."""
     cuts = [0, *_cuts(ordered, length)]
     return [
         _pack(ordered.take(np.arange(begin, end)), ordered.shared[begin:end])
@@ -68,7 +71,7 @@ def added_tokens(ordered: Rows, length: int) -> Ints:
 
 
 def _cuts(ordered: Rows, length: int) -> list[int]:
-    """Return the number of rows before the end of each pack."""
+    """Return, for each pack, the index after its last row."""
     lengths, shared = ordered.lengths, ordered.shared
     added = starts_of(lengths - shared)
     cuts: list[int] = []
@@ -91,7 +94,7 @@ def _cuts(ordered: Rows, length: int) -> list[int]:
 
 
 def _pack(rows: Rows, shared: Ints) -> Pack:
-    """Return the pack of sorted rows, given how many tokens each shares with the one before."""
+    """Return one pack of sorted rows, given how many tokens each row shares with the previous."""
     lengths = rows.lengths
     shared = shared.copy()
     shared[0] = 0

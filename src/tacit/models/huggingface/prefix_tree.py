@@ -1,8 +1,8 @@
-"""Sorted token sequences in arrays, with the length of the prefix that neighbours share.
+"""Sorted token sequences, with the length of the prefix that consecutive sequences share.
 
-Sorted sequences are a prefix tree in depth-first order: the tokens that a sequence shares with the
-one before it are an existing path, and the rest is new. A sequence that is a prefix of another one
-is merged into it, and its tokens are read from the longer sequence.
+Sorted sequences represent a prefix tree in depth-first order. The tokens that a sequence shares
+with the previous sequence are an existing path, and its other tokens are new nodes. A sequence that
+is a prefix of another sequence is merged into the longer sequence, from which its tokens are read.
 """
 
 from __future__ import annotations
@@ -34,11 +34,12 @@ _CELLS = 2**22
 
 @dataclass(frozen=True, eq=False)
 class Rows:
-    """Sequences of token ids, and the tokens to read from them.
+    """Sequences of token ids, and the tokens whose log-probabilities are read.
 
     Args:
         ids: The tokens of all sequences, concatenated.
-        starts: Where each sequence begins in ``ids``, and the end of the last.
+        starts: The index in ``ids`` at which each sequence begins, and the end of the last
+            sequence.
         reads: The tokens to read; rows are numbered from 0.
     """
 
@@ -58,7 +59,7 @@ class Rows:
 
     @property
     def lengths(self) -> Ints:
-        """The number of tokens per sequence."""
+        """The number of tokens in each sequence."""
         return np.diff(self.starts)
 
     def row(self, number: int) -> tuple[int, ...]:
@@ -66,13 +67,13 @@ class Rows:
         return tuple(self.ids[self.starts[number] : self.starts[number + 1]].tolist())
 
     def take(self, numbers: Ints) -> Rows:
-        """Return some sequences in the given order, with their reads."""
+        """Return the given sequences in the given order, with the tokens to read from them."""
         lengths = self.lengths[numbers]
         ids = self.ids[ragged(self.starts[:-1][numbers], lengths)]
         return Rows(ids, starts_of(lengths), self.reads.of_rows(numbers, len(self)))
 
     def behind(self, size: int) -> Rows:
-        """Return the sequences without their first ``size`` tokens, in which nothing is read."""
+        """Return the sequences without their first ``size`` tokens, from which nothing is read."""
         lengths = self.lengths - size
         ids = self.ids[ragged(self.starts[:-1] + size, lengths)]
         reads = self.reads
@@ -83,7 +84,7 @@ class Rows:
         )
 
     def ordered(self) -> Rows:
-        """Sort the sequences by their tokens, and merge each prefix into a longer sequence."""
+        """Sort the sequences, and merge each sequence that is a prefix into a longer sequence."""
         own = self.ids.astype(">i4").tobytes()
         bounds = (self.starts * 4).tolist()
         keys = [own[begin:end] for begin, end in pairwise(bounds)]
@@ -103,7 +104,7 @@ class Rows:
 
     @cached_property
     def shared(self) -> Ints:
-        """How many first tokens each sequence shares with the one before it; 0 for the first."""
+        """The length of the prefix that each sequence shares with the previous; 0 for the first."""
         lengths = self.lengths
         found = np.zeros(len(self), np.int64)
         step = max(2, _CELLS // max(1, int(lengths.max(initial=1))))
@@ -117,7 +118,7 @@ class Rows:
         return found
 
     def table(self, begin: int, end: int) -> Ints:
-        """Return some sequences as a table of tokens, padded with -1."""
+        """Return a range of sequences as a table of tokens, padded with -1."""
         lengths = self.lengths[begin:end]
         width = int(lengths.max(initial=0))
         table = np.full((end - begin, width), -1, np.int64)
@@ -126,14 +127,14 @@ class Rows:
 
 
 def starts_of(lengths: Ints) -> Ints:
-    """Return where consecutive pieces of the given lengths begin, and the end of the last."""
+    """Return the start of each piece for consecutive pieces, and the end of the last piece."""
     starts = np.zeros(len(lengths) + 1, np.int64)
     np.cumsum(lengths, out=starts[1:])
     return starts
 
 
 def ragged(starts: Ints, lengths: Ints) -> Ints:
-    """Return the concatenated indices of pieces with the given starts and lengths."""
+    """Return the concatenated indices of all elements of pieces with given starts and lengths."""
     own = starts_of(lengths)
     return np.repeat(starts - own[:-1], lengths) + np.arange(own[-1])
 
@@ -149,8 +150,8 @@ class Tree:
     """A prompt's distinct inputs.
 
     Args:
-        trunk: The tokens that all inputs begin with.
-        rows: The whole inputs, except those that are prefixes of others.
+        trunk: The tokens with which all inputs of the prompt begin.
+        rows: The inputs of the prompt, except inputs that are prefixes of other inputs.
     """
 
     trunk: tuple[int, ...]
@@ -158,12 +159,12 @@ class Tree:
 
     @property
     def branches(self) -> bool:
-        """Whether several rows continue from a trunk."""
+        """Whether two or more rows continue from a nonempty shared prefix."""
         return len(self.rows) > 1 and bool(self.trunk)
 
     @property
     def tokens(self) -> int:
-        """The number of tokens to compute if the trunk is computed once."""
+        """The number of tokens to compute if the shared prefix of all rows is computed once."""
         return len(self.trunk) + sum(len(row.ids) - len(self.trunk) for row in self.rows)
 
     @property
@@ -173,10 +174,10 @@ class Tree:
 
 
 def tree_of(first: int, answers: Sequence[Tokens]) -> Tree:
-    """Return the fewest rows that contain every answer's input, with the tokens to read.
+    """Return a tree of the fewest rows that contain every answer's input and the tokens to read.
 
     Args:
-        first: Number of the first answer among all answers.
+        first: Index of the first answer among all answers.
         answers: The answers' inputs.
     """
     inputs = sorted({answer.ids[:-1] for answer in answers})
@@ -194,7 +195,7 @@ def tree_of(first: int, answers: Sequence[Tokens]) -> Tree:
 
 
 def _shared(first: tuple[int, ...], last: tuple[int, ...]) -> tuple[int, ...]:
-    """Return the prefix that sorted sequences share, given the first and the last of them."""
+    """Return the common prefix of sorted sequences, given the first and the last sequence."""
     return first if first is last else first[: shared_length(first, last)]
 
 
@@ -203,13 +204,14 @@ LEAST = 64
 
 
 def prefix_lengths(ordered: Rows, length: int) -> Ints:
-    """Return how many first tokens of each row to cache for several rows; 0 for none.
+    """Return the length of the prefix of each row to cache for reuse; 0 to cache no prefix.
 
-    No token in a cached prefix is read, and the rows that share it do not fit in a single pack.
+    No token is read from a cached prefix, and the rows that share a cached prefix do not fit in one
+    pack.
 
     Args:
         ordered: The sorted rows.
-        length: The longest pack, in tokens.
+        length: Maximum length of a pack in tokens.
     """
     kept = np.zeros(len(ordered), np.int64)
     first = np.full(len(ordered), np.iinfo(np.int64).max)
@@ -230,9 +232,10 @@ def prefix_lengths(ordered: Rows, length: int) -> Ints:
 def _parts(
     lengths: Sequence[int], shared: Sequence[int], part: range, length: int
 ) -> Iterator[range]:
-    """Yield parts of sorted rows, split where neighbours share least.
+    """Yield parts of sorted rows, split where consecutive rows share the fewest tokens.
 
-    Rows are split if they share less than ``LEAST`` tokens, or if no resulting part fits in a pack.
+    Rows are split if they share fewer than ``LEAST`` tokens, or if none of the resulting parts fits
+    in a pack.
     """
     if not part:
         return
@@ -249,5 +252,5 @@ def _parts(
 
 
 def _tokens(lengths: Sequence[int], shared: Sequence[int], part: range) -> int:
-    """Return the number of tokens in the prefix tree of some rows."""
+    """Return the number of tokens in the prefix tree of the given rows."""
     return shared[part.start] + sum(lengths[at] - shared[at] for at in part)

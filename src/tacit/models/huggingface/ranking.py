@@ -1,9 +1,9 @@
-"""Ranking by local models: one pass per text, read at one position for all candidates.
+"""Ranking by local models, with one forward pass per text and one position to read.
 
-Candidates that are one token in their context are read at that position. Other candidates, of
-several tokens or merged with the text, are scored like answers, in separate passes. If the
-separator is a separate token, one candidate is also scored like an answer, to obtain the
-separator's log-probability.
+All candidates that are one token in their context are read at the same position. Candidates of
+several tokens, and candidates that merge with the text into one token, are scored like answers, in
+separate passes. If the separator is a separate token, one candidate is also scored like an answer,
+to obtain the separator's log-probability.
 """
 
 from __future__ import annotations
@@ -42,12 +42,12 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class ReadPosition:
-    """One position to read, with the model's input for it.
+    """A position whose logits rank the candidates, and the model's input.
 
     Args:
         ids: The token sequence.
-        position: The position whose logits predict the candidates: in ``start`` for models with a
-            decoder, else in ``ids``.
+        position: The position whose logits predict the candidates, in ``start`` for models with a
+            decoder and in ``ids`` for other models.
         start: The decoder's input, for models with a decoder.
     """
 
@@ -63,7 +63,7 @@ class ReadPosition:
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """A prompt, how its candidates are tokenized, and the position where they are read."""
+    """A prompt, the tokenization of its candidates, and the position where they are read."""
 
     prompt: RankingPrompt
     candidates: Candidates
@@ -86,12 +86,12 @@ class RankingModel(LocalModel):
         self._pass_options: Mapping[str, Any] = {}
 
     def whole_words(self) -> Vocabulary:
-        """Return the words that are one token between white space, case-sensitive."""
+        """Return the words that are one token between white space; case is significant."""
         return whole_words(self._bare)
 
     @property
     def supports(self) -> frozenset[type]:
-        """Prompts to score, and words to rank. See ``LanguageModel.supports``."""
+        """The supported request classes, ``Prompt`` and ``RankingPrompt``."""
         return frozenset({Prompt, RankingPrompt})
 
     def cost(self, requests: Sequence[Any]) -> list[int]:
@@ -162,7 +162,7 @@ class RankingModel(LocalModel):
         ]
 
     def _scoring_cost(self, prompts: Sequence[Prompt]) -> list[int]:
-        """Return the tokens per prompt for scoring its answers."""
+        """Return the number of tokens that scoring each prompt's answers takes."""
         raise NotImplementedError
 
     def _score(self, prompts: Sequence[Prompt]) -> list[Scores]:
@@ -170,19 +170,19 @@ class RankingModel(LocalModel):
         raise NotImplementedError
 
     def _first_filled(self, prompt: Prompt) -> Filled:
-        """Return the prompt's text with its first answer filled in."""
+        """Return the prompt's text with its first answer inserted."""
         raise NotImplementedError
 
     def _written(self, prompts: Sequence[Prompt]) -> list[Written]:
-        """Return the tokens of prompts' answers in context; None for a dropped answer."""
+        """Return the tokens of answers in context, with None for an answer without tokens."""
         raise NotImplementedError
 
     def _positions_of(self, prompts: Sequence[tuple[Prompt, Frame]]) -> list[ReadPosition]:
-        """Return the positions where prompts' candidates of one token are read."""
+        """Return the position at which each prompt's candidates of one token are read."""
         raise NotImplementedError
 
     def _all_fit(self, prompt: Prompt, written: Written) -> None:
-        """Raise if the model cannot take one of a prompt's candidates; see ``_fits``."""
+        """Raise if the model cannot process one of a prompt's candidates; see ``_fits``."""
         longest = max((one.ids for one in written if one), key=len, default=())
         highest = max((one.ids for one in written if one), key=max, default=())
         for ids in filter(None, (longest, highest)):
@@ -195,7 +195,7 @@ class RankingModel(LocalModel):
     def _logits_at(
         self, places: Sequence[ReadPosition], body: torch.nn.Module | None
     ) -> torch.Tensor:
-        """Return the logits, with the head restricted to these positions if ``body`` is given."""
+        """Return logits at the given positions; ``body`` is the submodule to restrict, if any."""
         import torch
 
         logits: torch.Tensor
@@ -213,7 +213,7 @@ class RankingModel(LocalModel):
             return logits[rows, positions].float()
 
     def _check_narrowing(self) -> None:
-        """Restrict the head to one position per row, if log-probabilities stay the same."""
+        """Restrict the head to one position per row, if log-probabilities do not change."""
         differences = []
         for body in bodies_of(self._model):
             difference = self._narrowing_difference(body)
@@ -230,7 +230,7 @@ class RankingModel(LocalModel):
         )
 
     def _narrowing_difference(self, body: torch.nn.Module) -> float:
-        """Return the largest change on made-up rows, in nats; infinite if the model fails."""
+        """Return the largest change of a log-probability, in nats; inf if the model fails."""
         places = [
             ReadPosition(row.ids, len(row.ids) - 1 - n) for n, row in enumerate(self._made_up())
         ]
@@ -259,7 +259,7 @@ def _scored(asked: Asked, score: Scores) -> dict[int, float]:
 def _ranked(
     asked: Asked, whole: Mapping[int, float], single: torch.Tensor | None = None
 ) -> Ranking:
-    """Return the ranking, given log-probabilities of whole candidates and of single tokens.
+    """Return a ranking from log-probabilities of whole candidates and of single tokens.
 
     Raises:
         ScoringError: A log-probability is not finite.

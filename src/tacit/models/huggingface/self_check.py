@@ -1,4 +1,4 @@
-"""Checks at load: packed, padded and single prompts must have the same log-probabilities."""
+"""Checks at load that packing and padding prompts does not change log-probabilities."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ T = TypeVar("T")
 
 
 def made_up(vocabulary: int, longest: int) -> tuple[Row, Row]:
-    """Return a short row and one of ``longest`` tokens, both read at every position."""
+    """Return a short row and a row of ``longest`` tokens, both read at every position."""
     spread = [1 + (i * 7919) % (vocabulary - 1) for i in range(longest)]
     short, long = (
         Row(tuple(ids), [Read(at, spread[0], number) for at in range(len(ids))])
@@ -38,7 +38,7 @@ def made_up(vocabulary: int, longest: int) -> tuple[Row, Row]:
 
 
 def padding_difference(score: Callable[[Sequence[T]], Found], rows: Sequence[T]) -> float:
-    """Return the largest difference, in nats, between rows scored in one batch and alone.
+    """Return the largest difference, in nats, between rows scored in one batch and one by one.
 
     Raises:
         ScoringError: The model fails.
@@ -57,14 +57,15 @@ def padding_difference(score: Callable[[Sequence[T]], Found], rows: Sequence[T])
 
 
 def tolerance(model: PreTrainedModel, size: float = 0.0) -> float:
-    """Return how much rounding alone can change a log-probability of a few tokens, in nats.
+    """Return how much rounding alone can change the log-probability of a few tokens, in nats.
 
-    Some quantised layers round each token depending on the other tokens in a pass. The spacing of
-    half-precision logits grows with their size: 0.25 between 32 and 64 in bfloat16.
+    In some quantised layers, the rounding of a token depends on the other tokens in the forward
+    pass. The spacing of half-precision logits increases with their size; for example, it is 0.25
+    for bfloat16 logits between 32 and 64.
 
     Args:
         model: The model.
-        size: Size of its logits, as measured by ``sizes_of_logits``.
+        size: Size of the model's logits, as measured by ``sizes_of_logits``.
     """
     import torch
 
@@ -74,7 +75,7 @@ def tolerance(model: PreTrainedModel, size: float = 0.0) -> float:
 
 @contextmanager
 def sizes_of_logits(model: PreTrainedModel) -> Iterator[list[float]]:
-    """Collect the size of the logits in each pass: of the largest ones and of the medians."""
+    """Collect the size of the largest and the median logits in each forward pass."""
     sizes: list[float] = []
 
     def measure(_model: object, _given: object, output: Any) -> None:  # noqa: ANN401 - any model
@@ -99,14 +100,14 @@ _COMPARED_BEHIND = 3
 
 @dataclass(frozen=True, slots=True)
 class Packing:
-    """Whether, and how, a model's prompts are packed.
+    """Whether a model's prompts are packed, and the limits of packs.
 
     Args:
-        length: The longest pack in tokens; 0 if nothing is packed.
-        depth: The longest measured row in tokens, without its cached prefix.
-        difference: The largest difference that packing made, in nats; None if it was not measured
-            or packing fails.
-        refused: Why nothing is packed; None if prompts are packed.
+        length: Maximum length of a pack in tokens; 0 if prompts are not packed.
+        depth: Number of tokens, without the cached prefix, in the longest row that was checked.
+        difference: The largest change in a log-probability caused by packing, in nats; None if not
+            measured or if packing fails.
+        refused: Why prompts are not packed; None if prompts are packed.
     """
 
     length: int
@@ -117,14 +118,14 @@ class Packing:
 
 @dataclass(frozen=True)
 class Check:
-    """A comparison of packs with their rows alone.
+    """Compares the log-probabilities of packed rows with those of the same rows without packing.
 
     Args:
         packer: Scores rows in packs.
-        plain: Scores rows alone; called with a few rows.
+        plain: Function that scores rows without packing; called with a few rows.
         vocabulary: Number of tokens in the vocabulary.
         length: The longest pack, in tokens.
-        deepest: The most tokens in a row.
+        deepest: Maximum number of tokens in a row.
         tolerance: How much rounding alone can change a log-probability, in nats.
     """
 
@@ -136,9 +137,9 @@ class Check:
     tolerance: float
 
     def packing(self) -> Packing:
-        """Compare a pack of the full length, and several packs in one pass, with their rows.
+        """Compare rows in a pack of full length, and in several short packs, with unpacked rows.
 
-        Since no pack is longer, a longer local attention window has no effect on packs.
+        A local attention window that is longer than a full pack has no effect on packs.
         """
         full = made_up_pack(self.vocabulary, self.length, self.deepest)
         few = made_up_pack(self.vocabulary, min(_FEW, self.length), min(_DEPTH, self.deepest))
@@ -149,7 +150,7 @@ class Check:
         )
 
     def keeping(self) -> Packing:
-        """Compare a full pack after a cached prefix of the greatest length with its rows."""
+        """Compare packed rows after a cached prefix of maximum length with unpacked rows."""
         size = min(self.deepest, self.length) - _DEPTH
         if size < LEAST:
             return Packing(0, refused=f"the model takes only {self.deepest} tokens")
@@ -173,7 +174,7 @@ class Check:
     def _differences(
         self, rows: Sequence[Row], length: int, begin: tuple[int, ...] = ()
     ) -> list[float]:
-        """Return the differences of a few rows' answers, in nats.
+        """Return how much packing changes the log-probabilities of a few rows, in nats.
 
         Raises:
             ScoringError: The model fails, or returns a value that is not finite.
@@ -189,14 +190,15 @@ class Check:
 
 
 def made_up_pack(vocabulary: int, length: int, deepest: int) -> list[Row]:
-    """Return sorted rows that fill one pack and diverge early and late, read at every position.
+    """Return sorted rows that fill one pack, with branches at early and late tokens.
 
-    One row is half as long as the pack, which reveals a window that the config does not declare.
+    One row is half as long as the pack, to reveal an attention window that the config does not
+    declare.
 
     Args:
         vocabulary: Number of tokens in the vocabulary.
-        length: The pack's tokens.
-        deepest: The most tokens in a row.
+        length: Number of tokens in the pack.
+        deepest: Maximum number of tokens in a row.
     """
     deep, depth = min(deepest, length // 2), min(deepest, length, _DEPTH)
     # Many rows share a quarter or a half of ``depth`` tokens with the first row, so that some come
@@ -229,7 +231,7 @@ def _read_everywhere(made: Sequence[tuple[int, ...]]) -> list[Row]:
 
 
 def _some_of(rows: Sequence[Row], few: int) -> list[Row]:
-    """Return a few rows from the pack's beginning to its end, including the deepest."""
+    """Return a few rows from the start to the end of the pack, including the longest row."""
     step = (len(rows) - 1) / (few - 1)
     deepest = max(range(len(rows)), key=lambda at: len(rows[at].ids))
     return [rows[at] for at in sorted({deepest, *(round(n * step) for n in range(few))})]

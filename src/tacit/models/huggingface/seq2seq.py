@@ -1,9 +1,10 @@
 """Sequence-to-sequence models: T5, Flan-T5, T0, Macaw, BART and similar models.
 
 The encoder reads the text once, and the decoder scores all answers. The separator is not used,
-because text and answer are not joined: every token of an answer is scored, given the text and the
-start of the decoder's input. In plain text, a blank becomes the tokenizer's first sentinel, and the
-answer follows this sentinel in the decoder. Without sentinels, a prompt with a blank is rejected.
+because the text and the answer are not joined into one string. Every token of an answer is scored,
+given the text and the start of the decoder's input. Unless prompts are formatted as a chat, a blank
+is replaced by the tokenizer's first sentinel, and the answer follows this sentinel in the decoder's
+input. If the tokenizer has no sentinels, a prompt with a blank is rejected.
 """
 
 from __future__ import annotations
@@ -50,7 +51,7 @@ class Pair:
 
     @property
     def cost(self) -> int:
-        """The tokens of the text, plus those of each row and of the text that it attends to."""
+        """The tokens of the text, plus the tokens of each row and of the text for each row."""
         return len(self.text) + sum(len(row.ids) + len(self.text) for row in self.rows)
 
 
@@ -75,7 +76,7 @@ class Seq2SeqModel(RankingModel):
         self._check_padding(self._score_pairs, pairs)
 
     def _scoring_cost(self, prompts: Sequence[Prompt]) -> list[int]:
-        """Return the tokens per prompt: the text once, plus the decoder's rows."""
+        """Return each prompt's cost: the tokens of the text and of all rows of the decoder."""
         pairs = self._pairs(self._texts(prompts), self._answers(prompts))
         return [len(pair.text) + sum(len(row.ids) for row in pair.rows) for pair in pairs]
 
@@ -107,7 +108,7 @@ class Seq2SeqModel(RankingModel):
         return [tuple(ids) for ids in encoded]
 
     def _encoder_ids(self, prompts: Sequence[Prompt]) -> list[list[int]]:
-        """Return the encoder's input for each prompt, with special tokens never duplicated."""
+        """Return the encoder's input for each prompt, without duplicate special tokens."""
         if self._chat is None:
             texts = [self._marked(prompt) for prompt in prompts]
             encoded = list(self._tokenizer(texts, verbose=False)["input_ids"])
@@ -121,7 +122,7 @@ class Seq2SeqModel(RankingModel):
         return [list(enclosed(ids, self._specials)) for ids in encoded]
 
     def _as_text(self, prompt: Prompt) -> list[int]:
-        """Return the encoder's input for a text that spells a special token, read as text."""
+        """Return the encoder's input, with special tokens in the text encoded as plain text."""
         if prompt.around is not None:
             raise PromptError(
                 f"{prompt.shown} contains {ControlTokens.of(self._tokenizer).find(prompt.text)!r}, "
@@ -160,12 +161,12 @@ class Seq2SeqModel(RankingModel):
         return encoded
 
     def _without_end(self, answer: str) -> str:
-        """Return an answer without the end token, which it may include to have it scored."""
+        """Return an answer without the end token, which a user may append to have it scored."""
         end = str(self._tokenizer.eos_token or "")
         return answer.removesuffix(end) or answer
 
     def _with_end(self, tokens: Tokens, answer: str) -> Tokens:
-        """Return an answer's tokens, with the end token if the answer ends with it."""
+        """Return an answer's tokens, followed by the end token if the answer includes it."""
         if self._without_end(answer) == answer:
             return tokens
         ids = (*tokens.ids, int(self._tokenizer.eos_token_id))
@@ -224,7 +225,7 @@ class Seq2SeqModel(RankingModel):
         ]
 
     def _score_pairs(self, pairs: Sequence[Pair]) -> Found:
-        """Run the encoder once over the texts, and the decoder in passes that fit the budget."""
+        """Run the encoder once on all texts, and the decoder in passes that fit in the budget."""
         import torch
 
         ids, mask = padded([pair.text for pair in pairs], self._pad, self._device)
@@ -257,7 +258,7 @@ class Seq2SeqModel(RankingModel):
 
 
 def _by_text(pairs: Sequence[Pair]) -> list[Pair]:
-    """Merge pairs with the same text, so that the encoder reads it once."""
+    """Merge pairs with the same text, so that the encoder reads each text only once."""
     rows: dict[tuple[int, ...], tuple[Row, ...]] = {}
     for pair in pairs:
         rows[pair.text] = (*rows.get(pair.text, ()), *pair.rows)

@@ -1,9 +1,9 @@
-"""Tokenization of shared parts of strings once, if that returns the same tokens.
+"""Tokenize shared parts of strings only once, if this returns the same tokens.
 
-A tokenizer that first splits text into words never merges tokens across the space before a word. At
-such a space, a string is cut into two parts that are tokenized separately: the first part, which a
-prompt's answers share, and the rest, which prompts share. Any other tokenizer receives whole
-strings.
+A tokenizer that first splits text into words never merges tokens across the space before a word. A
+string is split at a space before a word, into two parts that are tokenized separately. All answers
+of a prompt share the first part of the string, and different prompts may share the second part.
+Strings are not split if the tokenizer may merge tokens across a space.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _BEFORE = _LETTERS | frozenset("0123456789.,:?!")
 
 
 def splits(tokenizer: PreTrainedTokenizerBase) -> bool:
-    """Check that a ``bare`` fast tokenizer tokenizes a string's two parts like the whole."""
+    """Return whether tokenizing the two parts of a string separately gives the same tokens."""
     from tokenizers import models
 
     backend = tokenizer.backend_tokenizer
@@ -55,7 +55,7 @@ def splits(tokenizer: PreTrainedTokenizerBase) -> bool:
 
 
 def cut_of(filled: Filled) -> int:
-    """Return the index of the last space of the text where the string can be cut, or 0."""
+    """Return the index of the last space in the text where the string can be split, or 0."""
     string = filled.string
     at = string.rfind(" ", 1, max(filled.text_end - 1, 0))
     while at > 0 and not (string[at - 1] in _BEFORE and string[at + 1] in _LETTERS):
@@ -65,13 +65,14 @@ def cut_of(filled: Filled) -> int:
 
 @dataclass(frozen=True)
 class Halves:
-    """Strings in two parts each, where each distinct part is tokenized once.
+    """Strings in two parts each, where each distinct part is tokenized only once.
 
     Args:
-        heads: The tokens of the distinct first parts.
-        tails: The distinct second parts, with the answer's position; None for a dropped answer.
-        head: For each text, the number of its first part.
-        tail: For each answer, in the order of the texts, the number of its second part.
+        heads: The tokens of each distinct first part.
+        tails: The tokens of each distinct second part, with the answer's position; None for an
+            answer without tokens.
+        head: For each text, the index of its first part in ``heads``.
+        tail: For each answer, in the order of the texts, the index of its second part in ``tails``.
     """
 
     heads: Sequence[Sequence[int]]
@@ -81,11 +82,11 @@ class Halves:
 
 
 def whole(tokenizer: PreTrainedTokenizerBase, filled: Sequence[Sequence[Filled]]) -> Halves:
-    """Return strings uncut: each string is its second part.
+    """Return strings without splitting them, so that each whole string is its second part.
 
     Args:
         tokenizer: A ``bare`` tokenizer.
-        filled: For each text, its answers filled in.
+        filled: For each text, the text with each of its answers inserted.
 
     Raises:
         PromptError: As for ``locate``.
@@ -96,11 +97,12 @@ def whole(tokenizer: PreTrainedTokenizerBase, filled: Sequence[Sequence[Filled]]
 
 
 def halves(tokenizer: PreTrainedTokenizerBase, filled: Sequence[Sequence[Filled]]) -> Halves:
-    """Return strings cut in two parts, for a tokenizer that ``splits`` accepts.
+    """Return strings split into two parts, for a tokenizer that ``splits`` accepts.
 
     Args:
         tokenizer: A ``bare`` tokenizer.
-        filled: For each text, its answers filled in: strings that are equal up to the answer.
+        filled: For each text, the text with each of its answers inserted; these strings are equal
+            up to the answer.
 
     Raises:
         PromptError: As for ``locate``.
@@ -125,7 +127,7 @@ def halves(tokenizer: PreTrainedTokenizerBase, filled: Sequence[Sequence[Filled]
 def locate_split(
     tokenizer: PreTrainedTokenizerBase, filled: Sequence[Filled]
 ) -> list[Tokens | None]:
-    """Return the same as ``locate``, for a tokenizer that ``splits`` accepts.
+    """Return the result of ``locate``, faster, for a tokenizer that ``splits`` accepts.
 
     Raises:
         PromptError: As for ``locate``.
@@ -142,7 +144,7 @@ def _behind(filled: Filled, cut: int) -> Filled:
 
 
 def _ids_of(tokenizer: PreTrainedTokenizerBase, strings: Sequence[str]) -> list[Sequence[int]]:
-    """Return the tokens of distinct strings."""
+    """Return the token ids of distinct strings."""
     backend = tokenizer.backend_tokenizer
     backend.no_truncation()
     backend.no_padding()
@@ -159,7 +161,7 @@ def _joined(head: tuple[int, ...], tail: Tokens) -> Tokens:
 
 
 def _parts(component: Any) -> list[dict[str, Any]]:  # noqa: ANN401 - from an untyped library
-    """Return the parts of a normalizer or pre-tokenizer, as in tokenizer.json."""
+    """Return the components of a normalizer or pre-tokenizer, as in tokenizer.json."""
     if component is None:
         return []
     content = json.loads(component.__getstate__())
@@ -169,7 +171,7 @@ def _parts(component: Any) -> list[dict[str, Any]]:  # noqa: ANN401 - from an un
 
 
 def _splits_words(parts: Sequence[dict[str, Any]]) -> bool:
-    """Check that a pre-tokenizer always starts a word at the one space before it, or after it."""
+    """Return whether words always start at, or right after, the single space before a letter."""
     if [part["type"] for part in parts] == ["Split", "ByteLevel"]:
         first, second = parts
         known = first["pattern"].get("Regex") in _WORDS
@@ -190,7 +192,7 @@ def _splits_words(parts: Sequence[dict[str, Any]]) -> bool:
 
 
 def _may_reach(added: str) -> bool:
-    """Check whether an added token may cover or strip a single space before a letter."""
+    """Return whether an added token may cover or strip a single space before a letter."""
     bare = added.strip()
     if not bare:
         return len(added) == 1

@@ -1,6 +1,6 @@
-"""Trust in a model's files: they are only read, unless the user allows more.
+"""Trust in a model's files, which Tacit only reads as data unless the user allows more.
 
-Reading a pickle runs the code that it names, and a repository of remote code contains programs.
+Unpickling a file can run arbitrary code, and a model's repository can contain Python programs.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ _KERNELS = "kernels"
 
 @dataclass(frozen=True)
 class Trust:
-    """What the user allows a model's files to do.
+    """What the user allows Tacit to do with a model's files.
 
     Args:
-        remote_code: Whether programs among the files may run.
-        pickle: Whether weights may be read from a pickle if there are no safetensors.
+        remote_code: Whether Python code in the model's repository may run.
+        pickle: Whether weights may be loaded from a pickle if there is no safetensors file.
     """
 
     remote_code: bool = False
@@ -43,11 +43,12 @@ NO_TRUST = Trust()
 def keep_kernels_away(trust: Trust) -> None:
     """Hide the package ``kernels`` from transformers, unless remote code is allowed.
 
-    With this package, programs from the hub compute attention, quantised weights and some kinds of
-    models, whoever made the model. USE_HUB_KERNELS turns off only some of these programs.
+    With ``kernels`` installed, code downloaded from the hub computes attention, quantised weights
+    and some architectures, regardless of the model's author. The environment variable
+    USE_HUB_KERNELS turns off only a part of this code.
 
     Raises:
-        ModelError: The package is already imported, so it cannot be hidden.
+        ModelError: The package ``kernels`` is already imported, so it cannot be hidden.
     """
     if trust.remote_code:
         return
@@ -61,10 +62,10 @@ def keep_kernels_away(trust: Trust) -> None:
 
 
 def check_kernels(name: str, config: PreTrainedConfig, trust: Trust) -> None:
-    """Raise if a config makes a program from the hub compute attention.
+    """Raise if a config makes transformers compute attention with code from the hub.
 
     Raises:
-        ModelError: The config does so, and remote code is not allowed.
+        ModelError: The config selects code from the hub, and remote code is not allowed.
     """
     attention = getattr(config, "_attn_implementation", None)
     if not trust.remote_code and "/" in str(attention):
@@ -90,7 +91,7 @@ HOW_TO_TRUST = (
 
 
 def code_hashes(parts: Iterable[object]) -> dict[str, str]:
-    """Return the SHA-256 of a model's own programs, by file name; scores depend on them."""
+    """Return the SHA-256 of each Python file of a model, because scores depend on the code."""
     found: dict[str, str] = {}
     for part in parts:
         if not type(part).__module__.startswith(_REMOTE):

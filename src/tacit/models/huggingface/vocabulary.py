@@ -1,4 +1,4 @@
-"""The words of a vocabulary: their tokens, and the words that several models share."""
+"""Tokenize the words of a vocabulary, and find the words that several models share."""
 
 from __future__ import annotations
 
@@ -43,19 +43,20 @@ _RIGHT = re.compile(r"\s+|\S+")
 
 @dataclass(frozen=True, slots=True)
 class Candidates:
-    """How a vocabulary's words are tokenized in one kind of context.
+    """How the words of a vocabulary are tokenized in one kind of context.
 
     Args:
-        single: Indices of the words that differ only in one token, between the tokens of the frame;
-            all are read at one position.
-        ids: The ids of these tokens.
+        single: Indices of the words that differ from each other only in one token. All words in
+            ``single`` are read at one position.
+        ids: The token ids in which the words in ``single`` differ.
         several: Indices of the words that are scored separately: words of several tokens, and words
-            that change the tokens of the text around them.
-        tokens: Number of tokens per word; 0 for a word that the tokenizer drops.
-        witnesses: A few of the words, which show whether the vocabulary is tokenized alike in
-            another context: index, the word's tokens, and whether the word is in ``single``.
+            that change the tokens of the surrounding text.
+        tokens: Number of tokens per word; 0 if the tokenizer produces no token for the word.
+        witnesses: A few words that show whether the vocabulary is tokenized in the same way in
+            another context. For each witness: the index of the word, its tokens, and whether the
+            word is in ``single``.
         lead: Number of scored tokens that all words in ``single`` begin with, such as a separator
-            that is a separate token; the frame contains these tokens.
+            that is a separate token. The frame contains these tokens.
     """
 
     single: NDArray[np.int64]
@@ -69,9 +70,9 @@ class Candidates:
     def whole(self) -> tuple[int, ...]:
         """The indices of the words that are scored like answers.
 
-        These are ``several`` and, if there is a lead, the first of ``single``: the difference
-        between the score of this word and the value read at the position is the lead's
-        log-probability.
+        The result contains ``several`` and, if ``lead`` is not 0, the first index in ``single``.
+        The score of the first word in ``single``, minus the value read at the position, is the
+        log-probability of the leading tokens.
         """
         return (*self.several, int(self.single[0])) if self.lead else self.several
 
@@ -89,9 +90,9 @@ class CandidateTokens:
 
     Args:
         tokenizer: The model's tokenizer.
-        is_known: Checks that an answer contains no unknown token.
-        in_order: Whether the model predicts each token from the tokens before it, so that tokens
-            that all candidates begin with have the same log-probability.
+        is_known: Function that returns whether an answer contains no unknown token.
+        in_order: Whether the model predicts each token from the tokens before it. If True, tokens
+            that all candidates begin with have the same log-probability for all candidates.
     """
 
     def __init__(
@@ -112,15 +113,16 @@ class CandidateTokens:
         filled: Sequence[Filled],
         write: Callable[[Sequence[Prompt]], Sequence[Written]],
     ) -> list[Placed]:
-        """Find how the prompts' candidates are tokenized in their prompts.
+        """Find how each prompt's candidates are tokenized in the prompt.
 
         Args:
             prompts: The prompts.
-            filled: Each prompt with one of its candidates filled in.
-            write: Returns the tokens of prompts' answers in context; None for a dropped answer.
+            filled: Each prompt with one of its candidates inserted.
+            write: Function that returns the tokens of prompts' answers in context; None for an
+                answer without tokens.
 
         Raises:
-            PromptError: Too many candidates need separate passes.
+            PromptError: Too many candidates need separate forward passes.
         """
         if self._reaches:
             return [self._in_full(prompt, write) for prompt in prompts]
@@ -181,10 +183,10 @@ class CandidateTokens:
         return Placed(candidates, frame)
 
     def _frame(self, known: Sequence[Tokens]) -> tuple[int, Frame | None]:
-        """Return the lead and the frame that most candidates of one token share.
+        """Return the lead and the frame of most candidates that are one token.
 
-        If no candidate is one token, because the separator is a separate token, return those of
-        most candidates that differ only in their last token.
+        If no candidate is one token because the separator is a separate token, return the lead and
+        the frame of most candidates that differ only in their last token.
         """
         frames = Counter((0, _around(one)) for one in known if one.end - one.begin == 1)
         if not frames and self._in_order:
@@ -194,7 +196,7 @@ class CandidateTokens:
 
 
 def _reaches(tokenizer: PreTrainedTokenizerBase) -> bool:
-    """Check whether any token contains a space after other characters, so that it joins words."""
+    """Return whether any token has a space after other characters and can thus join words."""
     from tokenizers import decoders, models
 
     tokens = list(tokenizer.get_vocab())
@@ -211,10 +213,11 @@ def _reaches(tokenizer: PreTrainedTokenizerBase) -> bool:
 
 
 def _nearest(filled: Filled) -> tuple[str, str, str]:
-    """Return the separator, and the text on either side that may merge with a candidate.
+    """Return the separator, and the adjacent text that may merge with a candidate.
 
-    This text is white space, or other characters up to white space. An ellipsis marks that more
-    text follows, because tokens differ at the start and the end of a string.
+    The adjacent text is white space, or the characters up to the next white space. An ellipsis in
+    the result marks omitted text, because tokens at the start and the end of a string differ from
+    tokens inside it.
     """
     before, after = filled.string[: filled.begin], filled.string[filled.end :]
     left, right = _LEFT.search(before), _RIGHT.match(after)
@@ -230,7 +233,7 @@ def _witnessed(prompt: RankingPrompt, seen: Candidates) -> Prompt:
 
 
 def _placed_alike(seen: Candidates, written: Written) -> Placed | None:
-    """Return the candidates here if the witnesses have the same tokens as before, else None."""
+    """Return the cached candidates if the witnesses have the same tokens here, else None."""
     if [_own(one) for one in written] != [own for _, own, _ in seen.witnesses]:
         return None
     pairs = zip(seen.witnesses, written, strict=True)
@@ -253,7 +256,7 @@ def _fills(tokens: Tokens, lead: int, frame: Frame | None) -> bool:
 
 
 def _spread(places: Sequence[int]) -> list[int]:
-    """Return a few of the indices, including the first and the last."""
+    """Return a few of the indices, including the first and the last index."""
     step = max(1, len(places) // _WITNESSES)
     return [*places[::step][:_WITNESSES], *places[-1:]]
 
@@ -262,11 +265,11 @@ _CARRIER = "a"
 
 
 class HasWords(Protocol):
-    """A model that can list its whole words."""
+    """A model that can list the words that are a single token."""
 
     @property
     def name(self) -> str:
-        """The name by which the user knows the model."""
+        """The model's name, as specified by the user."""
         ...
 
     def whole_words(self) -> Vocabulary:
@@ -275,7 +278,7 @@ class HasWords(Protocol):
 
 
 def shared_vocabulary(models: Sequence[HasWords]) -> Vocabulary:
-    """Return the whole words that all models share, case-sensitive.
+    """Return the words that are a single token in all models; case is significant.
 
     Raises:
         ModelError: The models share no word.
@@ -289,15 +292,16 @@ def shared_vocabulary(models: Sequence[HasWords]) -> Vocabulary:
 
 
 def whole_words(tokenizer: PreTrainedTokenizerBase) -> Vocabulary:
-    """Return the words that a ``bare`` tokenizer writes as one token after a space.
+    """Return the words that a ``bare`` tokenizer encodes as one token after a space.
 
-    The candidates are the tokens without their space marker: WordPiece tokens without ``##``, else
-    tokens with Ġ (byte-level) or ▁ (SentencePiece). Each candidate is tokenized after another word
-    and a space, and counts if the result is the same token. This excludes added and special tokens,
-    and tokens that the tokenizer never writes.
+    The candidates are the tokens of the vocabulary that can begin a word, without their space
+    marker: WordPiece tokens without ``##``, or tokens that start with Ġ (byte-level) or ▁
+    (SentencePiece). Each candidate is tokenized after another word and a space, and is returned if
+    the result is the same token. Added and special tokens, and tokens that the tokenizer never
+    produces, are therefore excluded.
 
     Raises:
-        ModelError: There are no such words.
+        ModelError: No word is a single token after a space.
     """
     known = tokenizer.get_vocab()
     tokens = sorted(set(known) - set(tokenizer.get_added_vocab()))

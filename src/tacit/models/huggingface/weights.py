@@ -1,4 +1,4 @@
-"""A model's weights: the files that transformers selects, and checks that they are complete."""
+"""Find, load and check a model's weights."""
 
 from __future__ import annotations
 
@@ -27,10 +27,11 @@ _SAFE, _PICKLE = "model.safetensors", "pytorch_model.bin"
 
 
 def weight_files(folder: Path, trust: Trust) -> tuple[Path, ...]:
-    """Return the files in a folder that hold the weights; empty if there are none.
+    """Return the files in a folder that contain the weights; empty if there are no weights.
 
     Raises:
-        ModelError: An index of shards cannot be read, or names files that are not its shards.
+        ModelError: An index of shards cannot be read, or lists files that are not shards of the
+            weights.
     """
     for plain in (_SAFE, _PICKLE) if trust.pickle else (_SAFE,):
         if (folder / plain).is_file():
@@ -42,11 +43,11 @@ def weight_files(folder: Path, trust: Trust) -> tuple[Path, ...]:
 
 
 def check_weights(name: str, folder: Path, trust: Trust) -> None:
-    """Raise if a folder holds no weights, or weights in a pickle that is not allowed.
+    """Raise if a folder contains no weights, or only a pickle that is not allowed.
 
     Raises:
-        ModelError: There are no weights, or they are such a pickle, or the folder also holds an
-            adapter.
+        ModelError: There are no weights, or the weights are a pickle that is not allowed, or the
+            folder also contains an adapter.
     """
     # transformers would load the adapter, but only if peft is installed.
     if (folder / "adapter_config.json").is_file():
@@ -63,10 +64,10 @@ def check_weights(name: str, folder: Path, trust: Trust) -> None:
 
 
 def check_choice(name: str, config: PreTrainedConfig, files: tuple[Path, ...]) -> None:
-    """Raise if a config makes transformers read weights other than the folder's.
+    """Raise if a config makes transformers load files other than the folder's weight files.
 
     Raises:
-        ModelError: The config names other weights.
+        ModelError: The config names weights other than the folder's weight files.
     """
     for chosen in _all_of("transformers_weights", config.to_dict()):
         if [chosen] != [file.name for file in files]:
@@ -77,13 +78,13 @@ def check_choice(name: str, config: PreTrainedConfig, files: tuple[Path, ...]) -
 
 
 def fetch_weights(name: str, folder: Path, revision: str | None, trust: Trust) -> None:
-    """Fetch a hub model's weight file, or its index of shards, and check it.
+    """Fetch a hub model's weight file, or its index of shards, and check the file.
 
     Args:
         name: The model's name on the hub.
-        folder: The model's snapshot in the hub's cache.
+        folder: The model's snapshot folder in the hub's cache.
         revision: The requested revision.
-        trust: What the model's files may do.
+        trust: What the user allows Tacit to do with the model's files.
 
     Raises:
         ModelError: As for ``check_weights``.
@@ -112,7 +113,7 @@ def fetch_weights(name: str, folder: Path, revision: str | None, trust: Trust) -
 
 
 def is_downloaded(name: str, revision: str | None, trust: Trust) -> bool:
-    """Return whether the hub's cache contains a model's config and all files of its weights."""
+    """Return whether the hub's cache contains a model's config and all its weight files."""
     try:
         from huggingface_hub import try_to_load_from_cache
     except ImportError:
@@ -127,7 +128,7 @@ def is_downloaded(name: str, revision: str | None, trust: Trust) -> bool:
 
 
 def _shards(index: Path, suffix: str) -> list[str]:
-    """Return the names of the weight files that an index lists."""
+    """Return the names of the weight files that an index of shards lists."""
     try:
         names = sorted(set(json.loads(index.read_text(encoding="utf-8"))["weight_map"].values()))
         strange = [n for n in names if Path(n).name != n or Path(n).suffix != suffix]
@@ -171,10 +172,11 @@ def _without_progress_bar() -> Iterator[None]:
 def load_weights(
     name: str, kind: str, config: PreTrainedConfig, options: LoadOptions, device: torch.device
 ) -> PreTrainedModel:
-    """Return the model with its weights, and its adapter, on its device.
+    """Load a model's weights and its adapter, and move the model to its device.
 
     Raises:
-        ModelError: The weights cannot be loaded, belong to another model, or lack a part.
+        ModelError: The weights cannot be loaded, belong to another model, or lack a part of the
+            model.
         NetworkError: The hub cannot be reached.
     """
     import torch

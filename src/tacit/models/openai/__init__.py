@@ -1,5 +1,6 @@
 """Models behind an OpenAI-compatible completions server: vLLM, SGLang, llama.cpp and others.
 
-Every server is tested before use (see ``preflight``): which log-probabilities it returns, whether
-they are reproducible, and whether they belong to the tokens that they are reported for.
+Tacit tests every server before use (see ``preflight``). The preflight checks which
+log-probabilities a server returns, whether they are reproducible, and whether each value belongs to
+the token it is reported for.
 """

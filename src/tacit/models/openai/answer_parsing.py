@@ -1,9 +1,10 @@
-"""Parsing of sampled chat replies into votes.
+"""Parse sampled chat replies into votes.
 
-A reply is stored verbatim, without the reasoning before it. Its answer is parsed later, without a
-model: the reply must begin with one of the prompt's answers, in any case and decoration. The end of
-a sentence or a line must follow, and the reply must not contain another answer. Any other reply
-counts as unparsed.
+Replies are stored verbatim, without the model's reasoning. Stored replies are parsed later, without
+a model. A reply must begin with one of the prompt's answers; letter case and decoration such as
+quotation marks or Markdown are ignored. A sentence or line must end directly after the answer, and
+the reply must not contain another answer. A reply from which no answer can be parsed counts as
+unparsed.
 """
 
 from __future__ import annotations
@@ -45,7 +46,7 @@ _END = re.compile(
 
 
 def votes_of(samples: Sequence[Sample], answers: Sequence[str]) -> Votes:
-    """Count the replies by the answer that each one gives."""
+    """Count how many sampled replies give each answer."""
     answers = strings(answers, "answers")
     read = [_read_sample(one, answers) for one in samples if one.state != "thinking"]
     thinking = sum(one.state == "thinking" for one in samples)
@@ -60,7 +61,7 @@ def votes_of(samples: Sequence[Sample], answers: Sequence[str]) -> Votes:
 def _read_sample(sample: Sample, answers: Sequence[str]) -> str | None:
     """Return a reply's answer.
 
-    The answer of a truncated reply counts only if it stays the same when the last word continues.
+    A truncated reply has an answer only if continuing the last word could not change that answer.
     """
     read = read_answer(sample.reply, answers)
     if sample.state == "cut" and read_answer(f"{sample.reply}x", answers) != read:
@@ -69,12 +70,13 @@ def _read_sample(sample: Sample, answers: Sequence[str]) -> str | None:
 
 
 def read_answer(reply: str, answers: Sequence[str]) -> str | None:
-    """Return the answer that a reply gives, or None if it is ambiguous or gives none.
+    """Return the answer that a reply gives; None if the reply is ambiguous or contains no answer.
 
     Args:
         reply: The model's text.
-        answers: The candidates. Of candidates that differ only in case, the one spelled as in the
-            reply counts, or else the first.
+        answers: The candidates. Among candidates that differ only in case, the function returns the
+            candidate spelled as in the reply, or the first candidate if no spelling matches
+            exactly.
     """
     answers = strings(answers, "answers")
     reply = reply.strip()
@@ -85,7 +87,7 @@ def read_answer(reply: str, answers: Sequence[str]) -> str | None:
 
 
 def _read(text: str, answers: Sequence[str]) -> str | None:
-    """Return the answer that a text begins with; None if another answer follows."""
+    """Return the answer at the start of a text; None if the text contains two answers or none."""
     forms = {answer: _bare(answer).casefold() for answer in answers}
     rests = {answer: _rest(text, form) for answer, form in forms.items()}
     begun = [answer for answer in answers if rests[answer] is not None]
@@ -102,9 +104,10 @@ def _read(text: str, answers: Sequence[str]) -> str | None:
 
 
 def _rest(text: str, form: str) -> str | None:
-    """Return the text after an answer that the text begins with; None if it does not.
+    """Return the text after an answer; None if the text does not begin with the answer.
 
-    A number is an answer only if it is the whole text, because list items are numbered, too.
+    A number is accepted as an answer only if it is the whole text, because items of a numbered list
+    also begin with a number.
     """
     if not form:
         return None
@@ -116,7 +119,7 @@ def _rest(text: str, form: str) -> str | None:
 
 
 def _ends(behind: str, before: str) -> bool:
-    """Return whether a sentence or line ends after an answer, given the text before the answer."""
+    """Return whether a sentence or line ends directly after an answer."""
     closed = "".join(close for opens, close in _CLOSES.items() if opens in before)
     ended = len(behind) - len(behind.lstrip(_BEHIND_ANSWERS + closed))
     return _END.match(behind, ended) is not None
@@ -127,7 +130,7 @@ def _bare(answer: str) -> str:
 
 
 def _opened(text: str, form: str) -> str:
-    """Return a text from its first word on, or from an answer's first mark."""
+    """Return a text from its first word, or from the punctuation that begins an answer."""
     return _BULLET.sub("", text).lstrip(_DECORATION.replace(form[0], ""))
 
 

@@ -1,8 +1,9 @@
-"""Canaries: stored answers by which a server's model is recognised, as its weights are not visible.
+"""Canaries: stored answers that identify a server's model, whose weights are not visible.
 
-The canaries are part of the model's description, which the store saves with the scores. At each
-start the same prompts are sent again. If the answers differ, the server has another model under
-this name, or another precision, and its scores are stored as those of another model.
+The score store saves the canaries with the scores, as part of the model's description. Each time a
+server is loaded, Tacit sends the prompts of the canaries again. If the answers have changed, the
+server runs another model or another precision under the same name. If a server's answers have
+changed, Tacit caches its scores as those of a different model.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ _OF_EACH = 2
 
 
 def canaries_of(seen: Seen) -> list[Canary]:
-    """Return the canaries of a server: the likeliest next tokens and the echo of each text."""
+    """Return a server's canaries: each text's likeliest next tokens and echoed log-probability."""
     canaries: list[Canary] = []
     for text, token in seen.next_tokens.items():
         known = [(one, one.logprob) for one in token.top if one.logprob is not None]
@@ -45,7 +46,7 @@ def canaries_of(seen: Seen) -> list[Canary]:
 
 
 def same_answers(canaries: Sequence[Canary], seen: Seen) -> bool:
-    """Return whether a server's answers match the canaries, up to rounding."""
+    """Return whether a server's current answers match the canaries, up to rounding."""
     try:
         apart = [abs(_now(canary, seen) - canary["logprob"]) for canary in canaries]
     except (LookupError, TypeError, OverflowError):
@@ -65,15 +66,17 @@ def _now(canary: Canary, seen: Seen) -> float:
 def fingerprint_of(
     identity: Mapping[str, Any], seen: Seen, kept: Path | None
 ) -> tuple[str, list[Canary]]:
-    """Return the fingerprint under which a server's scores are cached, and its canaries.
+    """Return the fingerprint under which a server's scores are cached, and the server's canaries.
 
     Args:
-        identity: The visible settings that the scores depend on.
+        identity: The visible server settings that affect the scores.
         seen: The server's current answers.
-        kept: The store's folder with descriptions of models; None to recognise no server.
+        kept: The folder of the score store, which contains the descriptions of known servers; None
+            to treat every server as new.
 
     Returns:
-        The values of a matching server in the store, or else new values.
+        The stored fingerprint and canaries of a server that matches, or new values if no stored
+        server matches.
     """
     return recognised(identity, canaries_of(seen), kept, lambda known: same_answers(known, seen))
 
@@ -84,13 +87,14 @@ def recognised(
     kept: Path | None,
     same: Callable[[Sequence[Canary]], bool],
 ) -> tuple[str, list[Canary]]:
-    """As ``fingerprint_of``, for canaries of any kind.
+    """Return a server's fingerprint and canaries, with matching defined by the caller.
 
     Args:
-        identity: The visible settings that a model's answers depend on.
+        identity: The visible server settings that affect the answers.
         new: The current canaries.
-        kept: The store's folder with descriptions of models; None to recognise no server.
-        same: Returns whether the current answers match stored canaries.
+        kept: The folder of the score store, which contains the descriptions of known servers; None
+            to treat every server as new.
+        same: A function that returns whether the server's current answers match stored canaries.
     """
     for known in _described(kept) if kept else ():
         canaries = known.get("canaries")
@@ -101,7 +105,7 @@ def recognised(
 
 
 def _described(store: Path) -> list[dict[str, Any]]:
-    """Return the descriptions of servers in a store, the latest first."""
+    """Return the descriptions of servers in a score store, newest first."""
     found = []
     for file in (*store.glob("scores/*/model.json"), *store.glob("votes/*/model.json")):
         try:

@@ -1,4 +1,4 @@
-"""Chat requests to a server's model: bodies, replies, and reasoning before a reply."""
+"""Send chat requests to a server's model, and separate reasoning from replies."""
 
 from __future__ import annotations
 
@@ -26,13 +26,15 @@ OPENS, CLOSES = "<think>", "</think>"
 
 @dataclass(frozen=True, slots=True)
 class ChatReply:
-    """One reply.
+    """One reply of a chat model.
 
     Args:
-        text: The reply's text; with tags if the server leaves the reasoning in it.
-        thought: The reasoning, if the server returns it separately.
+        text: The reply's text, including tagged reasoning if the server does not return reasoning
+            separately.
+        thought: The model's reasoning, if the server returns reasoning separately.
         cut: Whether the reply was truncated at the token limit.
-        hidden: Whether the server counts reasoning tokens that it does not return.
+        hidden: Whether the server reports a number of reasoning tokens without returning the
+            reasoning.
     """
 
     text: str
@@ -52,16 +54,16 @@ class ChatReply:
 
     @property
     def silent(self) -> bool:
-        """Whether the reply was truncated before any visible text, as with hidden reasoning."""
+        """Whether the reply was truncated before any visible text (hidden reasoning)."""
         return self.cut and not self.whole.strip()
 
     def sample(self, *, begun: bool, meant: bool) -> Sample:
-        """Return the reply without its reasoning.
+        """Return the sampled reply without the reasoning.
 
         Args:
-            begun: Whether the server's template opens the reasoning, so that a reply contains only
-                its end.
-            meant: Whether the model was asked to reason; its reasoning may be hidden.
+            begun: Whether the server's chat template opens the reasoning, so that a reply contains
+                only the closing tag.
+            meant: Whether the model was asked to reason, even if the server hides the reasoning.
         """
         _, ended, behind = self.text.rpartition(CLOSES)
         if ended:
@@ -77,14 +79,14 @@ class ChatReply:
 
 
 def read_replies(answer: Mapping[str, Any], most: int = 1) -> list[ChatReply]:
-    """Return the replies in a server's answer, in the order of their index.
+    """Return the replies in a server's answer, sorted by index.
 
     Args:
         answer: The server's answer.
         most: The number of requested replies.
 
     Raises:
-        ReplyError: The answer is not a chat's, or does not fit the request.
+        ReplyError: The answer is not a chat completion, or does not match the request.
     """
     read = validated(answer, Answer[Replied], "a chat completion")
     hidden = (read.usage.completion_tokens_details.reasoning_tokens or 0) > 0
@@ -105,18 +107,21 @@ LIMITS = ("max_tokens", "max_completion_tokens")
 
 @dataclass(frozen=True)
 class Talk:
-    """Chat requests to one model.
+    """Chat requests to one model on a server.
 
     Args:
         client: The server's client.
         model: The server's name for the model.
-        thinking: The longest reasoning, in tokens; 0 turns reasoning off, ``all`` sets no limit.
-        limit: The server's name for the token limit of a reply.
+        thinking: The maximum length of the reasoning in tokens; 0 turns reasoning off, and ``all``
+            sets no limit.
+        limit: The name of the request field that limits the number of tokens of a reply.
         seeded: Whether the server accepts a seed.
-        top: The number of most probable tokens to request.
-        room: The token limit of a reply, not counting reasoning; None for no limit at all.
-        uncut: Additional settings that make the server draw from all tokens unchanged.
-        habits: The common properties of the server's replies.
+        top: The number of most probable tokens to request per position.
+        room: The maximum length of a reply in tokens, not counting reasoning; None to limit neither
+            the reply nor the reasoning.
+        uncut: Additional request fields that make the server sample from the full, unmodified
+            distribution.
+        habits: Properties that all replies of the server share, such as the model's name.
     """
 
     client: Client
@@ -131,15 +136,16 @@ class Talk:
 
     @property
     def passed(self) -> str:
-        """The beginning of a sentence on a passed preflight."""
+        """The beginning of the sentence that reports a passed preflight."""
         return f"{self.model} at {self.client.address} passed the preflight"
 
     def first_token(self, text: str, attempts: int | None = None) -> Reply:
-        """Return the first token of a reply; no token if the server returns none.
+        """Request a reply of one token; the result is empty if the server returns no token.
 
         Raises:
             RefusalError: The server refuses the request.
-            ScoringError: The server failed at every attempt, or its answer is not a chat's.
+            ScoringError: The server failed at every attempt, or its answer is not a chat
+                completion.
         """
         more = {self.limit: 1, "logprobs": True, "top_logprobs": self.top}
         reply = self._checked(
@@ -149,7 +155,7 @@ class Talk:
         return reply
 
     def first_tokens(self, texts: Sequence[str], concurrency: int) -> list[Token | None]:
-        """Return the first token of the reply to each text, requested concurrently.
+        """Return the first token of the reply to each text; the requests are sent concurrently.
 
         Raises:
             ScoringError: As ``first_token``.
@@ -161,12 +167,13 @@ class Talk:
 
         Args:
             text: The user's message.
-            seed: The seed of this request; another seed gives other replies.
+            seed: The seed of the request; a different seed produces different replies.
             several: The number of replies to request.
 
         Raises:
             RefusalError: The server refuses the request.
-            ScoringError: The server failed at every attempt, or its answer is not a chat's.
+            ScoringError: The server failed at every attempt, or its answer is not a chat
+                completion.
         """
         more: dict[str, Any] = dict(self._most())
         if self.seeded:
@@ -180,13 +187,14 @@ class Talk:
 
         Raises:
             RefusalError: The server refuses the request.
-            ScoringError: The server failed at every attempt, or its answer is not a chat's.
+            ScoringError: The server failed at every attempt, or its answer is not a chat
+                completion.
         """
         more = {self.limit: ANSWER_TOKENS, "temperature": 0.0}
         return self._checked(text, more, read_replies)[0]
 
     def but(self, **changed: object) -> Talk:
-        """Return a copy with some settings changed."""
+        """Return a copy of these chat requests with the given fields changed."""
         return replace(self, **changed)  # type: ignore[arg-type] # the names are fields
 
     def _checked(
@@ -196,7 +204,7 @@ class Talk:
         read: Callable[[Mapping[str, Any]], Result],
         attempts: int | None = None,
     ) -> Result:
-        """Return a plausible reply, after at most one retry."""
+        """Send a request and return the reply; retry once if the reply is implausible."""
         body = self._body(text, more)
 
         def ask() -> Result:
@@ -207,7 +215,7 @@ class Talk:
         return twice(ask, f"{self.model} at {self.client.address}")
 
     def _most(self) -> dict[str, int]:
-        """Return the token limit of a reply; empty without a limit."""
+        """Return the request field that limits a reply's length; empty if there is no limit."""
         if self.thinking == "all" or self.room is None:
             return {}
         return {self.limit: self.room + (self.thinking or 0)}
@@ -231,7 +239,7 @@ MOST_CALLS = 2
 
 
 def ended(talk: Talk) -> ChatReply:
-    """Return a reply with enough tokens to end, even if other replies are to be short.
+    """Return a reply with enough tokens to finish, whatever the token limit of other replies.
 
     Raises:
         RefusalError: The server refuses the request.
@@ -246,6 +254,6 @@ def ended(talk: Talk) -> ChatReply:
 
 
 def begun(said: ChatReply) -> bool:
-    """Return whether a reply contains the end of the reasoning without its beginning."""
+    """Return whether a reply contains the closing tag of the reasoning without an opening tag."""
     opened = said.thought.strip() or said.text.lstrip().startswith(OPENS)
     return CLOSES in said.text and not opened

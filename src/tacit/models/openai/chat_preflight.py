@@ -1,4 +1,4 @@
-"""The preflight of a server's chat, before replies are sampled and counted.
+"""Preflight of a server's chat API, run before replies are sampled and counted.
 
 Confidence intervals of vote shares are valid only if replies are independent draws. A server that
 returns the same reply each time, from a cache or at a fixed temperature, is rejected.
@@ -53,19 +53,21 @@ MOST_CALLS += chat.MOST_CALLS + 3 * len(TEXTS) + 2 * MOST_TEXTS + vote_checks.MO
 
 @dataclass(frozen=True)
 class Sampler:
-    """How a server's replies are sampled.
+    """The result of a chat server's preflight, which describes how replies are sampled.
 
     Args:
         talk: The chat requests.
         several: Whether one request returns several independent replies.
-        begun: Whether the server's template opens the reasoning, so that a reply contains only its
-            end.
-        canaries: The likeliest reply to each text; empty if the server returns none.
+        begun: Whether the server's chat template opens the reasoning, so that a reply contains only
+            the closing tag.
+        canaries: The reply to each text at temperature 0; empty if the server returns none.
         refused: The server's deficiencies.
-        temperature: The estimated temperature of the draws; None if it cannot be estimated.
-        watch: The check of log-probabilities during a run; None without log-probabilities.
-        redraw: Takes a first seed, and compares new draws with the log-probabilities; None if this
-            comparison is not possible.
+        temperature: The estimated temperature of the sampled replies; None if it cannot be
+            estimated.
+        watch: A check, repeated during a run, that log-probabilities stay unchanged; None if the
+            server returns no log-probabilities.
+        redraw: A function that samples new replies from a given first seed, and compares them with
+            the log-probabilities; None if no comparison is possible.
     """
 
     talk: Talk
@@ -79,14 +81,15 @@ class Sampler:
 
 
 def try_sampling(talk: Talk, concurrency: int = 1) -> Sampler:
-    """Run the preflight of a server's chat.
+    """Run the preflight of a server's chat API.
 
     Args:
-        talk: The chat requests, with the settings known so far.
+        talk: Chat requests to the model, with the settings that are already known.
         concurrency: The number of concurrent requests during the run.
 
     Raises:
-        ModelError: The replies are not samples, or the model reasons and no reasoning limit is set.
+        ModelError: The replies are not random samples, or the model reasons although no reasoning
+            limit is set.
         ScoringError: The server failed at every attempt.
     """
     where = f"{talk.model} at {talk.client.address}"
@@ -125,12 +128,13 @@ def try_sampling(talk: Talk, concurrency: int = 1) -> Sampler:
 def _read_alike(
     talk: Talk, where: str, concurrency: int, refused: list[str], *, several: bool
 ) -> tuple[Temperature | None, Watch | None, Callable[[int], Inspection | None] | None]:
-    """Return the temperature of the draws, the watch, and a function that repeats the draws.
+    """Estimate the sampling temperature, and prepare the checks that are repeated during a run.
 
-    Notes for the user are added to ``refused``.
+    Deficiencies of the server are appended to ``refused``.
 
     Raises:
-        ModelError: Different prompts have the same first tokens, so prompts are not read whole.
+        ModelError: Replies to different prompts have the same first tokens, so the server does not
+            read prompts whole.
     """
     firsts = vote_checks.first_tokens(talk, concurrency)
     if not firsts or returned(list(firsts.values())) <= 1:
@@ -156,11 +160,11 @@ def _read_alike(
 
 
 def _drawn(talk: Talk, first: ChatReply | None = None) -> list[list[ChatReply]]:
-    """Return several replies to each open-ended prompt, with different seeds.
+    """Sample several replies to each open-ended prompt, with different seeds.
 
     Args:
         talk: The chat requests.
-        first: The first reply, if it is already there.
+        first: The first reply, if it was already requested.
     """
     known = [] if first is None else [first]
     pieces = [(text, 1 + at) for text in OPEN_ENDED for at in range(DRAWN)]
@@ -169,12 +173,13 @@ def _drawn(talk: Talk, first: ChatReply | None = None) -> list[list[ChatReply]]:
 
 
 def _asked(talk: Talk, where: str) -> tuple[Talk, list[str], ChatReply | None]:
-    """Return the settings that the server accepts, what it refuses, and the first of the draws.
+    """Return the accepted settings, the server's deficiencies, and the first reply if there is one.
 
-    Most servers accept the first variant; its reply is this draw.
+    Most servers accept the first variant of the settings, and the reply to that request is reused
+    as the first sampled reply.
 
     Raises:
-        ModelError: The server refuses every variant.
+        ModelError: The server refuses every variant of the settings.
     """
     usual = talk.but(uncut=UNCUT[0])
     try:
@@ -184,10 +189,10 @@ def _asked(talk: Talk, where: str) -> tuple[Talk, list[str], ChatReply | None]:
 
 
 def _settled(talk: Talk, where: str) -> Talk:
-    """Return the accepted settings: the name of the token limit, and whether a seed is sent.
+    """Find out which name the server accepts for the token limit, and whether seeds work.
 
     Raises:
-        ModelError: The server refuses every variant.
+        ModelError: The server refuses every variant of the settings.
     """
     refusal: RefusalError | None = None
     for seeded in (True, False):
@@ -204,7 +209,7 @@ def _settled(talk: Talk, where: str) -> Talk:
 
 
 def _uncut(talk: Talk) -> tuple[Talk, list[str]]:
-    """Return the accepted settings for drawing from all tokens, and a note if all are refused."""
+    """Return settings for sampling from all tokens, and a note if the server refuses them."""
     for uncut in UNCUT:
         asked = talk.but(uncut=uncut)
         try:
@@ -218,10 +223,10 @@ def _uncut(talk: Talk) -> tuple[Talk, list[str]]:
 def _check_reasoning(
     talk: Talk, where: str, ended: ChatReply, drawn: Sequence[Sequence[ChatReply]]
 ) -> None:
-    """Reject a model that reasons although no limit is set, or although reasoning is turned off.
+    """Reject a model that reasons although no limit is set or reasoning is turned off.
 
     Raises:
-        ModelError: The model does so.
+        ModelError: The model reasons.
     """
     short = [one for some in drawn for one in some]
     if not any(one.has_reasoning or one.silent for one in (ended, *short)):
@@ -242,7 +247,7 @@ def _check_ends(talk: Talk, where: str, drawn: Sequence[Sequence[ChatReply]]) ->
     """Reject a model whose reasoning never ends within its token limit.
 
     Raises:
-        ModelError: The model does so.
+        ModelError: The model reasons.
     """
     if not all(one.silent for some in drawn for one in some):
         return
@@ -273,7 +278,7 @@ def _gives_several(talk: Talk, refused: list[str]) -> bool:
 
 
 def _canaries(talk: Talk, refused: list[str]) -> tuple[Canary, ...]:
-    """Return the likeliest replies; none if the server refuses temperature 0 or hides replies."""
+    """Return the replies at temperature 0; empty if the server refuses it or hides replies."""
     found = _likeliest(talk, TEXTS, 1)
     if len(found) * 2 >= len(TEXTS):
         return tuple(found)
@@ -286,10 +291,10 @@ def _canaries(talk: Talk, refused: list[str]) -> tuple[Canary, ...]:
 def _repeated(
     talk: Talk, canaries: tuple[Canary, ...], refused: list[str], where: str, concurrency: int
 ) -> tuple[Canary, ...]:
-    """Return the likeliest replies if they are reproducible under concurrent requests.
+    """Return the replies at temperature 0 if concurrent requests reproduce them; empty if not.
 
     Raises:
-        ModelError: They are reproducible only with one request at a time.
+        ModelError: The replies at temperature 0 are reproducible only with one request at a time.
     """
     texts = [canary["text"] for canary in canaries]
     if not texts or same_replies(canaries, _likeliest(talk, texts, concurrency)):
@@ -309,7 +314,7 @@ def _repeated(
 def _likeliest(talk: Talk, texts: Sequence[str], concurrency: int) -> list[Canary]:
     """Return the reply to each text at temperature 0.
 
-    Texts that the server refuses or answers without visible text are left out.
+    Texts that the server refuses or answers without visible text are omitted.
     """
 
     def reply(text: str) -> str:
@@ -327,12 +332,12 @@ def _likeliest(talk: Talk, texts: Sequence[str], concurrency: int) -> list[Canar
 
 
 class ReplyWatch:
-    """Checks whether a server still replies as in its preflight, and still samples.
+    """Checks during a run that a server replies as in the preflight and still samples replies.
 
     Args:
         sampler: The result of the preflight.
         concurrency: The number of concurrent requests.
-        clock: Returns the time in seconds.
+        clock: A function that returns the time in seconds.
     """
 
     def __init__(
@@ -352,10 +357,11 @@ class ReplyWatch:
         self._clock, self._looked = clock, clock()
 
     def recheck(self) -> None:
-        """Check one likeliest reply and one draw, concurrently, if the interval has passed.
+        """Check one reply at temperature 0 and one sampled reply, if the check interval has passed.
 
         Raises:
-            UnreliableError: The likeliest replies have changed, or the draws are all the same.
+            UnreliableError: The replies at temperature 0 have changed, or all sampled replies are
+                the same.
             ScoringError: The server failed.
         """
         if self._clock() - self._looked < EVERY:
@@ -406,7 +412,7 @@ class ReplyWatch:
             )
 
     def recheck_fully(self) -> None:
-        """Run the most informative checks, as at the end of a run.
+        """Run the most informative checks; called at the end of a run.
 
         Raises:
             ScoringError: The server's replies have changed, or the server failed.
@@ -434,10 +440,11 @@ class ReplyWatch:
 
 
 def same_replies(canaries: Sequence[Canary], now: Sequence[Canary]) -> bool:
-    """Return whether at least three in four of the likeliest replies are unchanged.
+    """Return whether at least three quarters of the replies at temperature 0 are unchanged.
 
-    With other batching on the server, rounding may change a word; another model changes most
-    replies. Replies missing then or now are not compared; at least half must be present.
+    Different batching on the server may change a word through rounding, whereas another model
+    changes most replies. A stored reply is compared only if there is a current reply to the same
+    prompt, and at least half of the stored replies must be compared.
     """
     known = {canary["text"]: canary["reply"] for canary in now}
     try:

@@ -1,4 +1,4 @@
-"""HTTP client for a server, with retries; the API key is sent to the server and shown nowhere."""
+"""HTTP client for a model server, with retries and redaction of the API key."""
 
 from __future__ import annotations
 
@@ -32,15 +32,15 @@ _SERVER_FAILS = 500
 
 
 class RefusalError(ScoringError):
-    """The server refuses the request, so that a retry is useless."""
+    """The server refuses the request, so a retry would not help."""
 
 
 class FailureError(ScoringError):
-    """An attempt failed in a way that may not recur.
+    """One attempt to send a request failed, and a retry may succeed.
 
     Args:
         message: What went wrong.
-        asked: The wait in seconds that the server asked for.
+        asked: The number of seconds that the server asked the client to wait.
     """
 
     def __init__(self, message: str, asked: float | None = None) -> None:
@@ -49,25 +49,26 @@ class FailureError(ScoringError):
 
 
 class _Thread(threading.local):
-    """The stream that a thread works for; None for a thread that belongs to no stream."""
+    """The ``Stream`` whose items the current thread processes; None in any other thread."""
 
     stream: Stream[Any, Any] | None = None
 
 
 class Client:
-    """A connection to one server, which threads may share.
+    """A connection to one server, safe to share between threads.
 
     Args:
         address: The base address, without ``/completions``.
         options: Timeout, concurrency and back-off.
         key: The API key to send with each request; None for no key.
-        transport: A replacement for the network, for tests.
+        transport: An httpx transport that replaces the network in tests.
 
-    ``hide`` redacts the key in a server's text, for use in messages. Answers are redacted as well,
-    if the key has at least ``redaction.SHORTEST`` characters.
+    The attribute ``hide`` is a function that redacts the key in a server's text before a message
+    quotes the text. The key is also redacted in the server's answers, if the key has at least
+    ``redaction.SHORTEST`` characters.
 
     Raises:
-        MissingPackage: httpx is not installed, or a package that a proxy needs.
+        MissingPackage: httpx, or a package that the proxy requires, is not installed.
         ModelError: The address is malformed, or the environment names an unusable proxy.
     """
 
@@ -122,10 +123,11 @@ class Client:
     def at_once(
         self, work: Callable[[Item], Result], items: Sequence[Item], several: int
     ) -> list[Result]:
-        """Return ``work(item)`` for each item, in order, with several items under way concurrently.
+        """Return ``work(item)`` for each item, in order; several items are processed concurrently.
 
-        If an item fails or the user interrupts, no further item is begun and no request is retried.
-        An interruption closes the connections of the requests under way instead of waiting.
+        If an item fails or the user interrupts the run, no further item is started and no request
+        is retried. An interruption closes the connections of pending requests without waiting for
+        responses.
         """
         found: dict[int, Result] = {}
         for part in self.stream(work, items, max(1, min(several, len(items)))):
@@ -140,19 +142,19 @@ class Client:
         seconds: float = math.inf,
         check: Callable[[], None] | None = None,
     ) -> Generator[list[tuple[int, Result]]]:
-        """Yield the results of the items as they arrive, each with its item's index.
+        """Yield results as they arrive, each with the index of its item.
 
-        While the consumer handles a part, the next items are under way. The consumer may use the
-        client meanwhile, including ``at_once``. See ``Stream.parts`` for errors and for closing
-        the generator early.
+        While the consumer handles one batch of results, threads already process the next items.
+        Between two batches of results, the consumer may use the client, including ``at_once``. See
+        ``Stream.parts`` for the errors raised and for closing the generator early.
 
         Args:
             work: The function to apply to each item, in one of several threads.
-            items: The items; a thread takes the next one when it is free.
+            items: The items to process; each idle thread takes the next item.
             several: The number of threads.
-            seconds: How long to collect results before they are yielded.
-            check: Called before results are yielded, and at the end; raises if the results are not
-                reliable.
+            seconds: The time in seconds for which results are collected before they are yielded.
+            check: A function that is called before each yield and at the end, and raises an
+                exception if the results are unreliable.
         """
 
         def in_stream(item: Item) -> Result:
@@ -164,17 +166,17 @@ class Client:
 
     @property
     def path_hint(self) -> str:
-        """A hint for an address without the usual path of the API; otherwise empty."""
+        """A hint for messages if the address does not end with ``/v1``; empty if it does."""
         if self.address.rstrip("/").endswith("/v1"):
             return ""
         return f"; is the address {self.address.rstrip('/')}/v1?"
 
     def models(self) -> list[dict[str, Any]]:
-        """Return the server's entries for its models; empty if the server does not list them.
+        """Return the entries of ``/models``; empty if the server does not list its models.
 
         Raises:
             NetworkError: No server answers at the address.
-            ModelError: The key is refused.
+            ModelError: The server refuses the key.
             ScoringError: As ``complete``.
         """
         try:
@@ -196,8 +198,8 @@ class Client:
 
         Args:
             body: The request.
-            timeout: Seconds, if less than the client's timeout.
-            attempts: The maximum number of attempts, instead of the back-off's.
+            timeout: The timeout in seconds, if shorter than the client's timeout.
+            attempts: The maximum number of attempts; None for the number in the back-off options.
 
         Raises:
             RefusalError: The server refuses the request.
@@ -211,7 +213,7 @@ class Client:
         timeout: float | None = None,
         attempts: int | None = None,
     ) -> dict[str, Any]:
-        """Return the server's answer to a chat request; otherwise as ``complete``."""
+        """Return the server's answer to a chat request; see ``complete`` for the arguments."""
         path, tries = "/chat/completions", attempts or self._backoff.attempts
         return self._ask("POST", path, body, tries, timeout)
 
@@ -225,7 +227,7 @@ class Client:
         *,
         first: bool = False,
     ) -> dict[str, Any]:
-        """Send a request until it is answered; with ``first``, fail at once without a server."""
+        """Send a request with retries; if ``first``, fail at once when no server responds."""
         from tenacity import RetryError, Retrying, retry_if_exception_type
 
         seconds, stream = min(timeout or math.inf, self._timeout), self._thread.stream
@@ -270,7 +272,7 @@ class Client:
         *,
         first: bool,
     ) -> dict[str, Any]:
-        """Return the answer of one attempt.
+        """Send a request once and return the answer.
 
         Raises:
             FailureError: The attempt failed, and a retry may succeed.
@@ -293,7 +295,7 @@ class Client:
     def _fetched(
         self, method: str, path: str, body: Mapping[str, Any] | None, timeout: float
     ) -> tuple[httpx.Response, bytes]:
-        """Return the response and its whole body; a compressed body is returned as empty bytes.
+        """Return the response with its whole body; the body of a compressed response is left empty.
 
         Raises:
             ScoringError: The body is larger than any valid answer.
@@ -349,19 +351,19 @@ class Client:
         return self._shown(content.decode(errors="replace"))
 
     def _shown(self, text: str) -> str:
-        """Return the beginning of a server's text as one line, without the key."""
+        """Return the beginning of a server's text on one line, with the API key redacted."""
         line = " ".join(self.hide(text).split())
         return line if len(line) <= _CUT else line[: _CUT - 1] + "…"
 
 
 def _packed(response: httpx.Response) -> str:
-    """Return the compression of an answer; empty for an uncompressed answer."""
+    """Return the name of a response's compression; empty if the response is not compressed."""
     named: str = response.headers.get("content-encoding", "").strip()
     return "" if named.lower() == "identity" else named
 
 
 def _seconds(header: str | None) -> float | None:
-    """Return the seconds of a ``Retry-After`` header; None for a date or anything else."""
+    """Return the number of seconds in a ``Retry-After`` header; None if it is not a number."""
     try:
         seconds = float(header or "")
     except ValueError:

@@ -1,4 +1,4 @@
-"""Score prompts with a completions server, by next-token log-probabilities or by echo."""
+"""Score prompts on a completions server, by next-token log-probabilities or by echo."""
 
 from __future__ import annotations
 
@@ -44,10 +44,10 @@ class Measured:
     """The measurement of one answer.
 
     Args:
-        logprob: In nats; None if unavailable.
-        tokens: The number of the answer's tokens; 0 if unknown.
-        spanned: Whether a token also covers characters before or after the answer.
-        missing: Why there is no log-probability.
+        logprob: The log-probability of the answer in nats; None if unavailable.
+        tokens: The number of tokens of the answer; 0 if unknown.
+        spanned: Whether a token of the answer also covers characters outside the answer.
+        missing: The reason why there is no log-probability.
     """
 
     logprob: float | None
@@ -58,7 +58,7 @@ class Measured:
 
 @dataclass
 class Reading:
-    """Reads the answers of one prompt, and sends no request twice.
+    """Scores the answers of one prompt without sending any request twice.
 
     Args:
         abilities: The result of the server's preflight.
@@ -74,7 +74,7 @@ class Reading:
         """Return one measurement per answer of the prompt, in the order of the answers.
 
         Raises:
-            ScoringError: The server failed, or refuses a prompt.
+            ScoringError: The server failed or refused a prompt.
         """
         if answers and not self.abilities.before and _is_empty(answers[0]):
             # A local model would start with BOS or EOS.
@@ -99,7 +99,7 @@ class Reading:
         return all(cut is not None and cut[0].end - cut[0].begin == 1 for cut in cuts)
 
     def _tokens(self, filled: Filled) -> tuple[Tokens, Cut] | None:
-        """Return the answer's tokens and those of the whole string; None if unknown."""
+        """Return the tokens of the answer and of the whole string; None if unknown."""
         if self.tokenizer is not None:
             cut = self.tokenizer.cut(filled.string)
         else:
@@ -111,7 +111,7 @@ class Reading:
         return None if tokens is None else (tokens, cut)
 
     def _echoed(self, filled: Filled) -> Measured:
-        """Score an answer by an echo of the whole string."""
+        """Score an answer from the echo of the prompt with the answer."""
         found, echo = self._tokens(filled), self._echo(filled.string)
         if found is None or echo is None:
             return Measured(None, missing=UNSPELT)
@@ -124,7 +124,7 @@ class Reading:
         return _measured(tokens, sum(values))
 
     def _following(self, filled: Filled) -> Measured:
-        """Score each answer token by the next-token log-probabilities after its prefix."""
+        """Score each token of an answer by the next-token log-probability after its prefix."""
         found = self._tokens(filled)
         if found is None:
             return Measured(None, missing=UNSPELT)
@@ -144,7 +144,7 @@ class Reading:
         return _measured(tokens, total)
 
     def _value(self, text: str, token: int | str) -> float | str:
-        """Return a token's log-probability after a text, or why there is none."""
+        """Return a token's log-probability after a text, or the reason why there is none."""
         following = self._next(text)
         if following is None:
             return UNSAID
@@ -159,7 +159,7 @@ class Reading:
         return UNSAID if one.logprob is None else one.logprob
 
     def _is_cut_alike(self, text: str, before: Sequence[int | str]) -> bool:
-        """Return whether a text alone has the same tokens as within the whole string."""
+        """Return whether a text is tokenized alone as it is within a longer string."""
         if not text:
             return not before
         if self.tokenizer is not None:
@@ -172,7 +172,7 @@ class Reading:
         return unknown is not None and unknown in cut.tokens[tokens.begin : tokens.end]
 
     def _next(self, text: str) -> Token | None:
-        """Return the next token; None if the server returns none, as after an empty text."""
+        """Return the next token after a text; None if the server returns no token."""
         if text not in self._nexts:
             self._nexts[text] = self._ask_next(text)
         return self._nexts[text]
@@ -187,7 +187,7 @@ class Reading:
         return first and likeliest(first, self.abilities.top)
 
     def _echo(self, text: str) -> Aligned | None:
-        """Return the text's echoed tokens; None if the echoed tokens do not match the text."""
+        """Return the tokens of a text's echo; None if the echo does not match the text."""
         if text not in self._echoes:
             echoed = self.questions.echoed(text)
             before = self.abilities.before
@@ -215,7 +215,7 @@ _BYTES_PER_TOKEN = 4
 
 @dataclass(frozen=True)
 class Served:
-    """A model on a server, after its preflight.
+    """A model on a server, with the result of its preflight.
 
     Args:
         name: The server's name for the model.
@@ -233,15 +233,18 @@ class Served:
 def load_server(
     address: str, options: ServerOptions | None = None, kept: Path | None = None
 ) -> ServerModel:
-    """Run a server's preflight, and return its model.
+    """Run a server's preflight and return the server's model.
 
     Args:
         address: For example ``http://localhost:8000/v1``.
-        options: The served model's name, its tokenizer, the number of concurrent requests.
-        kept: The store's folder, used to recognise a known server; None to recognise none.
+        options: Options such as the served model's name, the tokenizer and the number of concurrent
+            requests.
+        kept: The folder of the score store, in which known servers are looked up; None to treat
+            every server as new.
 
     Raises:
-        ModelError: No server answers there, or it cannot be used for scoring; the message says why.
+        ModelError: No server answers at the address, or the server cannot be used for scoring; the
+            message states the reason.
         MissingPackage: The extra ``server`` is not installed.
         ScoringError: The server failed at every attempt.
     """
@@ -257,12 +260,12 @@ def load_server(
 
 
 class ServerModel(ScoringServer):
-    """A completions server's model, which scores answers as continuations of their text.
+    """A model on a completions server, which scores answers as continuations of a prompt.
 
     Args:
-        served: The server model, after its preflight.
+        served: The server's model with the result of its preflight.
         concurrency: The number of concurrent requests.
-        kept: The store's folder, used to recognise a known server.
+        kept: The folder of the score store, in which known servers are looked up.
     """
 
     def __init__(self, served: Served, concurrency: int, kept: Path | None = None) -> None:
@@ -284,7 +287,7 @@ class ServerModel(ScoringServer):
 
     @property
     def description(self) -> dict[str, Any]:
-        """Name, kind, fingerprint and the values that it covers, and the server's deficiencies."""
+        """The model's name, kind, fingerprint and settings, and the deficiencies of its server."""
         abilities = self._served.abilities
         return {
             "name": self.name,
@@ -300,13 +303,13 @@ class ServerModel(ScoringServer):
         }
 
     def cost(self, requests: Sequence[Prompt]) -> list[int]:
-        """See ``LanguageModel.cost``; estimated as one token per four bytes without a tokenizer."""
+        """See ``LanguageModel.cost``; without a tokenizer, four bytes count as about one token."""
         return [
             sum(self._cost(filled.string, prompt) for filled in fill(prompt)) for prompt in requests
         ]
 
     def _ask_again(self, some: Sequence[Watched]) -> list[Token | None]:
-        """Return the server's current answers to watched requests."""
+        """Repeat requests of the preflight, and return the server's current answers."""
         abilities, tokenizer = self._served.abilities, self._served.tokenizer
 
         def ask(watched: Watched) -> Token | None:
@@ -334,10 +337,10 @@ class ServerModel(ScoringServer):
         )
 
     def _cost(self, text: str, prompt: Prompt) -> int:
-        """Return the number of tokens of a text.
+        """Return the number of tokens of a prompt with its answer.
 
         Raises:
-            TooLongError: The text exceeds the model's window.
+            TooLongError: The prompt with its answer exceeds the model's context window.
         """
         tokenizer, window = self._served.tokenizer, self._served.window
         if tokenizer is None:
@@ -352,7 +355,7 @@ class ServerModel(ScoringServer):
         return cost
 
     def _identified(self) -> dict[str, Any]:
-        """Return the visible settings that scores depend on."""
+        """Return the visible server settings that affect the scores."""
         abilities, tokenizer = self._served.abilities, self._served.tokenizer
         return {
             "address": self._address,

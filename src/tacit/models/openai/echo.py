@@ -36,13 +36,13 @@ class Echo:
     """A server's echo.
 
     Args:
-        questions: The requests, with the settings for an echo.
-        right: Whether the log-probabilities belong to the tokens.
-        cuts: Whether the prompt's tokens are returned.
-        before: The number of special tokens before a text.
+        questions: Requests to the server, with the settings that produce the echo.
+        right: Whether the echoed log-probabilities belong to the prompt's tokens.
+        cuts: Whether the server returns the prompt's tokens.
+        before: The number of special tokens that the server puts before a text.
         refused: The server's deficiencies.
-        texts: Each text's tokens, if their log-probabilities are right.
-        odd: Whether the server returns tokens that are not the prompt's.
+        texts: The echoed tokens of each text; empty unless the log-probabilities are correct.
+        odd: Whether the server returns tokens that do not belong to the prompt.
     """
 
     questions: Questions
@@ -64,7 +64,7 @@ class Echo:
 
 @dataclass(frozen=True)
 class Aligned:
-    """A text's tokens in a server's echo.
+    """The tokens of a text in a server's echo.
 
     Args:
         text: The text.
@@ -81,9 +81,10 @@ class Aligned:
 
 @dataclass(frozen=True)
 class _Pair:
-    """A text's next token, with its log-probability in nats as the next token and in an echo.
+    """A next token with two log-probabilities in nats: from generation and from an echo.
 
-    ``drift`` is the change of each of the text's own log-probabilities when this token follows.
+    ``drift`` contains the change of each log-probability of the text when the next token is
+    appended.
     """
 
     text: str
@@ -103,16 +104,17 @@ def align(
     tokenizer: TokenizerFile | None,
     before: int | None = None,
 ) -> Aligned | None:
-    """Find a text's tokens among those that a server returned.
+    """Find a text's tokens among the tokens that a server returned.
 
     Args:
-        tokens: The returned tokens, including special tokens and generated ones.
+        tokens: The returned tokens, including special tokens and generated tokens.
         text: The prompt.
         tokenizer: The model's tokenizer; None to rely on the server's spelling of tokens.
         before: The number of special tokens before the text, if known.
 
     Returns:
-        None if the tokens do not match the text, or do not match the tokenizer's tokens.
+        The text's tokens with their log-probabilities; None if the returned tokens do not match the
+        text and the tokenizer.
     """
     if tokenizer is None:
         found = cut_by_texts(tokens, text)
@@ -136,14 +138,14 @@ def find_echo(
     spaced: bool,
     long: Collection[str] = (),
 ) -> Echo:
-    """Test the variants of echo requests, and return the first correct one.
+    """Test the variants of echo requests, and return the first variant that is correct.
 
     Args:
         questions: The requests to the server.
         tokenizer: The model's tokenizer, if given.
-        nexts: The next token of each text, with the most probable tokens.
-        spaced: Whether the server writes the space before a word.
-        long: The long ones of the texts.
+        nexts: The next token of each text, with the most probable tokens at its position.
+        spaced: Whether the server's tokens include the space before a word.
+        long: The texts of ``nexts`` that are long.
 
     Raises:
         ModelError: The server's tokenization differs from the tokenizer's, or the server does not
@@ -219,10 +221,10 @@ def _unaligned(asked: Questions, tokens: Sequence[Token]) -> Echo:
 def _again(
     asked: Questions, text: str, tokenizer: TokenizerFile | None, before: int, *, is_long: bool
 ) -> Aligned | None:
-    """Return the tokens of another text; None if they do not match or a long text is refused.
+    """Return another text's echoed tokens; None if they do not match or the text is too long.
 
     Raises:
-        ModelError: The text is long, and other tokens are returned.
+        ModelError: The server returns wrong tokens for a long text.
     """
     try:
         echoed = asked.echoed(text)
@@ -250,7 +252,7 @@ def _aligned(
     """Return the text's tokens; None if the server ignores the request for an echo.
 
     Raises:
-        ModelError: The text's tokens are returned, but they differ from the tokenizer's.
+        ModelError: The server tokenizes the text differently from the given tokenizer.
     """
     found = align(tokens, text, tokenizer)
     theirs = cut_by_texts(tokens, text) if found is None and tokenizer is not None else None
@@ -269,7 +271,7 @@ def _listed(tokens: Sequence[int | str]) -> str:
 
 
 def _is_written(cut: Cut, tokens: Sequence[Token], tokenizer: TokenizerFile) -> bool:
-    """Return whether returned tokens begin with a text's tokens."""
+    """Return whether the returned tokens begin with a text's tokens."""
     if len(tokens) < len(cut.tokens):
         return False
     pairs = zip(cut.tokens, tokens, strict=False)
@@ -279,7 +281,7 @@ def _is_written(cut: Cut, tokens: Sequence[Token], tokenizer: TokenizerFile) -> 
 def _candidates(
     token: Token, tokenizer: TokenizerFile | None, *, spaced: bool
 ) -> list[tuple[str, float]]:
-    """Return possible next tokens as text with their log-probability in nats, likeliest first."""
+    """Return possible next tokens as text with log-probabilities in nats, likeliest first."""
     given = {one.text or one.number: one for one in (token, *token.top)}.values()
     known = [(one, one.logprob) for one in given if one.logprob is not None]
     ranked = sorted(known, key=lambda pair: -pair[1])
@@ -288,7 +290,7 @@ def _candidates(
 
 
 def _behind(token: Token, tokenizer: TokenizerFile | None, *, spaced: bool) -> str | None:
-    """Return a next token's text as it continues the prompt; None if unknown."""
+    """Return the characters by which a next token continues the prompt; None if unknown."""
     if tokenizer is None:
         return token.text if identifies_token(token.text) else None
     number = token.number
@@ -306,7 +308,7 @@ def _compare(
     *,
     spaced: bool,
 ) -> str | None:
-    """Return what is wrong with the echoed log-probabilities; None if they are right."""
+    """Return what is wrong with the echoed log-probabilities; None if they are correct."""
     pairs: list[_Pair] = []
     for text, echo in echoes.items():
         found = _pairs(asked, tokenizer, echo, _candidates(nexts[text], tokenizer, spaced=spaced))
@@ -339,7 +341,7 @@ def _pairs(
     echo: Aligned,
     candidates: Sequence[tuple[str, float]],
 ) -> list[_Pair]:
-    """Return some next tokens of a text, each with its log-probability in an echo of both."""
+    """Return next tokens of a text, with log-probabilities from generation and from an echo."""
     pairs: list[_Pair] = []
     for more, following in candidates:
         try:
@@ -359,14 +361,14 @@ def _pairs(
 
 
 def _apart(one: float | None, other: float | None) -> float:
-    """Return the absolute difference of two log-probabilities; NaN if only one is None."""
+    """Return the absolute difference of two log-probabilities; NaN if exactly one is None."""
     if one is None or other is None:
         return 0.0 if one is other else math.nan
     return abs(one - other)
 
 
 def _worst_example(pairs: Sequence[_Pair], asked: Questions) -> str:
-    """Return the message about a wrong echo, with the worst example."""
+    """Return the message about an incorrect echo, with the worst example."""
     worst = max(pairs, key=lambda pair: math.inf if math.isnan(pair.apart) else pair.apart)
     wrong = sum(not pair.apart <= TYPICAL for pair in pairs)
     more = asked.client.hide(worst.more)

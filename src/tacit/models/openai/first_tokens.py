@@ -1,4 +1,4 @@
-"""A chat model behind a server that is scored by the first token of its reply."""
+"""Chat models on a server, scored by the log-probabilities of a reply's first token."""
 
 from __future__ import annotations
 
@@ -45,14 +45,14 @@ _BYTES_PER_TOKEN = 4
 
 @dataclass(frozen=True)
 class Beginnings:
-    """The result of the preflight for first tokens of replies.
+    """The result of the preflight for scoring by a reply's first token.
 
     Args:
         talk: The chat requests.
         top: The number of most probable first tokens that the server returns.
-        padded: Whether a reply's first word has a space before it, as with some tokenizers.
+        padded: Whether the first word of a reply begins with a space, as with some tokenizers.
         seen: The server's answers to the texts of the preflight.
-        differences: The server's answers to texts with one difference.
+        differences: The server's answers to texts that each differ from another text in one place.
         notes: The deficiencies of the server compared with a local model.
     """
 
@@ -65,14 +65,14 @@ class Beginnings:
 
 
 def try_beginnings(talk: Talk, concurrency: int = 1) -> Beginnings:
-    """Check whether a server returns reproducible log-probabilities in a chat, and how many.
+    """Check how many log-probabilities a chat server returns, and whether they are reproducible.
 
     Args:
-        talk: The chat requests, with the settings known so far.
+        talk: Chat requests to the model, with the settings that are already known.
         concurrency: The number of concurrent requests during the run.
 
     Raises:
-        ModelError: The server cannot be used; the message says why, and what to do.
+        ModelError: The server cannot be used; the message states the reason and a remedy.
         ScoringError: The server failed at every attempt.
     """
     where = f"{talk.model} at {talk.client.address}"
@@ -125,10 +125,10 @@ def try_beginnings(talk: Talk, concurrency: int = 1) -> Beginnings:
 
 
 def _noise(asked: Talk, where: str, there: Mapping[str, Token], concurrency: int) -> float:
-    """Return by how many nats repeated log-probabilities differ under concurrent requests.
+    """Return the largest difference in nats between log-probabilities that are requested twice.
 
     Raises:
-        ModelError: They differ by more than rounding.
+        ModelError: Repeated log-probabilities differ by more than rounding explains.
     """
     texts = mixed(list(there)[:ENOUGH])
     again = zip(texts, asked.first_tokens(texts, concurrency), strict=True)
@@ -148,17 +148,17 @@ def _noise(asked: Talk, where: str, there: Mapping[str, Token], concurrency: int
 
 
 def _pads(tokens: Sequence[Token]) -> bool:
-    """Return whether all words that begin replies have a space before them."""
+    """Return whether every word that begins a reply has a leading space."""
     texts = [one.text or "" for token in tokens for one in token.top]
     words = [text for text in texts if text.lstrip(" ")[:1].isalpha()]
     return bool(words) and all(word.startswith(" ") for word in words)
 
 
 def _asked(talk: Talk, where: str) -> Talk:
-    """Return the requests with the largest number of most probable tokens that the server accepts.
+    """Return requests with the largest number of top log-probabilities that the server accepts.
 
     Raises:
-        ModelError: The server accepts no number.
+        ModelError: The server returns no log-probabilities, whatever number is requested.
     """
     refusal: ScoringError | None = None
     for top in TOPS:
@@ -180,9 +180,10 @@ def _asked(talk: Talk, where: str) -> Talk:
 
 
 def _apart(first: Token, again: Token) -> list[float]:
-    """Return the absolute differences in nats for tokens that both answers list.
+    """Return the absolute log-probability differences, in nats, of tokens in both answers.
 
-    Parts of characters are left out, because servers write many of them alike.
+    Tokens that are parts of a character are omitted, because servers spell many of them
+    identically.
     """
     pairs = [(one.logprob, find(again.top, one.text, None)) for one in first.top]
     return [
@@ -195,11 +196,11 @@ def _apart(first: Token, again: Token) -> list[float]:
 def watch_of(
     differences: Differences, firsts: Mapping[str, Token], talk: Talk, concurrency: int
 ) -> Watch:
-    """Return a watch that checks the first tokens of a chat's replies.
+    """Return a ``Watch`` that checks the first tokens of a chat model's replies.
 
     Args:
-        differences: The server's answers to texts with one difference.
-        firsts: The server's answers to other texts.
+        differences: The server's answers to texts that each differ from another text in one place.
+        firsts: The server's answers to other texts of the preflight.
         talk: The chat requests.
         concurrency: The number of concurrent requests.
     """
@@ -219,14 +220,14 @@ def watch_of(
 
 
 class FirstTokensModel(ScoringServer):
-    """A model that scores one-token answers as the beginning of a reply.
+    """A chat model that scores each answer as the first token of a reply.
 
-    An answer of several tokens, or outside the most probable tokens, has no score.
+    An answer has no score if it has several tokens or is not among the most probable tokens.
 
     Args:
-        beginnings: The server model, after its preflight.
+        beginnings: The result of the server's preflight.
         concurrency: The number of concurrent requests.
-        kept: The store's folder, used to recognise a known server.
+        kept: The folder of the score store, in which known servers are looked up.
     """
 
     def __init__(self, beginnings: Beginnings, concurrency: int, kept: Path | None = None) -> None:
@@ -253,7 +254,7 @@ class FirstTokensModel(ScoringServer):
 
     @property
     def description(self) -> dict[str, Any]:
-        """Name, kind, fingerprint and the values that it covers, and the elicitation method."""
+        """The model's name, kind, fingerprint, settings and elicitation method."""
         return {
             "name": self.name,
             "kind": "server",
@@ -270,7 +271,7 @@ class FirstTokensModel(ScoringServer):
         }
 
     def cost(self, requests: Sequence[Prompt]) -> list[int]:
-        """See ``LanguageModel.cost``; about one per four bytes, and the generated token."""
+        """See ``LanguageModel.cost``; four bytes of a prompt count as about one token."""
         return [2 + len(prompt.text.encode()) // _BYTES_PER_TOKEN for prompt in requests]
 
     def _score(self, prompt: Prompt) -> Scores:

@@ -1,11 +1,11 @@
 """Exact multinomial test of whether drawn tokens follow the reported log-probabilities.
 
-The statistic is G, twice the log-likelihood ratio of the observed shares and the reported
-probabilities, summed over texts. With few draws and many improbable tokens, its distribution is far
-from chi-squared, so it is computed: multinomial counts are independent Poisson counts given their
-sum, and their distribution is a convolution over categories. Each category's part of G is rounded
-up to a grid, both in the statistic and in its distribution, so the p-value is exact for the rounded
-statistic.
+The statistic G is twice the log-likelihood ratio of the observed shares and the reported
+probabilities, summed over texts. With few draws and many improbable tokens, the distribution of G
+is far from chi-squared, so it is computed exactly. Multinomial counts are independent Poisson
+counts conditional on their sum, and the distribution of G is therefore a convolution over
+categories. The contribution of each category is rounded up to a grid, both in G and in its
+distribution, so the p-value is exact for the rounded statistic.
 """
 
 from __future__ import annotations
@@ -50,12 +50,13 @@ _SPACES = " \t\r\n\u2581\u0120\u010a"
 
 @dataclass(frozen=True)
 class Counted:
-    """Counts of the drawn first tokens of the reply to a text.
+    """Counts of the first tokens that were sampled as replies to a text.
 
     Args:
         text: The text.
-        probabilities: The probability of each listed word and of ``OUTSIDE``; they sum to 1.
-        counts: How often each was drawn.
+        probabilities: The probability of each listed word and of ``OUTSIDE``, which together sum to
+            1.
+        counts: The number of draws of each word.
     """
 
     text: str
@@ -69,18 +70,18 @@ class Counted:
 
     @property
     def farthest(self) -> tuple[str, float]:
-        """The word with the largest excess of draws, and its expected count."""
+        """The word with the largest excess of draws, and its expected number of draws."""
         worst = max(self._excess, key=lambda word: self._excess[word])
         return worst, self.probabilities[worst] * self.draws
 
     @property
     def farthest_part(self) -> float:
-        """The part of G that this word contributes."""
+        """The contribution to G of the word with the largest excess."""
         return max(self._excess.values())
 
     @property
     def _excess(self) -> dict[str, float]:
-        """The part of G of each word that is drawn too often; 0 for the other words."""
+        """The contribution to G of each word that was drawn too often; 0 for other words."""
         expected = {word: share * self.draws for word, share in self.probabilities.items()}
         return {
             word: _log_ratio(count, expected[word]) if count > expected[word] else 0.0
@@ -89,13 +90,13 @@ class Counted:
 
 
 def word_of(text: str) -> str:
-    """Return a token or a reply without white space in any tokenizer's notation."""
+    """Return a token or reply stripped of white space, in any tokenizer's notation of spaces."""
     word = text.strip(_SPACES)
     return word if identifies_token(word) and not _SPECIAL.fullmatch(word) else OUTSIDE
 
 
 def probabilities_of(token: Token) -> dict[str, float]:
-    """Return the probability of each listed word, and of all others together.
+    """Return the probability of each listed word, and of all unlisted words together.
 
     Tokens that differ only in white space count as one word.
     """
@@ -114,7 +115,7 @@ def count(text: str, token: Token, drawn: Iterable[str]) -> Counted:
 
     Args:
         text: The prompt.
-        token: The first token of its reply, with the most probable tokens.
+        token: The first token of the reply to the prompt, with the most probable tokens.
         drawn: The replies.
     """
     probabilities = probabilities_of(token)
@@ -124,7 +125,7 @@ def count(text: str, token: Token, drawn: Iterable[str]) -> Counted:
 
 
 def chance(counted: Sequence[Counted]) -> float:
-    """Return the p-value: the probability of a G at least as large; 1 without draws."""
+    """Return the p-value, the probability of a G at least as large; 1 if nothing was drawn."""
     total = 0
     drawn = [(tuple(each.probabilities.values()), each.draws) for each in counted if each.draws]
     for each in counted:
@@ -137,7 +138,7 @@ def chance(counted: Sequence[Counted]) -> float:
 
 @lru_cache(maxsize=_CACHED)
 def _summed(drawn: tuple[tuple[tuple[float, ...], int], ...]) -> Floats:
-    """Return the distribution of the sum of G over texts, given probabilities and draws."""
+    """Return the null distribution of G summed over texts."""
     distribution: Floats = np.ones(1)
     for shares, draws in drawn:
         distribution = _capped(np.convolve(distribution, _distribution(shares, draws)))
@@ -146,9 +147,10 @@ def _summed(drawn: tuple[tuple[tuple[float, ...], int], ...]) -> Floats:
 
 @lru_cache(maxsize=_CACHED)
 def _parts(shares: tuple[float, ...], draws: int) -> NDArray[np.int64]:
-    """Return each category's part of G, in grid steps, for each possible count.
+    """Return the contribution of each category to G, in grid steps, for each possible count.
 
-    The terms that sum to 0 over categories are included, which makes each part non-negative.
+    The contributions include terms that sum to 0 over the categories, so that no contribution is
+    negative.
     """
     counts = range(draws + 1)
     some = np.array([[_log_ratio(seen, share * draws) for seen in counts] for share in shares])
@@ -161,7 +163,7 @@ def _log_ratio(seen: int, expected: float) -> float:
 
 @lru_cache(maxsize=_CACHED)
 def _distribution(shares: tuple[float, ...], draws: int) -> Floats:
-    """Return the probability of each G, in grid steps; the last bin contains all larger values."""
+    """Return the probability of each value of G in grid steps; the last bin has no upper limit."""
     state = np.zeros((draws + 1, _BINS))
     state[0, 0] = 1.0
     for share, steps in zip(shares, _parts(shares, draws), strict=True):
@@ -195,10 +197,10 @@ _ENOUGH = 0.6
 
 
 def choose(known: Mapping[str, Shares], most: int) -> list[str]:
-    """Choose the texts whose draws together best reveal each type of fault.
+    """Choose the texts that are most likely to reveal each type of sampling fault.
 
     Args:
-        known: For each text, the probability of each first word of the reply.
+        known: For each text, the probabilities of the first words of its reply.
         most: The maximum number of texts to choose.
     """
     powers = {text: _powers(text, known) for text in known}
@@ -216,7 +218,7 @@ def choose(known: Mapping[str, Shares], most: int) -> list[str]:
 
 
 def _powers(text: str, known: Mapping[str, Shares]) -> list[float]:
-    """Return the divergence in nats per draw that each type of fault causes."""
+    """Return the divergence in nats per draw that each type of sampling fault causes."""
     shares = known[text]
     others = [_mixed(shares, other) for name, other in known.items() if name != text]
     heated = [_divergence(_heated(shares, each), shares) for each in _TEMPERATURES]
@@ -230,21 +232,21 @@ def _divergence(drawn: Shares, shares: Shares) -> float:
 
 
 def _heated(shares: Shares, temperature: float) -> dict[str, float]:
-    """Return the distribution at another temperature, among the listed words."""
+    """Return the distribution of the listed words at another sampling temperature."""
     hot = {word: each ** (1 / temperature) for word, each in shares.items() if word != OUTSIDE}
     scale = (1 - shares[OUTSIDE]) / max(sum(hot.values()), 1e-300)
     return {OUTSIDE: shares[OUTSIDE], **{word: each * scale for word, each in hot.items()}}
 
 
 def _mixed(shares: Shares, other: Shares) -> dict[str, float]:
-    """Return the distribution if half of the draws come from another text."""
+    """Return the distribution of first words if half of the draws belong to another text."""
     theirs = {word: other.get(word, 0.0) for word in shares if word != OUTSIDE}
     theirs[OUTSIDE] = max(1 - sum(theirs.values()), 0.0)
     return {word: (each + theirs[word]) / 2 for word, each in shares.items()}
 
 
 def _turned(shares: Shares, drawn: str, said: str) -> dict[str, float]:
-    """Return the distribution if each draw of one word is reported as another word."""
+    """Return the distribution if the server reports another word for every draw of one word."""
     result = dict(shares)
     targets = [word for word in shares if word.casefold() == said] or [OUTSIDE]
     for word in shares:

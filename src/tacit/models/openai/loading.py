@@ -1,4 +1,4 @@
-"""Load a chat model from a server's address, scored by first tokens or by sampled replies."""
+"""Load chat models from a server's address, for scoring by first tokens or by samples."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ if TYPE_CHECKING:
 
 
 def chosen(client: Client, name: str | None) -> dict[str, Any]:
-    """Return the server's entry for the model with this name, or for its only model.
+    """Return the server's entry for the named model, or for its only model.
 
-    A name that the server does not list is accepted.
+    A name that is not in the server's list of models is accepted.
 
     Raises:
         ModelError: No name is given, and the server lists no model, several models, or one model
-            whose name contains the key.
+            whose name contains the API key.
     """
     known = {str(one["id"]): dict(one) for one in client.models()}
     if name is None:
@@ -42,15 +42,18 @@ def chosen(client: Client, name: str | None) -> dict[str, Any]:
 def load_first_tokens(
     address: str, options: ServerOptions, kept: Path | None = None
 ) -> FirstTokensModel:
-    """Run the preflight of a server's chat, and return a model that scores one-token answers.
+    """Run a chat server's preflight, and return a model that scores one-token answers.
 
     Args:
         address: For example ``http://localhost:8000/v1``.
-        options: The served model's name, whether it reasons, the number of concurrent requests.
-        kept: The store's folder, used to recognise a known server; None to recognise none.
+        options: Options such as the served model's name, the reasoning limit and the number of
+            concurrent requests.
+        kept: The folder of the score store, in which known servers are looked up; None to treat
+            every server as new.
 
     Raises:
-        ModelError: No server answers there, or it returns no log-probabilities in a chat.
+        ModelError: No server answers at the address, or the server returns no log-probabilities in
+            a chat.
         MissingPackage: The extra ``server`` is not installed.
         ScoringError: The server failed at every attempt.
     """
@@ -59,15 +62,17 @@ def load_first_tokens(
 
 
 def load_sampled(address: str, options: ServerOptions, kept: Path | None = None) -> SampledModel:
-    """Run the preflight of a server's chat, and return a model whose replies are sampled.
+    """Run a chat server's preflight, and return a model whose replies are sampled.
 
     Args:
         address: For example ``http://localhost:8000/v1``.
-        options: As for ``load_first_tokens``, and the number of samples.
-        kept: The store's folder, used to recognise a known server; None to recognise none.
+        options: Options as for ``load_first_tokens``, plus the number of samples.
+        kept: The folder of the score store, in which known servers are looked up; None to treat
+            every server as new.
 
     Raises:
-        ModelError: No server answers there, or its replies are not independent samples.
+        ModelError: No server answers at the address, or the server's replies are not independent
+            samples.
         MissingPackage: The extra ``server`` is not installed.
         ScoringError: The server failed at every attempt.
     """

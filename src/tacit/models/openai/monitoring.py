@@ -1,8 +1,8 @@
-"""Monitoring of a server during a run, by repeating requests from its preflight.
+"""Monitor a server during a run by repeating requests from its preflight.
 
-During a run, the model may be exchanged, a second replica may join, or a cache or a proxy may begin
-to change prompts. Once a minute, before answers are stored, a few texts are therefore requested
-again, concurrently with the prompts of the run.
+During a run, an operator may exchange the model, a second replica may join, or a cache or proxy may
+begin to change prompts. Tacit therefore requests a few texts of the preflight again once a minute,
+before it stores answers. These checks run concurrently with the prompts of the run.
 """
 
 from __future__ import annotations
@@ -47,12 +47,13 @@ _LIKELIEST = 5
 
 @dataclass(frozen=True)
 class Watched:
-    """A server's answer to a text during its preflight.
+    """The answer that a server returned to a text during its preflight.
 
     Args:
-        asked: Whether the text's next token or the text's own tokens were requested.
+        asked: Whether the request was for the text's next token or for the text's own tokens.
         text: The text.
-        said: A token with the most probable tokens in its position; for an echo, ``echo_of``.
+        said: A token with the most probable tokens at its position; for an echo, the result of
+            ``echo_of``.
     """
 
     asked: Literal["next", "echo"]
@@ -61,21 +62,23 @@ class Watched:
 
 
 def echo_of(echo: Aligned) -> Token:
-    """Return the last tokens of an echo in the form of one position's most probable tokens."""
+    """Return the last tokens of an echo in the form of most probable tokens of one position."""
     values = [one for one in echo.logprobs if one is not None][-_LIKELIEST:]
     return Token(None, None, None, tuple(Token(str(at), None, v) for at, v in enumerate(values)))
 
 
 class Watch:
-    """Checks whether a server still answers as in its preflight.
+    """Checks during a run that a server still answers as in its preflight.
 
     Args:
-        watched: The recorded answers. Consecutive ones are checked together.
-        ask: Returns the server's current answers, requested concurrently.
-        where: The names of the model and its server, for messages.
-        telling: How many of the first recorded answers are checked at the end of a run.
-        habits: The common properties of the preflight's replies, and the tokens drawn since.
-        clock: Returns the time in seconds.
+        watched: The recorded answers. Consecutive answers are checked together.
+        ask: A function that returns the server's current answers, requested concurrently.
+        where: The names of the model and its server, for use in messages.
+        telling: The number of recorded answers, from the first on, that are checked at the end of a
+            run.
+        habits: The common properties of the preflight's replies, and a tally of the tokens drawn
+            later.
+        clock: A function that returns the time in seconds.
     """
 
     def __init__(
@@ -96,10 +99,10 @@ class Watch:
         self._lock = threading.Lock()
 
     def recheck(self) -> None:
-        """Check the next few recorded answers in turn, if the interval has passed.
+        """Check the next few recorded answers, if the check interval has passed.
 
         Raises:
-            UnreliableError: The answers differ, and differ again when repeated.
+            UnreliableError: The answers differ from those of the preflight, even when repeated.
             ScoringError: The server failed.
         """
         with self._lock:
@@ -110,7 +113,7 @@ class Watch:
         self._check(some)
 
     def recheck_fully(self) -> None:
-        """Check the most informative recorded answers, as at the end of a run.
+        """Check the most informative recorded answers; called at the end of a run.
 
         Raises:
             UnreliableError: As ``recheck``.
@@ -143,7 +146,7 @@ class Watch:
                 )
 
     def _note(self, kind: str, note: str) -> None:
-        """Log a warning, once per kind."""
+        """Log a warning, but only once for each kind of warning."""
         with self._lock:
             known = kind in self._told
             self._told.add(kind)
@@ -151,7 +154,7 @@ class Watch:
             log.warning("%s: %s", self._where, note)
 
     def _differences(self, some: Sequence[Watched]) -> dict[Watched, list[float]]:
-        """Return the differences, in nats, of the likeliest tokens from the recorded answers."""
+        """Return the differences in nats between current and recorded log-probabilities."""
         return {
             each: [math.nan] if now is None else apart(each.said, now, _LIKELIEST)
             for each, now in zip(some, self._ask(some), strict=True)
@@ -172,11 +175,11 @@ def _worst(differences: Mapping[Watched, Sequence[float]]) -> str:
 
 
 class ScoringServer(ABC):
-    """A server's model that scores prompts.
+    """A model on a server that scores prompts.
 
     Args:
         client: The server's client.
-        watch: Checks during a run that the server still answers as in its preflight.
+        watch: The checks, repeated during a run, that the server still answers as in its preflight.
         concurrency: The number of concurrent requests.
     """
 
@@ -192,8 +195,7 @@ class ScoringServer(ABC):
         """See ``LanguageModel.answer``; several prompts are scored concurrently.
 
         Raises:
-            ScoringError: As in ``LanguageModel``, or the server's answers have changed since the
-                preflight.
+            ScoringError: The server failed, or its answers have changed since the preflight.
         """
         found = dict(itertools.chain.from_iterable(self._in_flight(requests, math.inf)))
         return [found[index] for index in range(len(requests))]
@@ -221,6 +223,6 @@ class ScoringServer(ABC):
     def _in_flight(
         self, prompts: Sequence[Prompt], seconds: float
     ) -> Generator[list[tuple[int, Scores]]]:
-        """Yield scores as they arrive, each with its prompt's index."""
+        """Yield scores as they arrive, each with the index of its prompt."""
         look = self._watch.recheck
         return self._client.stream(self._score, prompts, self._concurrency, seconds, look)

@@ -1,12 +1,12 @@
 """HTTP transport with one deadline per request and a limit on the size of an answer.
 
-httpx limits each read and each write separately: a server that sends a byte now and then, or only
-interim responses, could keep a client waiting forever. Here one deadline covers the whole request
-(DNS lookup, connecting, TLS, sending, headers, body). Bytes are counted as they arrive from the
-network, including headers.
+httpx limits each read and each write separately. A server that sends a byte now and then, or only
+interim responses, could therefore keep a client waiting forever. This transport sets one deadline
+for the whole request: DNS lookup, connecting, TLS, sending, headers and body. The size limit counts
+all bytes that arrive from the network, including headers.
 
-The transport uses httpcore's public interface for network back-ends. Its only threads are for DNS
-lookups, which cannot be interrupted in any other way.
+The transport uses httpcore's public interface for network back-ends. The only threads of the
+transport are for DNS lookups, which cannot be interrupted in any other way.
 """
 
 from __future__ import annotations
@@ -48,21 +48,21 @@ _TRANSLATED = (
 
 
 class TooLargeError(Exception):
-    """A server sent more than ``LARGEST`` bytes."""
+    """A server sent more than ``LARGEST`` bytes in answer to one request."""
 
 
 class Transport(httpx.BaseTransport):
-    """Connections to one server, which threads may share; each thread has one request at a time.
+    """Connections to one server that threads share; each thread sends one request at a time.
 
     Args:
         connections: The maximum number of connections.
         proxy: The proxy to use; None to connect directly.
 
-    A request's deadline is the timeout that httpx passes with it. ``TooLargeError`` is raised if
-    more than ``LARGEST`` bytes arrive.
+    The deadline of a request is the timeout that httpx passes to the transport. ``TooLargeError``
+    is raised if more than ``LARGEST`` bytes arrive.
 
     Raises:
-        MissingPackage: The proxy uses SOCKS, and ``socksio`` is not installed.
+        MissingPackage: The proxy uses SOCKS, but ``socksio`` is not installed.
     """
 
     def __init__(self, connections: int, proxy: Proxy | None = None) -> None:
@@ -98,7 +98,7 @@ class Transport(httpx.BaseTransport):
         )
 
     def hang_up(self) -> None:
-        """Shut down all open connections, which ends the requests of all threads."""
+        """Shut down all open connections, which ends the pending requests of all threads."""
         self._network.hang_up()
 
     def close(self) -> None:
@@ -120,9 +120,9 @@ class _Body(httpx.SyncByteStream):
 
 @dataclass(slots=True)
 class _Budget:
-    """The remaining budget of a request: seconds until its deadline, and bytes to read.
+    """The remaining budget of a request, in seconds until its deadline and in bytes to read.
 
-    The time starts when the network is first used, not while the request waits for a connection.
+    The clock starts when the request first uses the network, not while it waits for a connection.
     """
 
     allowed: float
@@ -145,7 +145,7 @@ class _Budget:
 
 
 class _Network(httpcore.NetworkBackend):
-    """A network back-end whose sockets obey the budget of the thread that uses them."""
+    """A network back-end whose sockets obey the time and size budget of the current thread."""
 
     def __init__(self) -> None:
         self._thread = threading.local()
@@ -154,12 +154,12 @@ class _Network(httpcore.NetworkBackend):
 
     @property
     def budget(self) -> _Budget:
-        """The budget of this thread's request."""
+        """The budget of the current thread's request."""
         budget: _Budget = self._thread.budget
         return budget
 
     def begin(self, seconds: float) -> None:
-        """Set the budget of this thread's next request; its time starts on first network use."""
+        """Set the budget of this thread's next request; the clock starts on first network use."""
         self._thread.budget = _Budget(seconds, LARGEST)
 
     def hang_up(self) -> None:
@@ -171,7 +171,7 @@ class _Network(httpcore.NetworkBackend):
                 socket.socket.shutdown(one, socket.SHUT_RDWR)
 
     def track(self, opened: socket.socket) -> None:
-        """Register a socket, so that ``hang_up`` shuts it down."""
+        """Register a socket that ``hang_up`` will shut down."""
         with self._lock:
             self._open.add(opened)
 
@@ -191,10 +191,10 @@ class _Network(httpcore.NetworkBackend):
         return _Stream(connected, self)
 
     def _connected(self, addresses: list[Any]) -> socket.socket:
-        """Connect to the first address that accepts; the addresses share the remaining time.
+        """Try addresses in order within the remaining time; connect to the first that accepts.
 
         Raises:
-            OSError: No address accepts.
+            OSError: No address accepts a connection.
         """
         failure = OSError("the host name has no address")
         for tried, (family, kind, protocol, _, where) in enumerate(addresses):
@@ -212,7 +212,7 @@ class _Network(httpcore.NetworkBackend):
 
 
 class _Stream(httpcore.NetworkStream):
-    """A connection. httpcore's timeouts apply to single steps, so the budget replaces them."""
+    """A connection that obeys the request's budget instead of httpcore's timeout per step."""
 
     def __init__(self, connected: socket.socket, network: _Network) -> None:
         self._socket = connected
@@ -322,7 +322,7 @@ def _is_number(host: str) -> bool:
 
 
 def _is_readable(connected: socket.socket) -> bool:
-    """Return whether an idle connection was closed, or has unexpected data."""
+    """Return whether an idle connection was closed or received unexpected data."""
     number = connected.fileno()
     if number < 0:
         return True
@@ -335,7 +335,7 @@ def _is_readable(connected: socket.socket) -> bool:
 
 @contextmanager
 def _connecting(late: str) -> Iterator[None]:
-    """Translate errors of sockets that are not connected yet."""
+    """Translate errors of a connection attempt into httpcore's errors."""
     try:
         yield
     except TimeoutError as error:

@@ -29,12 +29,12 @@ Thinking = int | Literal["all"] | None
 
 @dataclass(frozen=True)
 class Backoff:
-    """Exponential back-off with random waits, so that failed clients do not retry all at once.
+    """Exponential back-off with random waits, so that clients do not all retry at the same moment.
 
     Args:
         attempts: The maximum number of attempts per request.
-        first: The longest first wait, in seconds.
-        most: The longest wait, in seconds, even if the server asks for a longer one.
+        first: The longest wait after the first failure, in seconds.
+        most: The longest wait in seconds, even if the server asks for a longer wait.
         sleep: A function that waits for a number of seconds.
     """
 
@@ -44,7 +44,7 @@ class Backoff:
     sleep: Callable[[float], None] = time.sleep
 
     def seconds(self, state: RetryCallState) -> float:
-        """Return the wait after a failure, at least as long as the server asks (up to ``most``)."""
+        """Return the wait after a failure in seconds, no shorter than the server asks for."""
         from tenacity import wait_random_exponential
 
         drawn = wait_random_exponential(self.first, self.most, min=self.first / 2)(state)
@@ -57,17 +57,18 @@ class ServerOptions:
     """Options for querying a server.
 
     Args:
-        served_model: The server's name for the model; None for its only model.
-        tokenizer: The model's ``tokenizer.json``, or a folder with this file; None to rely on the
-            tokens that the server returns. Not used in a chat.
+        served_model: The server's name for the model; None if the server has only one model.
+        tokenizer: The path of the model's ``tokenizer.json`` or of its folder; None to rely on the
+            tokens that the server returns. The tokenizer is not used in a chat.
         concurrency: The number of concurrent requests.
-        timeout: Seconds to wait for an answer; None for 120, or 600 for a reasoning model.
-        backoff: The waits after failures.
-        api: The server's interface: text completions, or chat replies.
-        samples: In a chat, the number of replies to sample per prompt; None to use the
-            log-probabilities of the reply's first token.
-        thinking: In a chat, the longest reasoning before a reply, in tokens: 0 turns reasoning
-            off, ``all`` sets no limit; None for a model that does not reason.
+        timeout: The number of seconds to wait for an answer; None for the default of 120 s, or 600
+            s with reasoning.
+        backoff: The waits after failed requests.
+        api: The API of the server to use: ``completions`` or ``chat``.
+        samples: The number of chat replies to sample per prompt; None to use the log-probabilities
+            of the reply's first token.
+        thinking: The maximum length of the reasoning before a chat reply, in tokens. 0 turns
+            reasoning off, ``all`` sets no limit, and None is for a model that does not reason.
         seed: The base seed of the sampled replies.
     """
 
@@ -88,19 +89,19 @@ class ServerOptions:
 
 
 def is_address(name: str) -> bool:
-    """Return whether a model's name is a server's address."""
+    """Return whether a model's name is the address of a server."""
     return name.lower().startswith(("http://", "https://"))
 
 
 def check_holds_no_key(name: str) -> None:
-    """Reject an address that may contain a key, before any message or file repeats it.
+    """Reject an address that may contain an API key, before a message or file quotes the key.
 
     Args:
-        name: A model's name as the user gave it; a name that is not an address passes.
+        name: A model's name as the user gave it; a name that is not an address is accepted.
 
     Raises:
-        ModelError: The address contains a user, a password, a query or a fragment. The message
-            does not repeat any of the address.
+        ModelError: The address contains a user, a password, a query or a fragment. The error
+            message does not repeat any part of the address.
     """
     if "://" in name and any(mark in name for mark in "@?#"):
         raise ModelError(
@@ -113,11 +114,11 @@ def check_holds_no_key(name: str) -> None:
 def check_address(name: str, options: ServerOptions | None = None) -> str:
     """Check a server's address and options, and return the base address.
 
-    A trailing slash, ``/completions`` or ``/chat/completions`` is removed.
+    A trailing slash, ``/completions`` or ``/chat/completions`` is removed from the address.
 
     Raises:
-        ModelError: The address names no host or may contain a key, or an option is out of range.
-            The message does not repeat an address that may contain a key.
+        ModelError: The address names no host or may contain an API key, or an option is out of
+            range. The error message does not repeat an address that may contain an API key.
     """
     check_holds_no_key(name)
     options = options or ServerOptions()
@@ -161,11 +162,11 @@ def _leads_somewhere(address: str) -> bool:
 
 
 def key_from_environment() -> str | None:
-    """Return the API key for the server, or None for no key.
+    """Return the API key for the server from the environment; None if there is no key.
 
     Raises:
-        ModelError: The key has a character that HTTP headers cannot carry. The message does not
-            repeat the key.
+        ModelError: The key has a character that an HTTP header cannot contain. The error message
+            does not repeat the key.
     """
     for variable in KEYS:
         if variable in os.environ:

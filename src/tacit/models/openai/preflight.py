@@ -1,11 +1,13 @@
-"""The preflight of a completions server, run before any scoring: only correct features are used.
+"""Preflight of a completions server, run before scoring to find the server's correct features.
 
-A server may return no log-probabilities or only a few, different ones each time, or tokens that
-differ from the given tokenizer's. It may also echo a prompt with log-probabilities of other tokens.
-Only one test detects this error: a token's log-probability in an echo must equal the same token's
-next-token log-probability after the same text. This comparison uses at least eight texts. A server
-may also mix up concurrent requests, truncate texts, or drop white space. Therefore some texts are
-requested again concurrently, and pairs of texts with one difference are compared.
+A server may return no log-probabilities, very few of them, or different values each time. The
+tokens of its answers may differ from those of the given tokenizer. A server may also echo a prompt
+with the log-probabilities of other tokens. Only one test detects a wrong echo: a token's
+log-probability in the echo must equal the same token's next-token log-probability after the same
+text. The echo is compared with next-token log-probabilities on at least eight texts. A server may
+also mix up concurrent requests, truncate texts, or drop white space. The preflight therefore
+repeats some requests concurrently, and compares the answers to pairs of texts that differ in one
+place.
 """
 
 from __future__ import annotations
@@ -65,12 +67,12 @@ _TRIES = 5
 
 @dataclass(frozen=True)
 class Seen:
-    """A server's answers to the preflight's texts.
+    """A server's answers to the texts of the preflight.
 
     Args:
-        next_tokens: The next token of each text, with the most probable tokens.
-        echoes: The summed log-probability of each text's tokens in nats; empty without a correct
-            echo.
+        next_tokens: The next token of each text, with the most probable tokens at its position.
+        echoes: The summed log-probability of each text's tokens in nats; empty if the server has no
+            correct echo.
     """
 
     next_tokens: dict[str, Token] = field(default_factory=dict)
@@ -79,18 +81,18 @@ class Seen:
 
 @dataclass(frozen=True)
 class Abilities:
-    """The correct features of a server.
+    """The features of a server that the preflight found correct.
 
     Args:
         questions: The requests to the server.
-        top: The number of most probable next tokens that it returns; 0 for none.
-        echo: Whether a prompt's own tokens have correct log-probabilities.
-        before: The number of special tokens before a text; None if unknown.
-        spaced: Whether the server writes the space before a word.
-        refused: The server's deficiencies, and how they were detected.
-        seen: The server's answer to each text, for its canaries.
-        watched: The answers to check during a run, the most informative first.
-        telling: The number of most informative answers among these.
+        top: The number of most probable next tokens that the server returns; 0 for none.
+        echo: Whether the server returns correct log-probabilities of a prompt's own tokens.
+        before: The number of special tokens that the server puts before a text; None if unknown.
+        spaced: Whether the server's tokens include the space before a word.
+        refused: The server's deficiencies, each with the evidence for it.
+        seen: The server's answers to the preflight's texts, from which its canaries are computed.
+        watched: The answers to check during a run; the most informative answers come first.
+        telling: The number of most informative answers, which are the first in ``watched``.
     """
 
     questions: Questions
@@ -105,7 +107,7 @@ class Abilities:
 
     @property
     def passed(self) -> str:
-        """The result of the preflight in a sentence: the features that were found correct."""
+        """The sentence that lists the features of the server that the preflight found correct."""
         found = [f"log-probabilities of next tokens ({most_probable(self.top)})"] * bool(self.top)
         found += ["log-probabilities of a prompt's own tokens (echo)"] if self.echo else []
         lacks = "" if self.echo else ", no usable echo"
@@ -114,7 +116,7 @@ class Abilities:
 
 
 def most_probable(top: int) -> str:
-    """Return a description of the tokens that a server reports at each position."""
+    """Describe the tokens that a server reports at each position, for messages."""
     return f"the {top:,} most probable" if top > 1 else "the most probable"
 
 
@@ -124,12 +126,12 @@ def preflight(
     """Run the preflight of a completions server.
 
     Args:
-        questions: The requests, with the settings known so far.
+        questions: Requests to the server, with the settings that are already known.
         tokenizer: The model's tokenizer; None to rely on the tokens that the server returns.
         concurrency: The number of concurrent requests during the run.
 
     Raises:
-        ModelError: The server is unusable; the message says why.
+        ModelError: The server is unusable; the message states the reason.
         ScoringError: The server failed at every attempt.
     """
     where = f"{questions.model} at {questions.client.address}"
@@ -195,18 +197,18 @@ def _differences(
     tokenizer: TokenizerFile | None,
     about: tuple[float, int, int],
 ) -> tuple[Differences, list[str]]:
-    """Compare the server's answers to texts with one difference; return notes for the user as well.
+    """Compare a server's answers to texts that differ in one place, and write notes for the user.
 
     Args:
         asked: The requests to the server.
-        where: The names of the model and its server, for messages.
-        nexts: The next tokens of the preflight's texts.
+        where: The names of the model and its server, for use in messages.
+        nexts: The next tokens of the preflight's texts, with their log-probabilities.
         tokenizer: The model's tokenizer, if given.
-        about: Nats by which repeated answers differ, the number of most probable tokens that the
-            server returns, and the number of concurrent requests.
+        about: Three numbers: the difference between repeated answers in nats, the number of most
+            probable tokens that the server returns, and the number of concurrent requests.
 
     Raises:
-        ModelError: The server answers different texts alike.
+        ModelError: The server returns the same answers to different texts.
     """
     noise, top, concurrency = about
 
@@ -229,7 +231,7 @@ def _differences(
 
 
 def _miscounted(asked: Questions, echo: Echo) -> list[str]:
-    """Return a note if the server's token counts differ from the number of tokens in its echo."""
+    """Return a note if the server counts more or fewer tokens than its echo contains."""
     beside = {
         counted - found.before - len(found.cut.tokens)
         for text, found in echo.texts.items()
@@ -249,8 +251,9 @@ def _of_special_tokens(
     """Return notes on the special tokens that a server puts before a text.
 
     Args:
-        counted: Their number by the server's count of a prompt's tokens; None if unknown.
-        echoed: Their number in the echo; None without an echo.
+        counted: The number of special tokens by the server's count of a prompt's tokens; None if
+            unknown.
+        echoed: The number of special tokens in the echo; None without an echo.
         tokenizer: The model's tokenizer, if given.
     """
     notes = []
@@ -270,7 +273,7 @@ def _of_special_tokens(
 def _watched(
     differences: Differences, nexts: dict[str, Token], echo: Echo, top: int
 ) -> tuple[tuple[Watched, ...], int]:
-    """Return the answers to check during a run, and how many of the first are most informative."""
+    """Return the answers to check during a run, and the number of most informative answers."""
     following = [
         Watched("next", text, likeliest(token, top))
         for text, token in {**differences.nexts, **nexts}.items()
@@ -283,21 +286,21 @@ def _watched(
 
 
 def of_noise(noise: float) -> str:
-    """Return the note on a server whose answers differ slightly each time."""
+    """Return the note on a server whose answers to the same text differ slightly."""
     return f"log-probabilities of the same text differ by up to {noise:.2g} nats between requests"
 
 
 def mixed(texts: Sequence[str]) -> list[str]:
-    """Sort texts pseudo-randomly, so that two alternating replicas swap some of the texts."""
+    """Shuffle texts reproducibly, so that alternating replicas receive other texts than before."""
     return sorted(texts, key=lambda text: hashlib.sha256(text.encode()).digest())
 
 
 def plausibility(nexts: Mapping[str, Token], names: Collection[str]) -> list[str]:
-    """Return notes on a server's log-probabilities.
+    """Return notes on implausible log-probabilities and on unexpected model names.
 
     Args:
-        nexts: A drawn token after each text, with the most probable tokens.
-        names: The model names in replies that differ from the requested name.
+        nexts: A token drawn after each text, with the most probable tokens at its position.
+        names: The model names in the server's replies that differ from the requested name.
     """
     notes = []
     if names:
@@ -316,7 +319,7 @@ def mixes_up(where: str, concurrency: int, largest: float) -> str:
 
 
 def warn(where: str, notes: Sequence[str]) -> None:
-    """Log warnings about a server that is used nevertheless."""
+    """Log warnings about a server that passes the preflight with deficiencies."""
     for note in notes:
         log.warning("%s: %s", where, note)
 
@@ -329,10 +332,10 @@ def _noise(
     spaced: bool,  # noqa: FBT001 - as in Abilities
     concurrency: int,
 ) -> float:
-    """Return by how many nats repeated log-probabilities differ under concurrent requests.
+    """Return the largest difference in nats between log-probabilities that are requested twice.
 
     Raises:
-        ModelError: They differ by more than rounding.
+        ModelError: Repeated log-probabilities differ by more than rounding explains.
     """
 
     def differences(texts: Sequence[str], again: Sequence[Token | None]) -> list[float]:
@@ -365,10 +368,10 @@ def _noise(
 def _next_tokens(
     questions: Questions, where: str, *, with_ids: bool
 ) -> tuple[Questions, dict[str, Reply]]:
-    """Return the requests with the settings that the server accepts, and each text's next token.
+    """Return requests with settings that the server accepts, and the next token of each text.
 
     Raises:
-        ModelError: The server accepts none of the settings, or its replies are wrong.
+        ModelError: The server accepts no settings, or its replies are wrong.
     """
     refusal: ScoringError | None = None
     for by_id in (True, False) if with_ids else (False,):
@@ -389,24 +392,24 @@ def _next_tokens(
 
 
 def _apart(first: Sequence[Token], again: Sequence[Token]) -> list[float]:
-    """Return the absolute differences in nats for tokens that both answers contain."""
+    """Return the absolute log-probability differences, in nats, of tokens in both answers."""
     before = {(one.text, one.number): one.logprob for one in first}
     pairs = [(one.logprob, before.get((one.text, one.number))) for one in again]
     return [abs(one - other) for one, other in pairs if one is not None and other is not None]
 
 
 def _given(token: Token) -> list[Token]:
-    """Return the tokens with a log-probability in a token's position."""
+    """Return a token and the most probable tokens at its position."""
     return [token, *token.top]
 
 
 def _check_tokens(
     questions: Questions, where: str, replies: dict[str, Reply], tokenizer: TokenizerFile | None
 ) -> int | None:
-    """Return the number of special tokens before a text, by the server's count; None if unknown.
+    """Return the server's count of special tokens before a text; None if unknown.
 
     Raises:
-        ModelError: The returned tokens or counts do not match the given tokenizer.
+        ModelError: The returned tokens or token counts do not match the given tokenizer.
     """
     if tokenizer is None:
         return None
@@ -435,10 +438,10 @@ def _check_tokens(
 
 
 def _check_spelling(where: str, replies: dict[str, Reply], tokenizer: TokenizerFile | None) -> None:
-    """Reject a server whose completion texts differ from the tokens that it reports.
+    """Reject a server whose reported tokens do not spell the text that it generated.
 
     Raises:
-        ModelError: They differ for most texts.
+        ModelError: The tokens and the generated text differ for most texts.
     """
     wrong, compared = [], 0
     for reply in replies.values():
@@ -463,7 +466,7 @@ def _check_spelling(where: str, replies: dict[str, Reply], tokenizer: TokenizerF
 
 
 def _may_be(token: Token, tokenizer: TokenizerFile) -> bool:
-    """Return whether a returned token may be a token of the tokenizer."""
+    """Return whether a returned token may be in the tokenizer's vocabulary."""
     if token.text is None:
         return True
     if token.number is None:

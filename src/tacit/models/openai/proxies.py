@@ -1,4 +1,4 @@
-"""Selection of a proxy from the environment; servers on this machine use none."""
+"""Choose a proxy from the environment; servers on this machine are reached without a proxy."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Proxy:
         scheme: ``http``, ``socks5`` or ``socks5h``.
         host: The proxy's host name.
         port: The proxy's port.
-        login: User and password; None for a proxy without login.
+        login: The user name and password; None for a proxy without login.
     """
 
     scheme: str
@@ -35,20 +35,20 @@ class Proxy:
 
     @property
     def shown(self) -> str:
-        """The proxy's address without user and password."""
+        """The proxy's address without user name and password."""
         host = f"[{self.host}]" if ":" in self.host else self.host
         return f"{self.scheme}://{host}:{self.port}"
 
 
 def proxy_for(address: str) -> Proxy | None:
-    """Return the proxy for a server, and log its address once.
+    """Return the proxy for a server, and log the proxy's address once.
 
     Args:
         address: The server's address.
 
     Returns:
-        None if the server is on this machine, if ``NO_PROXY`` names it, or if ``HTTP_PROXY``,
-        ``HTTPS_PROXY``, ``ALL_PROXY`` and the system define no proxy for it.
+        The proxy. None if the server is on this machine, if ``NO_PROXY`` names it, or if
+        ``HTTP_PROXY``, ``HTTPS_PROXY``, ``ALL_PROXY`` and the system define no proxy for it.
 
     Raises:
         ModelError: The proxy's address is malformed or has an unsupported scheme. The message does
@@ -66,7 +66,7 @@ def proxy_for(address: str) -> Proxy | None:
 
 
 def is_this_machine(host: str) -> bool:
-    """Return whether a host is a loopback or unspecified address (``localhost``, 127.0.0.1, ::1).
+    """Return whether a host is a loopback or unspecified address such as ``localhost`` or ::1.
 
     No name is looked up.
     """

@@ -1,4 +1,4 @@
-"""The two requests to a completions server: the next token, and a prompt's own tokens."""
+"""Requests to a completions server for the next token or for a prompt's own tokens."""
 
 from __future__ import annotations
 
@@ -24,16 +24,16 @@ _SILENT = 8
 
 @dataclass(frozen=True)
 class Questions:
-    """Requests to one model of a server.
+    """Requests to one model on a completions server.
 
     Args:
         client: The server's client.
         model: The server's name for the model.
-        top: The number of most probable tokens to request.
-        least: The number of tokens to generate with an echo: 0 or 1.
-        by_id: Whether to request tokens as ids, a vLLM option.
-        way: How a prompt's own tokens are requested.
-        habits: The common properties of the server's replies.
+        top: The number of most probable tokens to request per position.
+        least: The number of tokens that the server generates in addition to an echo, 0 or 1.
+        by_id: Whether to request token ids instead of token texts, an option of vLLM.
+        way: The method of requesting a prompt's own tokens, ``echo`` or ``prompt_logprobs``.
+        habits: Properties that all replies of the server share, such as the model's name.
     """
 
     client: Client
@@ -45,7 +45,7 @@ class Questions:
     habits: Habits = field(default_factory=Habits)
 
     def next_token(self, text: str, attempts: int | None = None) -> Reply:
-        """Return the next token after a text; no token if every completion is empty.
+        """Return the next token after a text; the reply has no token if all completions are empty.
 
         Raises:
             RefusalError: The server refuses the request.
@@ -62,7 +62,7 @@ class Questions:
         return reply
 
     def next_tokens(self, texts: Sequence[str], concurrency: int) -> list[Token | None]:
-        """Return the next token after each text, requested concurrently; None for none.
+        """Return the next token after each text, or None; the requests are sent concurrently.
 
         Raises:
             ScoringError: As ``next_token``.
@@ -72,7 +72,7 @@ class Questions:
     def echoed(
         self, text: str, timeout: float | None = None, attempts: int | None = None
     ) -> tuple[Token, ...]:
-        """Return a text's tokens, with special tokens before and possibly a generated one after.
+        """Return the tokens of a text with leading special tokens and perhaps one generated token.
 
         Raises:
             RefusalError: The server refuses the request.
@@ -86,7 +86,7 @@ class Questions:
         return (reply.prompt or ()) if self.way == "prompt_logprobs" else reply.tokens
 
     def but(self, **changed: object) -> Questions:
-        """Return a copy with some settings changed."""
+        """Return a copy of these requests with the given fields changed."""
         return replace(self, **changed)  # type: ignore[arg-type] # the names are fields
 
     def _reply(
@@ -96,7 +96,7 @@ class Questions:
         timeout: float | None = None,
         attempts: int | None = None,
     ) -> Reply:
-        """Return a plausible reply, after at most one retry."""
+        """Send a request and return the reply; retry once if the reply is implausible."""
 
         def ask() -> Reply:
             answer = self.client.complete(body, timeout, attempts)

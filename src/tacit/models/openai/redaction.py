@@ -1,8 +1,8 @@
-"""Redaction of secrets in a server's answers, which may repeat them literally or encoded.
+"""Redaction of secrets in a server's answers, which may repeat a secret literally or encoded.
 
-Redaction ignores case. It covers the secret itself, reversed, in hexadecimal, and in base64 at any
-position of a longer text (``Bearer KEY``, ``user:KEY``). Each of these may also be escaped as in
-JSON, URLs, HTML or source code, including nested escapes.
+Redaction ignores case. Redaction covers the secret as it is, reversed, in hexadecimal, and in
+base64 at any position of a longer text (``Bearer KEY``, ``user:KEY``). Redaction also covers
+escapes of these spellings as in JSON, URLs, HTML or source code, including nested escapes.
 """
 
 from __future__ import annotations
@@ -43,13 +43,13 @@ def hider(*secrets: str | None) -> Callable[[str], str]:
 
 
 def reader(*secrets: str | None) -> Callable[[bytes], object]:
-    """Return a function that parses JSON and redacts secrets in all its strings and member names.
+    """Return a function that parses JSON and redacts secrets in all strings and member names.
 
     Args:
-        secrets: The secrets; those of fewer than ``SHORTEST`` characters are not redacted.
+        secrets: The secrets; a secret of fewer than ``SHORTEST`` characters is not redacted.
 
-    The function raises ``ValueError`` for invalid JSON, and ``RecursionError`` for JSON that is
-    nested too deeply.
+    The returned function raises ``ValueError`` for invalid JSON, and ``RecursionError`` for JSON
+    that is nested too deeply.
     """
     known = [secret for secret in secrets if secret and len(secret) >= SHORTEST]
     if not known:
@@ -74,13 +74,14 @@ def reader(*secrets: str | None) -> Callable[[bytes], object]:
 
 @dataclass(frozen=True)
 class _Redaction:
-    """A function that redacts secrets. It skips most texts quickly.
+    """A function that redacts secrets. Most texts are skipped quickly.
 
     Args:
-        pattern: Matches every spelling of the secrets.
-        plain: The secrets' encodings without escapes, case-folded; empty if one contains a blank.
-        plain_bytes: The same encodings in lower case, as UTF-8.
-        shortest: The number of characters of the shortest encoding.
+        pattern: A regular expression that matches every spelling of the secrets.
+        plain: The unescaped encodings of the secrets, case-folded; empty if any of them contains a
+            blank.
+        plain_bytes: The encodings in ``plain``, in lower case and as UTF-8.
+        shortest: The length of the shortest encoding in characters.
     """
 
     pattern: re.Pattern[str]
@@ -101,7 +102,7 @@ class _Redaction:
         return cls(pattern, plain, lower, min(map(len, pieces)))
 
     def may_be_in(self, content: bytes) -> bool:
-        """Return whether JSON may contain a secret, literally or with escaped ASCII characters."""
+        """Return whether JSON may contain a secret, either literally or with ASCII escapes."""
         # Searching for single bytes first is several times as fast as one pattern for all.
         if not self.plain or any(mark in content for mark in _MARKS) or _ESCAPED.search(content):
             return True
@@ -121,7 +122,8 @@ class _Redaction:
 def _encoded(secret: str) -> set[str]:
     """Return a secret and its encodings.
 
-    A short secret is returned alone, because a part of its encodings occurs in many words.
+    A short secret is returned without encodings, because parts of these encodings occur in many
+    words.
     """
     if len(secret) < SHORTEST:
         return {secret}
@@ -136,7 +138,7 @@ def _encoded(secret: str) -> set[str]:
 
 
 def _begin(character: str) -> str:
-    """Return how a first character may be written, for the brackets of a pattern."""
+    """Return the spellings of a secret's first character, for a character class in a pattern."""
     return r"\s+" if character.isspace() else re.escape(character)
 
 
@@ -145,12 +147,12 @@ def _written(piece: str) -> str:
 
 
 def _blanks(blanks: str) -> str:
-    """Return a pattern for blanks, which some texts collapse into one."""
+    """Return a pattern for a run of blanks, which some texts collapse into one blank."""
     return rf"(?:\s|\+|{_spellings(' ')}){{1,{len(blanks)}}}"
 
 
 def _spellings(character: str) -> str:
-    """Return a pattern for all spellings of a character."""
+    """Return a pattern for all escaped and unescaped spellings of a character."""
     number = ord(character)
     digits = f"{number:02x}"
     named = f"|{codepoint2name[number]}" if number in codepoint2name else ""

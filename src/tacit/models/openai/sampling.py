@@ -1,4 +1,4 @@
-"""A chat model behind a server that is measured by its sampled replies."""
+"""Chat models on a server, measured by votes over sampled replies."""
 
 from __future__ import annotations
 
@@ -31,12 +31,13 @@ TOGETHER = 16
 
 
 class SampledModel:
-    """A model that samples replies in a chat.
+    """A chat model on a server whose replies are sampled.
 
     Args:
-        sampler: The server model, after its preflight.
-        options: The number of replies per prompt, the number of concurrent requests, the seed.
-        kept: The store's folder, used to recognise a known server.
+        sampler: The result of the server's preflight.
+        options: Options that include the number of replies per prompt, the number of concurrent
+            requests and the seed.
+        kept: The folder of the score store, in which known servers are looked up.
 
     Raises:
         ModelError: The options do not set the number of samples.
@@ -71,7 +72,7 @@ class SampledModel:
 
     @property
     def description(self) -> dict[str, Any]:
-        """Name, kind, fingerprint and the values that it covers, and the server's deficiencies."""
+        """The model's name, kind, fingerprint and settings, and the deficiencies of its server."""
         temperature = self._sampler.temperature
         return {
             "name": self.name,
@@ -94,15 +95,14 @@ class SampledModel:
         return frozenset({SamplingPrompt})
 
     def cost(self, requests: Sequence[SamplingPrompt]) -> list[int]:
-        """See ``LanguageModel.cost``: the number of replies."""
+        """See ``LanguageModel.cost``; the cost is the number of replies."""
         return [len(one.numbers) for one in requests]
 
     def answer(self, requests: Sequence[SamplingPrompt]) -> list[Samples]:
-        """See ``LanguageModel.answer``; several requests run concurrently.
+        """See ``LanguageModel.answer``; requests to the server are sent concurrently.
 
         Raises:
-            ScoringError: As in ``LanguageModel``, or the server's replies have changed since the
-                preflight.
+            ScoringError: The server failed, or its replies have changed since the preflight.
         """
         found = itertools.chain.from_iterable(self.stream(requests, math.inf))
         known = {
@@ -115,7 +115,7 @@ class SampledModel:
     def stream(
         self, requests: Sequence[SamplingPrompt], seconds: float
     ) -> Generator[list[tuple[SamplingPrompt, Samples]]]:
-        """See ``Streams.stream``; several requests run concurrently.
+        """See ``Streams.stream``; requests to the server are sent concurrently.
 
         Raises:
             ScoringError: As ``answer``.
@@ -135,7 +135,7 @@ class SampledModel:
         self._watch.recheck_fully()
 
     def _pieces(self, prompt: SamplingPrompt) -> list[SamplingPrompt]:
-        """Split a prompt into the parts that one server request each asks for."""
+        """Split a prompt into parts, each of which is sampled by one request to the server."""
         step = TOGETHER if self._sampler.several else 1
         numbers = prompt.numbers
         return [
@@ -144,7 +144,7 @@ class SampledModel:
         ]
 
     def _drawn(self, piece: SamplingPrompt) -> list[Sample]:
-        """Return one sample per number of a part; missing replies are requested one by one."""
+        """Return one sample per reply number; replies that are missing are requested one by one."""
         text, numbers = piece.text, piece.numbers
         try:
             said = self._talk.replies(text, self._seed_of(text, numbers[0]), len(numbers))
@@ -159,13 +159,13 @@ class SampledModel:
         return [one.sample(begun=self._sampler.begun, meant=meant) for one in said]
 
     def _seed_of(self, text: str, number: int) -> int:
-        """Return a seed that is almost unique to the text and number; all servers take 31 bits."""
+        """Return a 31-bit seed that is almost unique to a text and a reply's number."""
         content = f"{self._seed} {number} {text}".encode()
         return int.from_bytes(hashlib.sha256(content).digest()[:4]) >> 1
 
 
 def elicitation_method(samples: int, thinking: Thinking = None) -> str:
-    """Return the description's ``elicitation``, which mentions reasoning if it was requested."""
+    """Return the name of the elicitation method, including the reasoning that was requested."""
     votes = f"votes of {samples} samples{IN_CHAT}"
     if not thinking:
         return votes

@@ -1,7 +1,7 @@
-"""Pydantic models of a server's answers, and checks for impossible replies.
+"""Pydantic models of a server's answers, and checks for impossible values.
 
-An error about a malformed answer names the location and the type of the problem. It does not repeat
-any value, because a value may be the API key.
+An error about a malformed answer states the location and the type of the problem. The error message
+does not repeat any value of the answer, because a value may be the API key.
 """
 
 from __future__ import annotations
@@ -47,15 +47,15 @@ _EXPECTED = {
 
 
 def whole(value: Any) -> Any:  # noqa: ANN401 - whatever a server sends
-    """Replace lone surrogates in a text, which no file can store."""
+    """Replace lone surrogates in a text, because files cannot store them."""
     return _HALF.sub("\ufffd", value) if isinstance(value, str) else value
 
 
 def _finite(value: Any) -> Any:  # noqa: ANN401 - whatever a server sends
-    """Convert an int to a float; return other values unchanged.
+    """Convert an int to a float, and return any other value unchanged.
 
     Raises:
-        ValueError: The int is too large for a float.
+        ValueError: The integer is too large for a float.
     """
     try:
         return float(value) if type(value) is int else value
@@ -69,12 +69,12 @@ def _logprob(value: Any) -> Any:  # noqa: ANN401 - whatever a server sends
 
 
 def count(value: object) -> int | None:
-    """Return a number of tokens or a token's id; None for anything else."""
+    """Return a token count or a token id; None if the value is not an integer."""
     return value if isinstance(value, int) and not isinstance(value, bool) else None
 
 
 def written_id(digits: str) -> int | None:
-    """Return a token's id that is written as text; None for any other text."""
+    """Return the token id that a text spells in digits; None for any other text."""
     is_one = digits.isascii() and digits.isdecimal() and len(digits) <= _MOST_DIGITS
     return int(digits) if is_one else None
 
@@ -108,7 +108,7 @@ Top = Annotated[dict[Text, Logprob], BeforeValidator(_or_nothing)]
 
 
 class Details(BaseModel):
-    """The number of reasoning tokens of a reply."""
+    """The number of reasoning tokens that a server reports for a reply."""
 
     reasoning_tokens: Count = None
 
@@ -121,7 +121,7 @@ class Usage(BaseModel):
 
 
 class TopToken(BaseModel):
-    """A token with its id, if the server returns ids, and its log-probability in nats."""
+    """A token with its log-probability in nats, and its id if the server returns ids."""
 
     token: Text
     id: Count = None
@@ -129,19 +129,19 @@ class TopToken(BaseModel):
 
 
 class ListedToken(TopToken):
-    """A token, and the most probable tokens in its position."""
+    """A token, and the most probable tokens at its position."""
 
     top_logprobs: Annotated[list[TopToken], BeforeValidator(_or_none)] = []
 
 
 class TokenObjects(BaseModel):
-    """Log-probabilities in the format of chats: one object per token."""
+    """Log-probabilities in the format of chat completions, one object per token."""
 
     content: list[ListedToken]
 
 
 class TokenColumns(BaseModel):
-    """Log-probabilities in the format of completions: parallel lists of tokens and values."""
+    """Log-probabilities in the format of completions, as parallel lists of tokens and values."""
 
     tokens: Annotated[list[Text], BeforeValidator(_or_none)] = []
     token_logprobs: Annotated[list[Logprob], BeforeValidator(_or_none)] = []
@@ -161,7 +161,7 @@ def _layout(logprobs: object) -> str:
 
 
 class PromptToken(BaseModel):
-    """A token of a prompt in vLLM's format."""
+    """A token of a prompt in the format of vLLM."""
 
     logprob: Logprob
     decoded_token: Text | None = None
@@ -185,7 +185,7 @@ class Choice(BaseModel):
 
 
 class Completion(Choice):
-    """A continuation of a prompt, or one reply with its log-probabilities."""
+    """A completion of a prompt, or one chat reply, with log-probabilities."""
 
     text: OptionalText = ""
     logprobs: (
@@ -199,7 +199,7 @@ class Completion(Choice):
 
 
 class Message(BaseModel):
-    """A model's message in a chat."""
+    """The message that a model returns in a chat."""
 
     content: OptionalText = ""
     reasoning_content: OptionalText = ""
@@ -223,13 +223,13 @@ class Answer(BaseModel, Generic[ChoiceT]):
     model: Annotated[str | None, BeforeValidator(_only_text)] = None
 
     def ordered(self, most: int = 1) -> list[ChoiceT]:
-        """Return the choices in the order of their index.
+        """Return the choices, sorted by index.
 
         Args:
             most: The number of requested choices.
 
         Raises:
-            ReplyError: There are more choices, or their indexes are invalid.
+            ReplyError: There are more choices than requested, or their indexes are invalid.
         """
         found = self.choices
         if len(found) > most:
@@ -250,10 +250,10 @@ def validated(
     Args:
         answer: The server's answer.
         model: The expected model.
-        expected: The name of the expected answer, for messages.
+        expected: The name of the expected answer, for use in error messages.
 
     Raises:
-        ReplyError: The answer does not match the model.
+        ReplyError: The answer does not match the Pydantic model.
     """
     try:
         return model.model_validate(answer)
@@ -266,7 +266,7 @@ def validated(
 
 
 def _problem(error: ErrorDetails) -> str:
-    """Return what is wrong and where, without a value or a key that the server chose."""
+    """Describe a validation error and its location without repeating values from the server."""
     where = ""
     for part in error["loc"]:
         if isinstance(part, int):
@@ -320,18 +320,18 @@ UNKNOWN_NOISE = 0.05
 
 
 class ReplyError(ScoringError):
-    """A server's reply has the wrong format, or impossible values."""
+    """A server's reply has the wrong format or contains impossible values."""
 
 
 class WrongRepliesError(UnreliableError):
-    """A server's reply was wrong, and wrong again when repeated."""
+    """A server's reply was wrong, and the reply to the repeated request was wrong, too."""
 
 
 def twice(ask: Callable[[], Result], where: str) -> Result:
-    """Call a function, and call it once more if its reply is wrong.
+    """Call a function, and call it a second time if the first reply is wrong.
 
     Raises:
-        WrongRepliesError: The second reply is wrong, too.
+        WrongRepliesError: The second reply is also wrong.
         ScoringError: The server failed.
     """
     try:
@@ -347,11 +347,11 @@ def twice(ask: Callable[[], Result], where: str) -> Result:
 
 
 def check_logprobs(tokens: Sequence[Token], noise: float = UNKNOWN_NOISE) -> None:
-    """Reject log-probabilities that no model can return.
+    """Reject log-probabilities that no language model can produce.
 
     Args:
         tokens: The tokens that a server returned.
-        noise: Nats by which the server's repeated log-probabilities are known to differ.
+        noise: The difference in nats between repeated log-probabilities of the server.
 
     Raises:
         ReplyError: A log-probability is above 0 or not a number, the probabilities of one position
@@ -376,14 +376,15 @@ def check_logprobs(tokens: Sequence[Token], noise: float = UNKNOWN_NOISE) -> Non
 
 
 def mass(token: Token) -> float:
-    """Return the summed probability of the most probable tokens in a token's position."""
+    """Return the summed probability of the most probable tokens at a position."""
     return sum(math.exp(one.logprob) for one in token.top if one.logprob is not None)
 
 
 def are_rescaled(tokens: Sequence[Token]) -> bool:
-    """Return whether the most probable tokens always sum to exactly 1, as if there were no others.
+    """Return whether the probabilities of the listed tokens always sum to exactly 1.
 
-    A server does this if it removes unlikely tokens and rescales the rest before it reports them.
+    The sum is always 1 if the server removes unlikely tokens and rescales the remaining
+    probabilities before it reports them.
     """
     several = [token for token in tokens if len(token.top) > 1]
     return bool(several) and all(abs(mass(token) - 1) < _EXACTLY_ONE for token in several)

@@ -1,4 +1,4 @@
-"""Common properties of a server's replies, learned during the preflight and enforced afterwards."""
+"""Properties that all replies of a server share, learned in the preflight and enforced later."""
 
 from __future__ import annotations
 
@@ -34,10 +34,10 @@ _MANY_DEVIATIONS = 5.0
 
 @dataclass
 class Tally:
-    """A comparison of drawn tokens with their log-probabilities; threads may share a tally.
+    """A comparison of drawn tokens with their log-probabilities; threads can share an instance.
 
     Args:
-        top: The number of most probable tokens that count, without an additional drawn token.
+        top: The number of most probable tokens to compare, not counting an additional drawn token.
     """
 
     top: int
@@ -67,7 +67,7 @@ class Tally:
         """Return warnings for the user.
 
         Args:
-            again: Whether this tally is examined more than once.
+            again: Whether the same tally is examined more than once.
         """
         with self._lock:
             masses, hits = list(self.masses), self.hits
@@ -90,10 +90,11 @@ class Tally:
 
 
 def notes_on(drawn: Sequence[Token]) -> list[str]:
-    """Return warnings about log-probabilities, and about how the drawn tokens fit them.
+    """Return warnings if log-probabilities are implausible or do not fit the drawn tokens.
 
     Args:
-        drawn: A drawn token at each of several positions, with the most probable tokens.
+        drawn: Tokens drawn at different positions, each with the most probable tokens at its
+            position.
     """
     tally = Tally(returned(drawn))
     for token in drawn:
@@ -103,9 +104,9 @@ def notes_on(drawn: Sequence[Token]) -> list[str]:
 
 
 def _is_rare(masses: Sequence[float], hits: int, *, again: bool) -> bool:
-    """Return whether the number of hits deviates too much from its expectation.
+    """Return whether the number of draws among the listed tokens is improbable.
 
-    The false-alarm rate is one in a thousand, or far lower with ``again``.
+    The false-alarm rate is one in a thousand, and far lower if ``again`` is set.
     """
     if again:
         deviation = math.sqrt(sum(each * (1 - each) for each in masses))
@@ -140,7 +141,7 @@ _ENDS = frozenset({"length", "stop", "eos", "eos_token", "stop_sequence", "max_t
 
 @dataclass(frozen=True)
 class _About:
-    """Properties of a reply other than its tokens."""
+    """Properties of a reply other than its tokens: model name, finish reasons and token count."""
 
     model: str | None
     ends: tuple[str, ...]
@@ -149,11 +150,12 @@ class _About:
 
 @dataclass
 class Habits:
-    """The common properties of a server's replies.
+    """The properties that all replies of a server share.
 
-    Replies are recorded until ``settle``; afterwards a reply with other properties is rejected.
-    Threads may share an instance. ``noise`` is the difference in nats between repeated
-    log-probabilities, ``tally`` counts the tokens drawn since ``settle``.
+    Replies are recorded until ``settle`` is called; a later reply with other properties is
+    rejected. Threads may share an instance. ``noise`` is the difference in nats between repeated
+    log-probabilities. ``tally`` compares the tokens drawn after ``settle`` with their
+    log-probabilities.
     """
 
     _seen: list[tuple[str, _About]] = field(default_factory=list)
@@ -169,18 +171,18 @@ class Habits:
 
     @property
     def names(self) -> frozenset[str]:
-        """The names that replies have reported for their model."""
+        """The names by which the server's replies identify the model."""
         return frozenset(about.model for _, about in self._seen if about.model)
 
     def settle(
         self, tokenizer: TokenizerFile | None = None, noise: float = 0.0, top: int = 0
     ) -> None:
-        """Make the recorded properties the rule.
+        """Stop recording, and require the recorded properties of all later replies.
 
         Args:
-            tokenizer: The model's tokenizer. Without it, a prompt's token count is only bounded by
-                its number of words.
-            noise: Nats by which repeated log-probabilities differ.
+            tokenizer: The model's tokenizer. Without a tokenizer, a prompt's token count is only
+                checked against a minimum per word.
+            noise: The difference in nats between repeated log-probabilities.
             top: The number of most probable tokens that the server returns.
         """
         self.tally = Tally(top) if top > 1 else None
@@ -204,23 +206,24 @@ class Habits:
         self._beside = beside.pop() if len(beside) == 1 else None
 
     def counted(self, text: str) -> int | None:
-        """Return the server's token count for a text during the preflight; None without a count."""
+        """Return the server's token count for a text of the preflight; None without a count."""
         return self._counts.get(text)
 
     def draw(self, tokens: Sequence[Token]) -> None:
-        """Add a reply's first token to the tally, if there is a tally."""
+        """Add the first token of a reply to the tally, if there is a tally."""
         if self.tally is not None and tokens:
             self.tally.add(tokens[0])
 
     def check(self, text: str, answer: Mapping[str, Any]) -> None:
-        """Reject an answer that differs from all answers before ``settle``.
+        """Reject an answer that differs from all answers recorded before ``settle``.
 
         Args:
             text: The prompt.
             answer: The server's answer.
 
         Raises:
-            ReplyError: The answer differs, was filtered, or was broken off.
+            ReplyError: The answer differs from the recorded answers, was filtered, or was broken
+                off.
         """
         about = _about(answer)
         for end in about.ends:

@@ -1,4 +1,4 @@
-"""A thread pool that processes items continuously while the results are yielded in parts."""
+"""A thread pool that processes items continuously and yields results in batches."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _MOMENT = 0.05
 
 @dataclass(frozen=True, slots=True)
 class _Finished(Generic[Result]):
-    """A result, and the time at which it was finished."""
+    """The result of one item, and the time at which it was finished."""
 
     index: int
     result: Result
@@ -36,14 +36,15 @@ class Stream(Generic[Item, Result]):
     """Items that several threads process.
 
     Args:
-        work: The function to apply to each item.
-        items: The items; a thread takes the next one when it is free.
-        hang_up: Closes the connections of the requests under way, so that the waiting threads
+        work: The function that a thread applies to each item.
+        items: The items to process; each idle thread takes the next item.
+        hang_up: A function that closes the connections of pending requests, so that waiting threads
             continue.
-        check: Called before results are yielded, and at the end; None for no check.
+        check: A function that is called before results are yielded, and at the end; None for no
+            check.
 
-    ``abandoned`` is set when no further item is to be begun and no request retried.
-    ``interrupted`` is set when the requests under way are to be dropped as well.
+    If ``abandoned`` is True, no further item is started and no request is retried. If
+    ``interrupted`` is True, pending requests are dropped as well.
     """
 
     def __init__(
@@ -62,13 +63,14 @@ class Stream(Generic[Item, Result]):
         self._failures: list[BaseException] = []
 
     def parts(self, several: int, seconds: float) -> Generator[list[tuple[int, Result]]]:
-        """Yield the results finished since the last part, each with its item's index.
+        """Yield the results finished since the last batch, each with the index of its item.
 
-        No result waits longer than ``seconds`` to be yielded while the consumer asks for parts.
-        If an item or the check fails, no further item is begun. The items under way are awaited and
-        yielded, and then the error is raised. After an ``UnreliableError`` nothing else is yielded.
-        If the user interrupts or the generator is closed, the connections of the requests under way
-        are closed. An interruption is raised after the finished results are yielded.
+        While the consumer keeps asking for batches, no result waits longer than ``seconds``. If an
+        item or the check fails, no further item is started. The results of pending items are
+        yielded before the error is raised. After an ``UnreliableError``, no further results are
+        yielded. If the user interrupts the run or the generator is closed, the connections of
+        pending requests are closed. An interruption is raised after the finished results have been
+        yielded.
 
         Args:
             several: The number of threads.
@@ -91,7 +93,7 @@ class Stream(Generic[Item, Result]):
             raise next(filter(_is_unreliable, self._failures), self._failures[0])
 
     def _carry_out(self) -> None:
-        """Run one thread: process items, and put None in the queue at the end."""
+        """Process items in one thread, and put None in the queue when the thread ends."""
         try:
             while not self.abandoned:
                 with self._lock:
@@ -122,7 +124,7 @@ class Stream(Generic[Item, Result]):
         yield from self._part()
 
     def _take(self, arrived: list[_Finished[Result] | None]) -> float:
-        """Store results until they are yielded; return when the first of them was finished."""
+        """Store results until they are yielded, and return the earliest finishing time."""
         finished = [one for one in arrived if one]
         self._waiting += [(one.index, one.result) for one in finished]
         return min((one.at for one in finished), default=math.inf)
@@ -134,7 +136,7 @@ class Stream(Generic[Item, Result]):
             yield part
 
     def _checked(self) -> None:
-        """Run the check; an error other than ``UnreliableError`` is raised after the results."""
+        """Run the check; only an ``UnreliableError`` is raised before the results are yielded."""
         if self._check is None:
             return
         try:
@@ -146,7 +148,7 @@ class Stream(Generic[Item, Result]):
             self._failures.append(error)
 
     def _arrived(self, due: float) -> list[_Finished[Result] | None]:
-        """Return the queue's entries; wait for the first entry until the due time."""
+        """Return the entries of the queue; wait for a first entry until the due time at most."""
         left = min(max(0.0, due - time.monotonic()), threading.TIMEOUT_MAX)
         try:
             first = self._finished.get(timeout=left)
@@ -156,13 +158,13 @@ class Stream(Generic[Item, Result]):
         return [first, *(self._finished.get() for _ in range(self._finished.qsize()))]
 
     def _raise_interruption(self) -> None:
-        """Raise an error such as KeyboardInterrupt, which no item caused, without waiting."""
+        """Raise an error that no item caused, such as KeyboardInterrupt, without waiting."""
         for error in self._failures:
             if not isinstance(error, Exception):
                 raise error
 
     def _end(self, threads: list[Future[None]]) -> None:
-        """Close connections until all threads have ended: one may be about to send a request."""
+        """Close connections until all threads end, as a thread may still send a request."""
         self.abandoned = self.interrupted = True
         while wait(threads, 0).not_done:
             self._hang_up()

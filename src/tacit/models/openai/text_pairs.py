@@ -1,8 +1,8 @@
-"""Pairs of texts with one difference, to detect servers that do not read prompts whole.
+"""Pairs of similar texts that reveal whether a server reads prompts whole.
 
-Servers or proxies may trim white space, truncate long prompts, or answer from a cache whose key is
-only a part of the prompt. Two different texts then have equal answers, while no single reply shows
-a fault.
+A server or proxy may trim white space, truncate long prompts, or answer from a cache whose key
+covers only part of the prompt. Such a server gives equal answers to different texts, although each
+reply alone looks correct.
 """
 
 from __future__ import annotations
@@ -46,11 +46,12 @@ ENDS = ("white space at the end of a text", "white space at the beginning of a t
 
 @dataclass(frozen=True)
 class Pair:
-    """Two texts with one difference, of equal length if possible.
+    """Two texts that differ in one place and have equal length if possible.
 
     Args:
         differ: The difference, for messages.
-        texts: The two texts. If a server begins to change texts, its answer to the second changes.
+        texts: The two texts. If a server begins to change texts, its answer to the second text
+            changes.
     """
 
     differ: str
@@ -75,7 +76,7 @@ MOST_TEXTS = 2 * len(_OTHERS) + 3 + 2 * len(SHORT_PAIRS)
 
 
 def long_pairs(template: str) -> tuple[Pair, ...]:
-    """Return pairs of a text and a variant of equal length with one other word."""
+    """Return pairs of texts of equal length that differ in one word."""
     whole = template.format(**_WORDS)
     places = {
         "first": "the first word",
@@ -94,15 +95,16 @@ def long_pairs(template: str) -> tuple[Pair, ...]:
 
 @dataclass(frozen=True)
 class Differences:
-    """A server's answers to texts with one difference.
+    """A server's answers to pairs of texts that differ in one place.
 
     Args:
-        nexts: The next token of each text, with the most probable tokens; the most informative
-            texts come first.
-        telling: The number of most informative texts: long texts, and each pair's second text.
-        alike: The differences that the server does not respond to.
-        unread: Why long texts could not be tested; None if they were.
-        drawn: As ``nexts``, but as the server returned the tokens.
+        nexts: The next token of each text, with the most probable tokens at its position; the most
+            informative texts come first.
+        telling: The number of most informative texts, which are the long texts and the second text
+            of each pair.
+        alike: The differences between texts to which the server does not respond.
+        unread: The reason why long texts could not be tested; None if they were tested.
+        drawn: The tokens of ``nexts`` in the form in which the server returned them.
     """
 
     nexts: dict[str, Token]
@@ -124,14 +126,16 @@ def compare_pairs(
     noise: float,
     top: int,
 ) -> Differences:
-    """Test whether a server answers texts with one difference differently.
+    """Test whether a server's answers differ for texts that differ in one place.
 
     Args:
-        at_once: Returns the next token of each text, with the most probable tokens.
+        at_once: A function that returns the next token of each text, with the most probable tokens
+            at its position.
         known: The next tokens of texts that were requested before.
-        is_same: Returns whether two texts have the same tokens, so that equal answers are right.
-        noise: Nats by which answers to the same text differ.
-        top: The number of most probable tokens to compare, without an additional drawn token.
+        is_same: A function that returns whether two texts have the same tokens, so that equal
+            answers are correct.
+        noise: The difference in nats between answers to the same text.
+        top: The number of most probable tokens to compare, not counting an additional drawn token.
 
     Raises:
         ScoringError: The server failed.
@@ -170,7 +174,7 @@ def _asked(
     at_once: Callable[[Sequence[str]], Sequence[Token | None]],
     known: Mapping[str, Token],
 ) -> dict[str, Token]:
-    """Return the next tokens of the pairs' texts that are not known yet."""
+    """Request the next tokens after those texts that are not in ``known``."""
     every = dict.fromkeys(text for pair in pairs for text in pair.texts)
     texts = [text for text in every if text not in known]
     found = zip(texts, at_once(texts), strict=True)
@@ -178,17 +182,18 @@ def _asked(
 
 
 def apart(one: Token, other: Token, most: int | None = None) -> list[float]:
-    """Return the absolute differences of the log-probabilities of two positions.
+    """Return the absolute differences between the log-probabilities at two positions.
 
     Args:
-        one: A token with the most probable tokens of its position.
+        one: A token with the most probable tokens at its position.
         other: A token of another position.
         most: How many of the most probable tokens of ``one`` to compare; None for all.
 
     Returns:
-        One difference in nats per compared token. NaN if ``other`` lacks the token, although it
-        is clearly more probable in ``one`` than the least probable token that ``other`` lists.
-        (A server that writes several tokens alike lists only one of them, and so fewer tokens.)
+        One difference in nats per compared token. A difference is NaN if ``other`` lacks a token
+        that is clearly more probable in ``one`` than the least probable token listed in ``other``.
+        (A server that spells several tokens identically lists only one of them, and therefore fewer
+        tokens.)
     """
     least = _least_listed(other)
     known = [(each, each.logprob) for each in one.top if each.logprob is not None]
@@ -206,9 +211,10 @@ def apart(one: Token, other: Token, most: int | None = None) -> list[float]:
 
 
 def _least_listed(place: Token) -> float:
-    """Return the log-probability of the least probable token that is certain to be listed.
+    """Return the log-probability of the least probable token that a server lists for certain.
 
-    A part of a character may be another token, and the drawn token is always listed.
+    The drawn token is ignored, because servers list it however improbable it is. Parts of
+    characters are ignored, because several tokens share the same spelling.
     """
     drawn = find(place.top, place.text, place.number)
     known = [
@@ -234,11 +240,11 @@ def _are_alike(one: Token | None, other: Token | None, noise: float) -> bool:
 def problems_and_notes(
     differences: Differences, *, trims: bool = False
 ) -> tuple[list[str], list[str]]:
-    """Return what makes a server unusable, and what the user should merely know.
+    """Return the problems that make a server unusable, and notes for the user.
 
     Args:
         differences: The result of the comparison.
-        trims: Whether white space around a text may be dropped, as many chat templates do.
+        trims: Whether the server may drop white space around a text, as many chat templates do.
     """
     allowed = ENDS if trims else ()
     wrong = [each for each in differences.alike if each not in allowed]
@@ -252,7 +258,7 @@ def problems_and_notes(
 
 
 def refusal(wrong: Sequence[str], hint: str) -> str:
-    """Return the message about a server that answers different texts alike."""
+    """Return the message about a server that returns the same answers to different texts."""
     return (
         f"it returns the same log-probabilities for texts that differ in {', '.join(wrong)}: it, "
         f"or a proxy in front of it, changes prompts, truncates them or answers from a cache{hint}"

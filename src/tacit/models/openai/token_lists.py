@@ -1,8 +1,8 @@
-"""Tokens of a server's answer, from the three formats of log-probabilities.
+"""Parse the tokens of a server's answer from three formats of log-probabilities.
 
-OpenAI's completions list tokens, their log-probabilities, and the most probable tokens of each
-position. llama.cpp's server lists one object per token, as in chats. vLLM adds ``prompt_logprobs``
-to the first format, with one object per token of the prompt.
+A completion in OpenAI's format lists tokens, their log-probabilities, and the most probable tokens
+at each position. The server of llama.cpp lists one object per token, as chat completions do. vLLM
+adds ``prompt_logprobs`` to OpenAI's format, with one object per token of the prompt.
 """
 
 from __future__ import annotations
@@ -41,10 +41,11 @@ class Token:
     """A token in a server's answer.
 
     Args:
-        text: The server's spelling of the token; None without one.
+        text: The server's spelling of the token; None if the server returns no text.
         number: The token's id, if the server returns ids.
-        logprob: The token's log-probability in nats, given its context; None without one.
-        top: The most probable tokens in the same position, if requested.
+        logprob: The token's log-probability in nats, given its context; None if the server returns
+            none.
+        top: The most probable tokens at the same position, if they were requested.
     """
 
     text: str | None
@@ -60,7 +61,7 @@ class Reply:
     Args:
         tokens: The completion's tokens, after the prompt's tokens if the prompt is echoed.
         prompt: The prompt's tokens, if the server returned ``prompt_logprobs``.
-        counted: The server's count of the prompt's tokens; None without a count.
+        counted: The server's count of the prompt's tokens; None if the server returns no count.
         text: The completion as text.
     """
 
@@ -71,12 +72,12 @@ class Reply:
 
     @property
     def first(self) -> Token | None:
-        """The first token; None if the server returns none."""
+        """The first token of the completion; None if the server returns no token."""
         return self.tokens[0] if self.tokens else None
 
 
 def read_reply(answer: Mapping[str, Any], noise: float = 0.0) -> Reply:
-    """Return the completion in a server's answer.
+    """Return the completion contained in a server's answer.
 
     Args:
         answer: The server's answer.
@@ -122,7 +123,7 @@ def _of_text(text: str, logprob: float | None, top: tuple[Token, ...] = ()) -> T
 
 
 def _prompt_token(entry: PromptEntry | None) -> Token:
-    """Return a token of ``prompt_logprobs``; the first token has no context and thus no entry."""
+    """Return a token of ``prompt_logprobs``; the first token has no entry for lack of context."""
     if entry is None:
         return Token(None, None, None)
     ((number, one),) = entry.items()
@@ -130,15 +131,15 @@ def _prompt_token(entry: PromptEntry | None) -> Token:
 
 
 def identifies_token(text: str | None) -> bool:
-    """Return whether a token's text identifies the token; a part of a character does not."""
+    """Return whether a text identifies one token; a text with an incomplete character does not."""
     return bool(text) and _HALF not in str(text) and not _BYTE.fullmatch(str(text))
 
 
 def find(top: Sequence[Token], text: str | None, number: int | None) -> Token | None:
-    """Return the token with this id, or with this text if the server returns no ids.
+    """Return the listed token with this id, or with this text if the server returns no ids.
 
     Returns:
-        None if no token matches, or if several tokens have the text.
+        The matching token; None if no token or several tokens match.
     """
     if number is not None and any(one.number is not None for one in top):
         return next((one for one in top if one.number == number), None)
@@ -147,20 +148,20 @@ def find(top: Sequence[Token], text: str | None, number: int | None) -> Token | 
 
 
 def likeliest(token: Token, most: int) -> Token:
-    """Return the token with only the most probable tokens in its position.
+    """Return a token with only the most probable tokens at its position.
 
-    Servers add the drawn token if it is not among them. Without this limit, the listed tokens
-    would depend on the draw.
+    Servers also list the drawn token if it is not among the most probable tokens. Without the limit
+    ``most``, the listed tokens would depend on the draw.
     """
     ranked = sorted(token.top, key=lambda one: math.inf if one.logprob is None else -one.logprob)
     return replace(token, top=tuple(ranked[:most]))
 
 
 def returned(tokens: Sequence[Token]) -> int:
-    """Return how many most probable tokens a server returns, without an additional drawn token.
+    """Return how many of the most probable tokens a server lists, besides the drawn token.
 
-    The number is rounded down to one of ``TOPS``. Some counts vary, because servers merge tokens
-    that are written alike.
+    The returned number is rounded down to a value in ``TOPS``. The number of listed tokens varies,
+    because servers merge tokens with identical spellings.
 
     Args:
         tokens: Tokens drawn after different texts.
@@ -192,7 +193,7 @@ ENOUGH = 8
 
 
 def agree(differences: Sequence[float]) -> bool:
-    """Return whether absolute differences, in nats, are small enough to be rounding.
+    """Return whether absolute differences in nats are small enough to be rounding errors.
 
     Raises:
         ValueError: There are no differences.

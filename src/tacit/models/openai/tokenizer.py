@@ -1,4 +1,4 @@
-"""Tokenization of a text, from a tokenizer file or from the tokens that a server returns."""
+"""Tokenize a text with a tokenizer file or from the tokens that a server returns."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ class Cut:
     """The tokens of a text, without special tokens before the text.
 
     Args:
-        tokens: The tokens' ids, or the server's spellings if ids are unknown.
-        offsets: The character range of the text that each token covers.
+        tokens: The ids of the tokens, or the server's spellings if the ids are unknown.
+        offsets: The range of characters in the text that each token covers.
     """
 
     tokens: tuple[int | str, ...]
@@ -39,16 +39,17 @@ class Cut:
 
 
 class TokenizerFile:
-    """The tokenizer of a ``tokenizer.json``, used without adding special tokens.
+    """The tokenizer in a ``tokenizer.json``, used without its special tokens.
 
-    ``before`` is the number of special tokens that the file itself would put before a text.
+    The attribute ``before`` is the number of special tokens that the tokenizer itself would put
+    before a text.
 
     Args:
-        path: The file, or a folder that contains it.
+        path: The path of ``tokenizer.json``, or of a folder that contains it.
 
     Raises:
-        ModelError: The file does not exist, or is not a tokenizer file.
-        MissingPackage: tokenizers is not installed.
+        ModelError: The file does not exist or is not a tokenizer file.
+        MissingPackage: The package tokenizers is not installed.
     """
 
     def __init__(self, path: Path) -> None:
@@ -82,22 +83,22 @@ class TokenizerFile:
         return Cut(tuple(encoded.ids), tuple(encoded.offsets))
 
     def spelled(self, number: int) -> str:
-        """Return a token's text after another token, with its space; empty for an unknown id."""
+        """Return a token's text, including any leading space; empty for an unknown id."""
         return self._spellings.get(number, "")
 
     def key(self, number: int, *, spaced: bool) -> str | None:
-        """Return the spelling of a token for a server that returns no ids; None if ambiguous.
+        """Return how a server without token ids spells a token; None if the spelling is ambiguous.
 
         Args:
             number: The token's id.
-            spaced: Whether the server writes the space before a word.
+            spaced: Whether the server's tokens include the space before a word.
         """
         text = self.spelled(number)
         key = text if spaced else text.lstrip(" ")
         return key if key and self._keys(spaced=spaced).get(key) == number else None
 
     def numbered(self, key: str, *, spaced: bool) -> int | None:
-        """Return the id of the token with this spelling; None without a unique match."""
+        """Return the id of the only token with this spelling; None without a unique match."""
         return self._keys(spaced=spaced).get(key)
 
     def names(self, token: Token, *, spaced: bool) -> bool:
@@ -107,14 +108,14 @@ class TokenizerFile:
         return token.text is not None and self.numbered(token.text, spaced=spaced) is not None
 
     def knows(self, text: str) -> bool:
-        """Return whether some token has this text, ignoring leading spaces.
+        """Return whether any token of the tokenizer has this text, ignoring leading spaces.
 
-        True also for a text that cannot identify a token.
+        The result is also True for a text that cannot identify a token.
         """
         return not identifies_token(text) or text.lstrip(" ") in self._stripped
 
     def is_written(self, number: int, token: Token) -> bool:
-        """Return whether a token that the server returned may be the token with this id."""
+        """Return whether a token from the server may be the token with this id."""
         if token.number is not None:
             return token.number == number
         own = self.spelled(number)
@@ -124,9 +125,9 @@ class TokenizerFile:
 
     @cached_property
     def _spellings(self) -> dict[int, str]:
-        """Map each id to the token's text after an anchor token.
+        """Map each token id to the text of the token when it follows another token.
 
-        Decoded alone, some tokens lose their leading space.
+        Some tokens lose their leading space when they are decoded alone.
         """
         anchor = self._tokenizer.encode("a", add_special_tokens=False).ids[-1:]
         numbers = sorted(self._tokenizer.get_vocab(with_added_tokens=True).values())
@@ -157,10 +158,10 @@ class TokenizerFile:
 
 
 def _unique(spelled: Iterable[tuple[int, str]]) -> dict[str, int]:
-    """Map each unambiguous text to its token.
+    """Map each unambiguous text to the id of its token.
 
-    A text is ambiguous if another token's text is the same without incomplete characters, which
-    some servers leave out.
+    A token's text is ambiguous if another token has the same text without incomplete characters,
+    which some servers omit.
     """
     own = list(spelled)
     tokens: dict[str, list[int]] = {}
@@ -174,18 +175,18 @@ def _unique(spelled: Iterable[tuple[int, str]]) -> dict[str, int]:
 
 
 def _whole(text: str) -> str:
-    """Return a token's text without incomplete characters, which some servers leave out."""
+    """Return a token's text without incomplete characters, which some servers omit."""
     return text.replace(_HALF, "")
 
 
 def _before(tokenizer: Tokenizer) -> int:
-    """Return how many special tokens a tokenizer puts before a text."""
+    """Return the number of special tokens that a tokenizer puts before a text."""
     mask = tokenizer.encode("a", add_special_tokens=True).special_tokens_mask
     return next((at for at, special in enumerate(mask) if not special), len(mask))
 
 
 def _unknown(tokenizer: Tokenizer) -> int | None:
-    """Return the id of the unknown token; None for a tokenizer that can write every text."""
+    """Return the id of the unknown token; None for a tokenizer that can encode every text."""
     model = json.loads(tokenizer.to_str())["model"]
     if isinstance(model.get("unk_id"), int):
         return None if model.get("byte_fallback") else int(model["unk_id"])
@@ -195,18 +196,18 @@ def _unknown(tokenizer: Tokenizer) -> int | None:
 
 
 def cut_by_texts(tokens: Sequence[Token], text: str) -> tuple[int, Cut] | None:
-    """Find a text's tokens by their spellings.
+    """Find the tokens of a text by their spellings.
 
     Generated tokens may follow the text's tokens.
 
     Args:
-        tokens: The tokens that the server returned.
+        tokens: The tokens that the server returned, possibly with special and generated tokens.
         text: The prompt.
 
     Returns:
         The number of special tokens before the text, and the text's tokens. None if the tokens do
-        not spell the text, for example if a token is a part of a character, or if the server leaves
-        out spaces.
+        not spell the text, for example because a token is part of a character or because the server
+        omits spaces.
     """
     written = [token.text for token in tokens]
     if tokens and tokens[0].text is None and tokens[0].number is None:
@@ -219,7 +220,7 @@ def cut_by_texts(tokens: Sequence[Token], text: str) -> tuple[int, Cut] | None:
 
 
 def _spelling(written: Sequence[str | None], text: str) -> Cut | None:
-    """Return the leading tokens if they spell exactly the text; else None."""
+    """Return the leading tokens if they spell exactly the text; None if they do not."""
     at, offsets = 0, []
     for number, token in enumerate(written):
         if at == len(text):
@@ -237,9 +238,9 @@ def _spelling(written: Sequence[str | None], text: str) -> Cut | None:
 
 
 def _first_unsaid(written: Sequence[str | None], text: str) -> tuple[int, Cut] | None:
-    """As ``cut_by_texts``, for a first token without text and id.
+    """Find a text's tokens as ``cut_by_texts`` does, if the first token has no text and no id.
 
-    This token is either a special token or the text's own first token.
+    A first token without text and id is either a special token or the first token of the text.
     """
     rest = [token or "" for token in written[1:]]
     if "".join(rest) == text:

@@ -1,17 +1,19 @@
-"""Check of a server's sampling against its reported log-probabilities.
+"""Compare a chat server's sampled replies with its reported log-probabilities.
 
-No single reply shows its temperature, a truncated distribution, a change to the reply, or that the
-reply belongs to another prompt. If a server returns log-probabilities of first tokens in a chat,
-some first tokens are drawn and tested in two ways. First, the temperature T is estimated. Among the
-listed tokens, temperature T draws each token in proportion to its probability to the power 1/T. The
-estimate is by maximum likelihood, its confidence interval by the likelihood ratio. Second, all
-draws are tested for goodness of fit, with the unlisted tokens as one category.
+No single reply reveals that a server samples at another temperature, truncates the distribution,
+changes replies, or mixes up prompts. If a server returns the log-probabilities of a reply's first
+token, Tacit samples some first tokens and tests them in two ways. The first test estimates the
+temperature T of the samples. At temperature T, each listed token is drawn with a probability
+proportional to its original probability to the power 1/T. T is estimated by maximum likelihood, and
+its confidence interval by the likelihood ratio. The second test is for goodness of fit of all
+draws, with the unlisted tokens as one category.
 
-The p-value of an inspection is twice the smaller of the two (Bonferroni). If it is below 0.01, more
-tokens are drawn with other seeds and tested separately. A p-value of these draws below 0.1 gives a
-warning, for an honest server one time in a thousand. A p-value below 0.001 at the end of a run
-raises an error, for an honest server one time in a hundred thousand. If nothing is wrong, few draws
-are enough.
+The p-value of an inspection is twice the smaller p-value of the two tests (Bonferroni). If the
+p-value of an inspection is below 0.01, more tokens are drawn with other seeds and tested
+separately. If the p-value of the second draws is below 0.1, Tacit warns the user, which happens for
+an honest server one time in a thousand. At the end of a run, a second p-value below 0.001 raises an
+error, which happens for an honest server one time in a hundred thousand. Few draws are enough if
+the first inspection finds no fault.
 """
 
 from __future__ import annotations
@@ -77,14 +79,15 @@ _INVERSES = np.exp(np.linspace(math.log(0.1), math.log(20), 801))
 
 @dataclass(frozen=True)
 class Temperature:
-    """The temperature of a server's replies, estimated from a few first tokens.
+    """The temperature of a server's replies, estimated from sampled first tokens.
 
     Args:
-        draws: The number of drawn first tokens that are listed.
+        draws: The number of sampled first tokens that are among the listed tokens.
         value: The estimated temperature.
-        low: The lower end of its 95 % CI.
-        high: The upper end of its 95 % CI.
-        surprise: Twice the log-likelihood ratio of the estimate and a temperature of 1.
+        low: The lower end of the temperature's 95 % CI.
+        high: The upper end of the temperature's 95 % CI.
+        surprise: Twice the log-likelihood ratio of the estimated temperature and a temperature of
+            1.
     """
 
     draws: int
@@ -95,11 +98,11 @@ class Temperature:
 
     @property
     def chance(self) -> float:
-        """The p-value of a temperature of 1, by the likelihood ratio."""
+        """The p-value of a likelihood-ratio test against a temperature of 1."""
         return math.erfc(math.sqrt(max(self.surprise, 0.0) / 2))
 
     def to_json(self) -> dict[str, Any]:
-        """Return the entry in the model's description."""
+        """Return the temperature's entry for the model's description."""
         return {"draws": self.draws, "value": self.value, "low": self.low, "high": self.high}
 
     @property
@@ -113,14 +116,14 @@ class Temperature:
 
 
 def estimate(drawn: Sequence[tuple[Sequence[float], Sequence[int]]]) -> Temperature | None:
-    """Estimate the temperature of draws.
+    """Estimate the temperature of sampled tokens.
 
     Args:
-        drawn: For each text, the log-probabilities of the listed tokens, and how often each was
-            drawn.
+        drawn: For each text, the log-probabilities of the listed tokens and the number of draws of
+            each token.
 
     Returns:
-        None with fewer than ten draws.
+        The estimated temperature; None with fewer than ten draws.
     """
     draws = sum(sum(counts) for _, counts in drawn)
     if draws < _FEWEST:
@@ -144,7 +147,7 @@ def estimate(drawn: Sequence[tuple[Sequence[float], Sequence[int]]]) -> Temperat
 
 
 def first_tokens(talk: Talk, concurrency: int) -> dict[str, Token]:
-    """Return the first tokens of the replies to a few texts; empty if the server returns none."""
+    """Return the first tokens of replies to a few texts; empty if the server returns none."""
     first, *others = TRIED
     for top in TOPS[1:]:
         asked = talk.but(top=top)
@@ -162,11 +165,12 @@ def first_tokens(talk: Talk, concurrency: int) -> dict[str, Token]:
 
 @dataclass(frozen=True)
 class Inspection:
-    """A comparison of drawn first tokens with a server's log-probabilities.
+    """A comparison of sampled first tokens with a server's log-probabilities.
 
     Args:
         counted: The draws, by text.
-        first: For a second set of draws, the p-value of the first set; else None.
+        first: The p-value of the first set of draws if this is the second set; None for the first
+            set.
     """
 
     counted: tuple[Counted, ...]
@@ -174,7 +178,7 @@ class Inspection:
 
     @cached_property
     def temperature(self) -> Temperature | None:
-        """The estimated temperature; None if too few draws are listed tokens."""
+        """The estimated temperature; None if too few draws are among the listed tokens."""
         drawn = []
         for each in self.counted:
             listed = [word for word in each.probabilities if word != goodness_of_fit.OUTSIDE]
@@ -184,23 +188,23 @@ class Inspection:
 
     @cached_property
     def fit(self) -> float:
-        """The p-value of goodness of fit."""
+        """The p-value of the goodness-of-fit test."""
         return goodness_of_fit.chance(self.counted)
 
     @property
     def chance(self) -> float:
-        """The p-value of both tests together."""
+        """The combined p-value of the temperature test and the goodness-of-fit test."""
         heat = self.temperature.chance if self.temperature else 1.0
         return min(1.0, 2 * min(self.fit, heat))
 
     @property
     def is_off(self) -> bool:
-        """Whether to warn: one false alarm in a thousand for an honest server."""
+        """Whether to warn; an honest server causes one false alarm in a thousand."""
         return self.first is not None and self.chance < TELL
 
     @property
     def is_far_off(self) -> bool:
-        """Whether to raise an error: one false alarm in a hundred thousand for an honest server."""
+        """Whether to raise an error; an honest server causes one false alarm in 100,000."""
         return self.first is not None and self.chance < REFUSE
 
     @property
@@ -222,11 +226,11 @@ class Inspection:
 
 
 class Drawing:
-    """Draws first tokens of a few texts, and compares them with the listed log-probabilities.
+    """Samples first tokens of replies to a few texts, and compares them with log-probabilities.
 
     Args:
         talk: The chat requests.
-        firsts: The first tokens of the replies to some texts, with log-probabilities.
+        firsts: The first tokens of replies to some texts, with the most probable tokens.
         concurrency: The number of concurrent requests.
         several: Whether one request returns several replies.
     """
@@ -241,13 +245,13 @@ class Drawing:
         self._firsts = {text: firsts[text] for text in goodness_of_fit.choose(listed, DRAWN_TEXTS)}
 
     def inspect(self, seed: int) -> Inspection | None:
-        """Draw and compare, and repeat with more draws if the first ones disagree.
+        """Compare sampled tokens with log-probabilities, and sample again if they disagree.
 
         Args:
-            seed: The first seed; up to ``SEEDS`` seeds are used.
+            seed: The first seed; the check uses up to ``SEEDS`` seeds.
 
         Returns:
-            None if the server refuses the requests.
+            The comparison; None if the server refuses the requests.
 
         Raises:
             ScoringError: The server failed.
@@ -262,7 +266,7 @@ class Drawing:
         return Inspection(more, look.chance)
 
     def _drawn(self, seed: int, sizes: Sequence[int]) -> tuple[Counted, ...]:
-        """Draw first tokens of each text; missing replies are requested one by one."""
+        """Sample first tokens of each text; replies that are missing are requested one by one."""
         each = [(seed + SINGLY * at, size) for at, size in enumerate(sizes)]
         pieces = [(text, first, size) for text in self._firsts for first, size in each]
         replies = self._talk.client.at_once(

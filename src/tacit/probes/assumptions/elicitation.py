@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from tacit.english import Nouns
 from tacit.probes.assumptions.corrections import Corrections
 from tacit.probes.assumptions.properties import (
+    LIMIT,
     SEVERAL_WORDS,
     TAGGED,
     Step,
@@ -118,14 +119,20 @@ class Elicitation:
     def limited(self, norms: Norms, concepts: int | None) -> Elicitation:
         """Keep only the prompts of the first concepts of the norms that have prompts.
 
+        The removal of the other concepts is a further step.
+
         Args:
             norms: The norms, which determine the order of concepts.
             concepts: The number of concepts to keep; None keeps all.
         """
         there = {prompt.concept for prompt in self.prompts}
-        kept = set([name for name in norms.by_concept() if name in there][:concepts])
+        names = [name for name in norms.by_concept() if name in there]
+        if concepts is None or concepts >= len(names):
+            return self
+        kept = set(names[:concepts])
         prompts = tuple(prompt for prompt in self.prompts if prompt.concept in kept)
-        return replace(self, prompts=prompts)
+        step = Step(LIMIT, tuple(names[concepts:]), concepts)
+        return replace(self, prompts=prompts, steps=(*self.steps, step))
 
     def completions(self, relation: str) -> tuple[str, ...]:
         """Return people's completions of a relation for all concepts, the sensible set.

@@ -22,7 +22,7 @@ from tacit.probes.assumptions.headlines import HEADLINES
 from tacit.probes.assumptions.options import AssumptionsOptions, vocabulary_file
 from tacit.probes.assumptions.properties import Filters, Limits, choose_concepts, word_properties
 from tacit.probes.assumptions.retrieval import TIES, Retrieval, has_ties, orders_of
-from tacit.probes.assumptions.retrieval_measures import intervals, measures
+from tacit.probes.assumptions.retrieval_measures import MAIN, intervals, measures
 from tacit.probes.assumptions.tables import TABLES
 from tacit.probes.assumptions.vocabulary import Words
 from tacit.probes.base import Answers, Requests
@@ -296,7 +296,7 @@ class AssumptionsProbe:
         choices = self.choices
         among = None if choices.vocabulary == "concepts" else self._whole_words.words
         filters = Filters(choices.concepts, choices.articles, among, choices.least)
-        return choose_concepts(self.worded, filters)
+        return choose_concepts(self.worded, filters).limited(self.choices.limit)
 
     @property
     def _whole_words(self) -> Vocabulary:
@@ -308,7 +308,7 @@ class AssumptionsProbe:
     @cached_property
     def retrievals(self) -> Sequence[Retrieval]:
         """Concept retrieval in each wording."""
-        concepts = self.chosen.concepts[: self.choices.limit]
+        concepts = self.chosen.concepts
         names = Vocabulary(concept.word for concept in concepts)
         choices = self.choices
         found = []
@@ -424,7 +424,8 @@ class AssumptionsProbe:
         }
         questions = standings.questions_table(self.rankings, rankings)
         tables = {**where, **measures(where), **self._about()}
-        return Findings(questions, tables, {**self._summary(rankings), "intervals": intervals()})
+        summary = {**self._summary(rankings), **_means(tables), "intervals": intervals()}
+        return Findings(questions, tables, summary)
 
     def _about(self) -> dict[str, pl.DataFrame]:
         """Return the tables of words, of removed concepts, and of property categories."""
@@ -501,6 +502,17 @@ class AssumptionsProbe:
             "missing": max((one.missing for one in ranked), default=0),
             "top": self.choices.top,
         }
+
+
+def _means(tables: Mapping[str, pl.DataFrame]) -> dict[str, list[dict[str, Any]]]:
+    """Return the main rows of the tables of means, for a manifest."""
+    import polars as pl
+
+    main = tables["retrieval_by_number"].filter(pl.col("category").is_null(), order=MAIN)
+    return {
+        "retrieval_by_number": main.drop("order", "category").to_dicts(),
+        "elicitation_by_relation": tables["elicitation_by_relation"].to_dicts(),
+    }
 
 
 def _numbered(count: int) -> pl.DataFrame:

@@ -64,9 +64,8 @@ def retrieval_prompts_of(
     worded = word_properties(norms, own, Limits(options.least_people, options.most_words))
     words = None if vocabulary is None else read_words(vocabulary).words
     filters = Filters(options.concepts, options.articles, words, options.least)
-    chosen = choose_concepts(worded, filters)
-    concepts = chosen.concepts[: options.limit]
-    prompts = retrieval_prompts(concepts, Asking(wording, options.articles))
+    chosen = choose_concepts(worded, filters).limited(options.limit)
+    prompts = retrieval_prompts(chosen.concepts, Asking(wording, options.articles))
     table = pl.DataFrame(
         [(one.word, one.n, one.text, one.answer) for one in prompts],
         {"concept": pl.String, "n": pl.Int64, "text": pl.String, "answer": pl.String},
@@ -84,7 +83,7 @@ def retrieval_prompts_of(
         "properties": properties,
         "namings": worded.namings,
         "filters": _steps(chosen.steps),
-        "concepts": len(concepts),
+        "concepts": len(chosen.concepts),
     }
     return table, left_out_of(worded), _summary(norms, own, found, table)
 
@@ -105,9 +104,8 @@ def elicitation_prompts(
 
     norms, own = read_norms(options.norms), options.own_wordings()
     rules = ElicitationRules(options.concepts, options.responses, options.least_people)
-    asked = elicit(norms, phrasing, own, rules)
+    asked = elicit(norms, phrasing, own, rules).limited(norms, options.limit)
     published = load_templates().published if norms.layout == "cslb" else {}
-    kept = asked.limited(norms, options.limit).prompts
     rows = [
         (
             prompt.relation,
@@ -115,7 +113,7 @@ def elicitation_prompts(
             prompt.text,
             json.dumps({one.word: one.frequency for one in prompt.responses}, ensure_ascii=False),
         )
-        for prompt in kept
+        for prompt in asked.prompts
     ]
     columns = ("relation", "concept", "text", "responses")
     table = pl.DataFrame(rows, dict.fromkeys(columns, pl.String), orient="row")
@@ -131,7 +129,7 @@ def elicitation_prompts(
         "relations": relations,
         "filters": _steps(asked.steps),
         "responses": dict(asked.notes),
-        "concepts": len({prompt.concept for prompt in kept}),
+        "concepts": len({prompt.concept for prompt in asked.prompts}),
     }
     return table, _summary(norms, own, found, table)
 

@@ -244,6 +244,10 @@ class Concept:
     properties: tuple[Worded, ...]
 
 
+LIMIT = "--limit"
+"""The step that keeps only the first concepts."""
+
+
 @dataclass(frozen=True, slots=True)
 class Step:
     """The effect of one filter: the concepts removed, by name, and the number of concepts left."""
@@ -259,6 +263,13 @@ class Chosen:
 
     concepts: tuple[Concept, ...]
     steps: tuple[Step, ...]
+
+    def limited(self, most: int | None) -> Chosen:
+        """Return the first ``most`` concepts, with the removal of the others as a further step."""
+        if most is None or most >= len(self.concepts):
+            return self
+        removed = tuple(concept.name for concept in self.concepts[most:])
+        return Chosen(self.concepts[:most], (*self.steps, Step(LIMIT, removed, most)))
 
 
 def choose_concepts(worded: WordedNorms, filters: Filters | None = None) -> Chosen:

@@ -266,9 +266,9 @@ def of_things(verdicts: pl.DataFrame) -> pl.DataFrame:
         .with_columns(pl.when(pl.col("n") > 0).then(rank.cast(pl.Int64)).alias("rank"))
         .with_columns(
             pl.when(rank <= band)
-            .then(pl.lit(f"best {_BAND}"))
+            .then(pl.lit(f"best {band}"))
             .when(rank > known - band)
-            .then(pl.lit(f"worst {_BAND}"))
+            .then(pl.lit(f"worst {band}"))
             .when(rank.is_not_null())
             .then(pl.lit("middle"))
             .alias("band"),

@@ -213,7 +213,12 @@ TABLES = (
                 _THING,
                 Column("rank", "rank", "count", "Rank by accuracy before repair; 1 is best."),
             ),
-            Column("band", "band", meaning="best 20, worst 20, or middle."),
+            Column(
+                "band",
+                "band",
+                meaning="best 20, worst 20, or middle. With fewer than 40 things, the better and "
+                "the worse half, such as best 12.",
+            ),
             *(_STAGE, _N, _MISSING),
             Column("accuracy", "accuracy", "percent", _ACCURACY.meaning),
             _ALWAYS_TRUE,

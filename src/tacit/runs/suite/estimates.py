@@ -1,4 +1,4 @@
-"""Estimates of a suite's prompts, tokens, and time or cost, without running it."""
+"""Estimate a suite's prompts, tokens, and time or cost without running the suite."""
 
 from __future__ import annotations
 
@@ -19,21 +19,21 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Estimate:
-    """The estimate of one run; what is not known is None.
+    """The estimate of one run; unknown values are None.
 
     Args:
         run: The name of the run.
-        model: The model.
-        family: The model's family, if the suite gives it.
-        parameters: The model's number of parameters, if the suite gives it.
+        model: The model's name.
+        family: The model's family, if the suite specifies it.
+        parameters: The model's number of parameters, if the suite specifies it.
         prompts: The number of prompts.
         distinct: The number of distinct prompts.
-        to_ask: The number of distinct prompts that are not cached.
-        tokens: The number of tokens of the prompts to ask.
-        seconds: The time that they take, extrapolated from a short trial.
-        calls: For a model that chats: the maximum number of calls, in place of the time.
-        note: Why a number is not known, or that the run is finished.
-        error: Why the model cannot be loaded.
+        to_ask: The number of distinct prompts whose answers are not cached.
+        tokens: The number of tokens of the prompts that are not cached.
+        seconds: The duration in seconds, extrapolated from a short trial.
+        calls: The maximum number of calls, given instead of a duration for chat models.
+        note: The reason why a number is unknown, or a note that the run is finished.
+        error: The error that prevents loading the model.
     """
 
     run: str
@@ -50,7 +50,7 @@ class Estimate:
     error: str | None = None
 
     def to_json(self) -> dict[str, Any]:
-        """Return all values, ready for JSON."""
+        """Return all values of the estimate as a dict for JSON."""
         return asdict(self)
 
 
@@ -60,9 +60,10 @@ UNKNOWN = "the prompts depend on the vocabularies of all models, and not all are
 
 
 def estimates(plan: Plan) -> Iterator[Estimate]:
-    """Yield an estimate of each run, model by model; nothing is stored or downloaded.
+    """Yield an estimate of each run, model by model, without storing or downloading anything.
 
-    A model on this machine is loaded for a short trial. Of the others, only the prompts are known.
+    A model that is on this machine is loaded for a short trial. For a model that is not on this
+    machine, only the number of prompts is known.
 
     Raises:
         DataError: As ``Plan.check``.
@@ -74,7 +75,7 @@ def estimates(plan: Plan) -> Iterator[Estimate]:
 
 
 def _of_model(model: str, runs: Sequence[PlannedRun]) -> Iterator[Estimate]:
-    """Yield the estimates of a model's runs; its engine is dropped at the end."""
+    """Yield the estimates of a model's runs, and free the model at the end."""
     left = [run for run in runs if not run.finished]
     for run in runs:
         if run.finished:
@@ -99,7 +100,7 @@ def _of_model(model: str, runs: Sequence[PlannedRun]) -> Iterator[Estimate]:
 
 
 def _measurable(run: PlannedRun) -> bool:
-    """Return whether a trial is possible: the model is on this machine, or behind a server."""
+    """Return whether a trial is possible, because the model is on this machine or on a server."""
     return not run.request.chats(run.model) and _has_prompts(run) and _is_here(run, run.model)
 
 
@@ -118,7 +119,7 @@ def _is_here(run: PlannedRun, model: str) -> bool:
 
 
 def _without_model(run: PlannedRun) -> Mapping[str, Any]:
-    """Return what is known of a run without its model."""
+    """Return what can be estimated about a run without loading its model."""
     if run.request.chats(run.model):
         return run.request.cost(run.model)
     if not _has_prompts(run):
@@ -133,7 +134,7 @@ def _distinct(requests: Sequence[Request]) -> int:
 
 
 def _estimate(run: PlannedRun, found: Mapping[str, Any]) -> Estimate:
-    """Return an estimate with the names of the run and the model."""
+    """Return an estimate that includes the names of the run and its model."""
     described = run.described
     tokens = found.get("tokens", found.get("prompt_tokens"))
     names = ("prompts", "distinct", "to_ask", "seconds", "calls", "note", "error")

@@ -1,7 +1,7 @@
-"""The file of a suite: its models, and its runs with the options of their probes.
+"""Read the file of a suite, which lists models and runs with the options of their probes.
 
 The keys of a run are the options of its probe, and the keys of a model are those of
-``ModelSettings``; both are read from their declarations.
+``ModelSettings``. The reader looks up all valid keys in the declarations of these options.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _DESCRIBING = ("family", "parameters")
 
 
 class _Content(BaseModel):
-    """The top level of the file; entries are validated with the options that they name."""
+    """The top level of a suite's file, whose entries are validated by the options they name."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -49,10 +49,10 @@ class ModelEntry:
     """A model of a suite.
 
     Args:
-        name: The model's name; a folder's path is absolute.
+        name: The model's name; the path of a model's folder is absolute.
         settings: How the model is loaded.
-        described: The family and the number of parameters, if they are given.
-        index: The index of the entry in the file.
+        described: The model's family and number of parameters, if the suite specifies them.
+        index: The index of the entry in its list.
     """
 
     name: str
@@ -62,20 +62,20 @@ class ModelEntry:
 
     @property
     def location(self) -> tuple[str, int]:
-        """The location of the entry in the file."""
+        """The location of the entry in the suite's file."""
         return ("models", self.index)
 
 
 @dataclass(frozen=True)
 class RunEntry:
-    """A probe with its options, and the models that it runs on.
+    """A probe with its options, and the models to run the probe on.
 
     Args:
-        name: The name of the run, which is the name of its folder.
+        name: The name of the run and of its folder.
         probe: The probe's name.
         options: An instance of the probe's ``Options``.
         models: The models.
-        index: The index of the entry in the file.
+        index: The index of the entry in its list.
     """
 
     name: str
@@ -86,17 +86,17 @@ class RunEntry:
 
     @property
     def location(self) -> tuple[str, int]:
-        """The location of the entry in the file."""
+        """The location of the entry in the suite's file."""
         return ("runs", self.index)
 
     @property
     def settings(self) -> Mapping[str, ModelSettings]:
-        """The settings of each model, by name."""
+        """The settings of each model of the run, by model name."""
         return {model.name: model.settings for model in self.models}
 
     @property
     def described(self) -> dict[str, list[str]]:
-        """The families and parameters of the models, as the options of ``tacit run``."""
+        """The families and parameters of the models, in the form of options of ``tacit run``."""
         return {
             key: [f"{m.name}={m.described[key]}" for m in self.models if key in m.described]
             for key in _DESCRIBING
@@ -105,14 +105,14 @@ class RunEntry:
 
 @dataclass(frozen=True)
 class SuiteFile:
-    """A suite as its file describes it.
+    """A suite, as read from its file.
 
     Args:
         path: The file.
-        out: The folder for all runs; None if the file names none.
-        models: The models that have a run, in the order of the file.
+        out: The folder for all runs; None if the file specifies no folder.
+        models: The models that at least one run uses, in the order of the file.
         runs: The runs.
-        document: The content with its lines.
+        document: The content of the file with line numbers.
     """
 
     SHIPPED: ClassVar[tuple[str, ...]] = tuple(sorted(path.stem for path in SHIPPED.glob("*.yaml")))
@@ -133,31 +133,32 @@ class SuiteFile:
         """Read a suite from a file, or a shipped suite by name.
 
         Args:
-            name_or_path: A path, or the name of a shipped suite, such as ``papers``. Paths in a
-                file are relative to it, and those in a shipped suite to the current folder.
-            given: Options for all models, and for all runs whose probes have them, in place of
-                those of the file; paths are relative to the current folder.
+            name_or_path: The path of a file, or the name of a shipped suite, such as ``papers``.
+                Paths in a file are relative to the file, and paths in a shipped suite to the
+                current folder.
+            given: Options that replace those of the file, for all models and for all runs whose
+                probes have such an option. Paths are relative to the current folder.
             only: The names of the runs to include; all if empty.
 
         Raises:
-            DataError: The file is missing or malformed. The message names the line.
-            RequestError: No run has an option of ``given``, or a name of ``only``.
+            DataError: The file is missing or malformed. The message names the line of the file.
+            RequestError: No run has an option in ``given`` or a name in ``only``.
         """
         path = path_of(name_or_path)
         return _Reader(read_as(_Content, path), base_of(path)).suite(given or {}, only)
 
     def error(self, problem: object, entry: RunEntry | ModelEntry) -> DataError:
-        """Return an error that names the file and the line of an entry."""
+        """Return an error that names the suite's file and the line of an entry."""
         text = str(problem)
         named = text.startswith(f"{entry.name}: ")
         return self.document.error(text if named else f"{entry.name}: {text}", *entry.location)
 
 
 def path_of(name_or_path: str | Path) -> Path:
-    """Return the path of a suite's file; a name without suffix and folder is a shipped suite.
+    """Return the path of a suite; a name without suffix and folder means a shipped suite.
 
     Raises:
-        RequestError: No shipped suite has this name.
+        RequestError: No suite of this name is shipped with Tacit.
     """
     path = Path(name_or_path)
     if isinstance(name_or_path, Path) or path.suffix or len(path.parts) > 1:
@@ -177,11 +178,11 @@ def base_of(path: Path) -> Path:
 
 @dataclass(frozen=True)
 class _Reader:
-    """Reads the entries of a file; every error names the line.
+    """Reads the entries of a suite's file, and names the line in every error.
 
     Args:
-        document: The content with its lines.
-        base: The folder to which paths are relative.
+        document: The content of the file with line numbers.
+        base: The folder to which relative paths refer.
     """
 
     document: Document[_Content]
@@ -213,7 +214,7 @@ class _Reader:
         return {str(key): value for key, value in entry.items()}
 
     def _models(self, entries: Sequence[Any], given: Mapping[str, Any]) -> dict[str, ModelEntry]:
-        """Return the models by the names that the file gives."""
+        """Return the models by their names in the suite's file."""
         known = declarations(ModelSettings)
         allowed = ("model", *dict.fromkeys((*_shown(known), *_DESCRIBING)))
         found: dict[str, ModelEntry] = {}
@@ -256,7 +257,7 @@ class _Reader:
         return str(name)
 
     def _names(self, entries: Sequence[Mapping[str, Any]], of: Sequence[str]) -> list[str]:
-        """Return the names of the runs, which are unique names of folders."""
+        """Return the names of the runs, which are unique and valid as folder names."""
         names: list[str] = []
         for at, entry in enumerate(entries):
             name = entry.get("name", of[at])
@@ -299,7 +300,7 @@ class _Reader:
     def _chosen(
         self, entry: Mapping[str, Any], at: int, models: Mapping[str, ModelEntry]
     ) -> tuple[ModelEntry, ...]:
-        """Return the models of a run: those that it names, or all."""
+        """Return the models that a run names, or all models if it names none."""
         names = entry.get("models")
         if names is None:
             return tuple(models.values())
@@ -330,7 +331,7 @@ class _Reader:
         location: Sequence[int | str],
         given: Mapping[str, Any],
     ) -> Any:  # noqa: ANN401 - an instance of kind
-        """Return a dataclass of options from an entry, and from those given apart from the file."""
+        """Return options from an entry, overridden by options set outside the file."""
         known = declarations(kind)
         mine = {
             key: _given(key, of, known[key])
@@ -374,12 +375,12 @@ class _Reader:
 
 
 def valid(value: Any, kind: Any, about: Option | None = None) -> Any:  # noqa: ANN401 - any value
-    """Return a value of YAML as the type of an option.
+    """Convert a value from YAML to the type of an option.
 
-    YAML reads ``on``, ``off`` and numbers as other types than text.
+    YAML parses ``on``, ``off`` and numbers as booleans and numbers, not as text.
 
     Raises:
-        ValidationError: The value is not of this type, or is too small.
+        ValidationError: The value has another type than the option, or is too small.
     """
     kinds = get_args(kind) if get_origin(kind) in {Union, UnionType} else (kind,)
     choices = [one for each in kinds if get_origin(each) is Literal for one in get_args(each)]
@@ -395,9 +396,10 @@ def valid(value: Any, kind: Any, about: Option | None = None) -> Any:  # noqa: A
 
 
 def within(value: Any, declared: tuple[Any, Option], base: Path) -> Any:  # noqa: ANN401 - any value
-    """Return an option's value with a relative path resolved against a folder.
+    """Return an option's value, with a relative path resolved against a folder.
 
-    Text that may name a file, such as ``vocabulary``, is a path if the file exists.
+    If an option such as ``vocabulary`` accepts text or a file, its value is a path if the file
+    exists.
     """
     _, about = declared
     names_file = isinstance(value, str) and about.data is not None and (base / value).is_file()
@@ -408,10 +410,10 @@ def within(value: Any, declared: tuple[Any, Option], base: Path) -> Any:  # noqa
 
 
 def _given(key: str, value: Any, declared: tuple[Any, Option]) -> Any:  # noqa: ANN401 - any value
-    """Return an option's value that was given apart from the file.
+    """Return the value of an option that was set outside the suite's file.
 
     Raises:
-        RequestError: The value is not of the option's type.
+        RequestError: The value has another type than the option.
     """
     try:
         return within(valid(value, *declared), declared, Path())
@@ -439,7 +441,7 @@ def _as_mapping(entry: Any) -> Any:  # noqa: ANN401 - YAML
 
 
 def _model_name(name: str, base: Path) -> str:
-    """Return a model's name, or the absolute path of its folder."""
+    """Return the name of a model, or the absolute path of a model's folder."""
     if name in DEMOS or is_address(name):
         return name
     is_path = name.startswith((".", "/", "~"))

@@ -1,4 +1,4 @@
-"""The plan of a suite: one run for each probe and model, checked before anything is asked."""
+"""Plan a suite with one run per probe and model, checked before any request is sent."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ class PlannedRun:
     """One probe on one model.
 
     Args:
-        name: The name of the run's entry in the suite.
+        name: The name of the run in the suite.
         model: The model's name.
-        request: The request of the entry, for all of its models.
-        described: The model's family and number of parameters, if the suite gives them.
+        request: The request of the suite's run, for all of its models.
+        described: The model's family and number of parameters, if the suite specifies them.
     """
 
     name: str
@@ -41,17 +41,17 @@ class PlannedRun:
 
     @property
     def label(self) -> str:
-        """The name of the run and its model, for messages."""
+        """The names of the run and its model, for use in messages."""
         return f"{self.name}, {self.model}"
 
     @property
     def folder(self) -> Path | None:
-        """The run's folder; None if nothing is written."""
+        """The run's folder; None if the run is not written to disk."""
         return self.request.folders[self.model].folder
 
     @cached_property
     def finished(self) -> bool:
-        """Whether the folder contains the finished run, unchanged."""
+        """Whether the folder contains the finished run without later changes."""
         if self.folder is None:
             return False
         try:
@@ -67,13 +67,13 @@ class Plan:
 
     Args:
         file: The suite.
-        out: The folder for all runs; None to write nothing.
+        out: The folder for all runs of the suite; None to write nothing.
         engine: The engine that queries the models.
-        store: The score store; None for the default.
-        reporter: Receives the progress.
+        store: The score store; None for the default store.
+        reporter: An object that receives the progress.
 
     Raises:
-        RequestError: An option of a run or of a model is invalid.
+        RequestError: An option of a run or of a model in the suite is invalid.
     """
 
     file: SuiteFile
@@ -84,10 +84,11 @@ class Plan:
 
     @cached_property
     def requests(self) -> Mapping[str, RunRequest]:
-        """The request of each run, by its name.
+        """The request of each run in the suite, by run name.
 
         Raises:
-            DataError: A model or a request is invalid; the message names the line.
+            DataError: A model or a request is invalid; the message names the line of the suite's
+                file.
         """
         for model in self.file.models:
             try:
@@ -107,11 +108,11 @@ class Plan:
         )
 
     def check(self) -> None:
-        """Check the options, the data and the folders of all runs; nothing is asked or written.
+        """Check the options, data and folders of all runs without requests and without writing.
 
         Raises:
             DataError: A file is missing or malformed, an option is invalid, or a folder contains
-                another run. The message names the line of the run.
+                another run. The message names the line of the run in the suite's file.
         """
         for run in self.file.runs:
             request = self.requests[run.name]
@@ -139,10 +140,10 @@ class Plan:
 
 
 def described(run: RunEntry) -> ModelSettings:
-    """Return the settings for all models of a run: their families and numbers of parameters.
+    """Return the families and numbers of parameters of a run's models, as settings.
 
-    ``family`` and ``parameters`` of a suite become the options of these names, NAME=VALUE for each
-    model.
+    The entries ``family`` and ``parameters`` of a suite become the options of the same names, with
+    NAME=VALUE for each model.
     """
     given = {key: values for key, values in run.described.items() if values}
     found: ModelSettings = build(ModelSettings, given)
@@ -150,7 +151,7 @@ def described(run: RunEntry) -> ModelSettings:
 
 
 def _check(request: RunRequest) -> None:
-    """Read the probe's data, and compare the runs in the folders with the request."""
+    """Read the probe's data, and check that existing runs in the folders match the request."""
     _ = request.made
     for folder in request.folders.values():
         folder.about({"data": request.data}).check_data()

@@ -1,4 +1,4 @@
-"""Run a suite: model by model, so that each is loaded once and only one is in memory."""
+"""Run a suite model by model, so that each model is loaded only once."""
 
 from __future__ import annotations
 
@@ -29,13 +29,14 @@ log = logging.getLogger("tacit")
 
 @dataclass(frozen=True, repr=False, eq=False)
 class SuiteRuns(Mapping[str, Runs]):
-    """The finished runs of a suite, by the names of its runs, each by the names of its models.
+    """The finished runs of a suite, as a mapping from run names to the runs of all models.
 
     Args:
-        runs: The finished runs, by run name; a run that failed for all models is absent.
+        runs: The finished runs by run name, without runs that failed for all models.
         failed: The errors of the runs that failed, by run name and model.
-        skipped: Run name and model of the runs that were not attempted, because another one failed.
-        report: The report; None if no run is finished, or none was requested.
+        skipped: The run name and model of each run that was not attempted because another run
+            failed.
+        report: The path of the report; None if no run is finished or no report was requested.
     """
 
     runs: Mapping[str, Runs]
@@ -54,7 +55,7 @@ class SuiteRuns(Mapping[str, Runs]):
 
     @property
     def problem(self) -> str | None:
-        """What failed, one line per run; None if all runs are finished."""
+        """A message with one line per failed run; None if no run failed."""
         if not self.failed:
             return None
         every = len(self.failed) + len(self.skipped) + sum(map(len, self.runs.values()))
@@ -71,18 +72,18 @@ class SuiteRuns(Mapping[str, Runs]):
 
 
 def run_suite(plan: Plan, *, fail_fast: bool = False, report: bool = True) -> SuiteRuns:
-    """Run what is not finished yet, and write one report of all finished runs.
+    """Run the unfinished runs of a suite, and write one report of all finished runs.
 
-    A run that fails is reported, and the other runs continue.
+    If a run fails, its error is reported and the other runs continue.
 
     Args:
-        plan: The plan, with a folder.
+        plan: The plan, which must have a folder.
         fail_fast: Whether to stop at the first failure.
         report: Whether to write the report.
 
     Raises:
-        RequestError: A run is invalid, or a file in the folder is not from a suite; nothing has
-            been asked.
+        RequestError: A run is invalid, or a file in the folder does not belong to a suite. No
+            request has been sent.
         WorkError: A file cannot be written.
     """
     if plan.out is None:
@@ -96,10 +97,11 @@ def run_suite(plan: Plan, *, fail_fast: bool = False, report: bool = True) -> Su
 
 
 def _check_folder(out: Path, file: Path) -> None:
-    """Raise if the suite would overwrite a file that no suite wrote.
+    """Raise an error if the suite would overwrite files that no suite wrote.
 
     Raises:
-        RequestError: The folder contains the run of a model, or a file is not from a suite.
+        RequestError: The folder contains the run of a single model, or a file that does not belong
+            to a suite.
     """
     for folder in (out, *out.parents):
         if folder.is_file():
@@ -111,11 +113,11 @@ def _check_folder(out: Path, file: Path) -> None:
 
 @dataclass(frozen=True)
 class _Work:
-    """The work on the runs that are not finished.
+    """Runs the unfinished runs of a suite.
 
     Args:
         plan: The plan.
-        status: Records the status of each run.
+        status: The status of all runs, updated after each run.
         fail_fast: Whether to stop at the first failure.
     """
 
@@ -124,7 +126,7 @@ class _Work:
     fail_fast: bool
 
     def run(self) -> None:
-        """Run each model's runs; a failure stops the work only with ``fail_fast``."""
+        """Run all runs model by model; a failure stops the suite only if ``fail_fast`` is set."""
         reporter = self.plan.reporter
         for run in self.plan.runs:
             if run.finished:
@@ -147,9 +149,9 @@ class _Work:
         return self.fail_fast and bool(self.status.failed)
 
     def _read_vocabularies(self) -> None:
-        """Read the vocabularies of compared models, before a model is in memory.
+        """Read the vocabularies of the compared models before any model is loaded.
 
-        If one cannot be read, the run fails for all of its models.
+        If a vocabulary cannot be read, the run fails for all of its models.
         """
         for name, request in self.plan.requests.items():
             runs = [run for run in self._waiting if run.name == name]
@@ -159,16 +161,16 @@ class _Work:
                 _ = request.probes
 
     def _confirm(self) -> None:
-        """Ask for confirmation of the cost of models that chat.
+        """Ask the user to confirm the cost of querying chat models.
 
         Raises:
-            RequestError: The user declines, or cannot be asked.
+            RequestError: The user declines, or cannot be asked for confirmation.
         """
         for name, request in self.plan.requests.items():
             request.confirm([run.model for run in self._waiting if run.name == name])
 
     def _run_model(self, model: str, runs: Sequence[PlannedRun]) -> None:
-        """Load a model, and run all of its runs; its engine is dropped at the end."""
+        """Load a model, run all of its runs, and free the model."""
         self.plan.reporter.note(f"{model}: {', '.join(run.name for run in runs)}")
         with self._reporting(runs):
             engine = runs[0].request.start(model)
@@ -180,7 +182,7 @@ class _Work:
 
     @contextmanager
     def _reporting(self, runs: Sequence[PlannedRun], because: str = "") -> Iterator[None]:
-        """Record and report an error in the context as the failure of some runs."""
+        """Return a context manager that records an error as the failure of the given runs."""
         try:
             yield
         except Exception as error:  # noqa: BLE001 - a failure must not stop the other runs
@@ -191,7 +193,7 @@ class _Work:
 
 
 def _text(error: Exception) -> str:
-    """Return an error's message; the traceback of a bug is logged."""
+    """Return the message of an error, and log the traceback of a bug."""
     if isinstance(error, TacitError):
         return str(error)
     # As text, because a record with the traceback would keep the model in memory.
@@ -222,6 +224,6 @@ def _published(plan: Plan, status: Status, *, report: bool) -> SuiteRuns:
 
 
 def _of(plan: Plan, name: str, found: Sequence[Run]) -> list[Run]:
-    """Return the finished runs of one run of the suite, named by their models."""
+    """Return the finished runs that share a run name in the suite, named after their models."""
     folders = {run.folder for run in plan.runs if run.name == name}
     return named([run for run in found if run.folder in folders])

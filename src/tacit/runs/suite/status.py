@@ -1,4 +1,4 @@
-"""The status of each run of a suite, in ``suite.json``."""
+"""The status of each run of a suite, stored in ``suite.json``."""
 
 from __future__ import annotations
 
@@ -36,12 +36,12 @@ KIND = Kind("the status of a suite", _is_own)
 
 @dataclass
 class Status:
-    """The status of each run; a context that writes the file at its start, and after each change.
+    """The status of all runs; the context manager updates ``suite.json`` after each change.
 
     Args:
         plan: The plan.
-        states: Each run's state, by its name and model.
-        errors: The errors of the runs that failed.
+        states: The state of each run, by run name and model.
+        errors: The error of each failed run, by run name and model.
     """
 
     plan: Plan
@@ -50,7 +50,7 @@ class Status:
 
     @classmethod
     def of(cls, plan: Plan) -> Self:
-        """Return the status of a plan before any work."""
+        """Return the initial status of a suite, in which every run is waiting."""
         return cls(plan, {_key(run): "waiting" for run in plan.runs})
 
     def __enter__(self) -> Self:
@@ -63,14 +63,14 @@ class Status:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        """Mark the runs that were not attempted as skipped, unless the suite is interrupted."""
+        """Set the state of all waiting runs to skipped, unless an error ended the suite."""
         if kind is None:
             left = [key for key, state in self.states.items() if state == "waiting"]
             self.states |= dict.fromkeys(left, "skipped")
             self._write()
 
     def waits(self, run: PlannedRun) -> bool:
-        """Return whether a run has not been attempted yet."""
+        """Return whether a run has not been attempted so far."""
         return self.states[_key(run)] == "waiting"
 
     def is_done(self, run: PlannedRun) -> bool:
@@ -79,12 +79,12 @@ class Status:
 
     @property
     def failed(self) -> Mapping[tuple[str, str], str]:
-        """The errors of the runs that failed, by name and model."""
+        """The error of each failed run, by run name and model."""
         return dict(self.errors)
 
     @property
     def skipped(self) -> Sequence[tuple[str, str]]:
-        """The runs that were not attempted, by name and model."""
+        """The run name and model of each run that was skipped."""
         return [key for key, state in self.states.items() if state == "skipped"]
 
     def done(self, run: PlannedRun) -> None:
@@ -106,7 +106,7 @@ class Status:
         publish_text(self.plan.out / STATUS, text + "\n")
 
     def to_json(self) -> list[dict[str, Any]]:
-        """Return one entry per run: its name, probe, model, folder, status and error."""
+        """Return one entry per run with its name, probe, model, folder, status and error."""
         return [
             {
                 "run": run.name,
