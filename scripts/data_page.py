@@ -48,7 +48,7 @@ def _sections(known: Registry) -> Iterator[str]:
         yield ""
         yield f"## {kind.noun.capitalize()}"
         yield ""
-        yield f"Tacit expects {kind.expected} ([layouts](../reference/{kind.reference}))."
+        yield f"Tacit reads {kind.expected} ([layouts](../reference/{kind.reference}))."
         for source in known.of_kind(kind.name):
             yield from _section(source)
     yield ""
@@ -60,7 +60,9 @@ def _section(source: Source) -> Iterator[str]:
     yield ""
     yield f"{source.title}."
     yield ""
-    yield from (f"- {heading}: {text}" for heading, text in source.facts().items())
+    yield "| property | value |"
+    yield "|---|---|"
+    yield from (f"| {heading} | {text} |" for heading, text in source.facts().items())
     yield ""
     yield "| file | save as | bytes | SHA-256 |"
     yield "|---|---|---|---|"
