@@ -17,8 +17,8 @@ _BEGINNING = """\
 
 # Shipped ontologies
 
-The relations that `tacit check` and `tacit repair` know by name: give the name of an ontology with
-`--ontology`, in Python with `ontology=`. [Check and repair your own
+Tacit ships the ontologies on this page. `--ontology` (in Python `ontology=`) selects an ontology by
+name for `tacit check` and `tacit repair`. [Check and repair your own
 relations](../how-to/own-relations.md#1-describe-the-relations) explains the constraints, and how to
 write an ontology of your own.
 """
