@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import logging
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -12,6 +13,7 @@ from tacit.engine.ask import Engine
 from tacit.engine.store import Store
 from tacit.models.fake import FakeModel
 from tacit.present import progress
+from tacit.present.progress import show_warnings
 from tacit.requests import Prompt
 
 if TYPE_CHECKING:
@@ -139,3 +141,16 @@ def test_reading_tells_bytes(clock: Clock, capsys: pytest.CaptureFixture[str]) -
 def test_times_are_told_in_the_unit_that_fits(seconds: float, told: str) -> None:
     """To the nearest."""
     assert progress.duration(seconds) == told
+
+
+def test_a_warning_starts_with_the_package_that_logs_it(capsys: pytest.CaptureFixture[str]) -> None:
+    """A warning of another library is not shown as Tacit's."""
+    root = logging.getLogger()
+    before, root.handlers = root.handlers, []
+    try:
+        show_warnings()
+        logging.getLogger("tacit.models").warning("a %s", "file")
+        logging.getLogger("torchao.kernels").warning("not loaded")
+    finally:
+        root.handlers = before
+    assert capsys.readouterr().err == "tacit: a file\ntorchao: not loaded\n"

@@ -235,8 +235,17 @@ class Terminal(Progress):
 
 
 def show_warnings() -> None:
-    """Show Tacit's logged warnings on standard error."""
-    logging.basicConfig(format="tacit: %(message)s", level=logging.WARNING)
+    """Show logged warnings on standard error, each after the name of the package that logs it."""
+    handler = logging.StreamHandler()
+    handler.setFormatter(_PackageFormatter())
+    logging.basicConfig(handlers=[handler], level=logging.WARNING)
+
+
+class _PackageFormatter(logging.Formatter):
+    """Formats a record as the logging package's name and the message."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        return f"{record.name.partition('.')[0]}: {record.getMessage()}"
 
 
 def silence_libraries() -> None:
