@@ -114,7 +114,7 @@ def retrieved(findings: Findings, numbers: Sequence[int]) -> pl.DataFrame:
 
 
 def elicited(findings: Findings) -> pl.DataFrame:
-    """Return elicitation with the preface, over the whole vocabulary, by relation."""
+    """Return the elicitation measures with the preface over the vocabulary, by relation."""
     return findings.tables[ELICITATION_BY_RELATION.name].filter(preface=True, over="vocabulary")
 
 

@@ -150,7 +150,7 @@ class _Ranks:
 
 
 def _unlike_own(count: int, model: str | None) -> str | None:
-    """Return why a number of words does not fit a paper model's own words; None if it fits."""
+    """Return why a run's number of words does not fit a paper model's words; None if it fits."""
     least, most = published(PAPER)["candidates"]["shared"][0], _own_words(model)
     if most is None or least <= count <= most:
         return None

@@ -175,7 +175,7 @@ def favoured(elicitation: pl.DataFrame, top: pl.DataFrame) -> pl.DataFrame:
 
 
 def _accepted(elicitation: pl.DataFrame) -> pl.DataFrame:
-    """Return each prompt's accepted words: as people wrote them, and as the model spells them."""
+    """Return the accepted words of each prompt, in people's and in the model's spelling."""
     import polars as pl
 
     spelt = [elicitation.select(*_PROMPT, word=pl.col(column)) for column in ("word", "spelling")]

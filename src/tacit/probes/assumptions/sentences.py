@@ -48,7 +48,7 @@ def wordings(table: pl.DataFrame) -> str:
 
 
 def with_preface(table: pl.DataFrame) -> tuple[pl.DataFrame, str]:
-    """Return the rows with "Everyone knows that", or all if there are none, and a caption text."""
+    """Return the rows with "Everyone knows that" (or else all rows), and a caption text."""
     prefaced = table.filter(preface=True)
     if prefaced.is_empty():
         return table, 'asked without "Everyone knows that"'

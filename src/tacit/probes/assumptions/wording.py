@@ -77,7 +77,7 @@ def joined(predicates: list[str]) -> str:
 
 
 def names(said: str, concept: str) -> bool:
-    """Check whether a text names a concept, in whole words; the last word may be inflected."""
+    """Check whether a text contains a concept's name as words, perhaps inflected at the end."""
     *before, last = _words(bare(concept)) or [""]
     words = _words(said)
     forms = _inflections(last)
