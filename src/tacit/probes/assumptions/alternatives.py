@@ -1,4 +1,4 @@
-"""Predicates of alternatives, the wordings that people gave for a feature of the norms.
+"""Build predicates from alternatives, which are people's own wordings of a norms feature.
 
 An alternative without a verb receives the verb of its feature: for the feature ``has keys``, the
 alternative "a keyboard" becomes "has a keyboard". An ungrammatical alternative is replaced by its
@@ -143,7 +143,7 @@ def _has_infinite_be(said: str) -> bool:
 
 
 def _faults(said: str, rival: str) -> int:
-    """Count the wrong word forms of a text against a rival text; return 0 if the words differ."""
+    """Count the word forms that are wrong in a text but right in a rival text of the same words."""
     own, other = _bare_words(said), _bare_words(rival)
     if len(own) != len(other):
         return 0
@@ -196,7 +196,7 @@ def _is_base_verb(word: str) -> bool:
 
 
 def _may_be_noun(word: str) -> bool:
-    """Check whether a word can be a noun; a word that is not in the lexicon always counts."""
+    """Check whether a word can be a noun; words outside the lexicon count as nouns."""
     kinds = kinds_of(word).all
     return not kinds or "NOUN" in kinds
 

@@ -39,9 +39,9 @@ def chance_precision(responses: int, candidates: int) -> float:
     """Return the expected average precision of a uniformly random ranking.
 
     For m responses among n candidates, the expectation is H_n/n + (m - 1)/(n - 1) (1 - H_n/n),
-    where H_n is the n-th harmonic number. On average, a response at rank k is preceded by (k - 1)(m
-    - 1)/(n - 1) other responses. For one response, the expectation equals the expected reciprocal
-      rank, H_n/n.
+    where H_n is the n-th harmonic number. On average, (k - 1)(m - 1)/(n - 1) other responses
+    precede a response at rank k. For one response, the expectation equals the expected reciprocal
+    rank, H_n/n.
 
     Args:
         responses: m, from 1 to n.
@@ -52,7 +52,7 @@ def chance_precision(responses: int, candidates: int) -> float:
 
 
 def chance_of(candidates: pl.Series) -> pl.Series:
-    """Return the expected reciprocal rank for each number of candidates; null for no candidates."""
+    """Return the expected reciprocal rank for each number of candidates; null for null or 0."""
     import polars as pl
 
     found = [chance_mrr(n) if n else None for n in candidates]
@@ -63,7 +63,7 @@ def chance_precisions(elicitation: pl.DataFrame) -> pl.DataFrame:
     """Compute the chance level of each prompt's average precision.
 
     Args:
-        elicitation: As for ``elicitation_measures.precisions``.
+        elicitation: The input table of ``elicitation_measures.precisions``.
 
     Returns:
         Columns relation, preface, over, concept, ``candidates`` and ``chance`` (null if no response
@@ -105,14 +105,14 @@ def candidate_sets(
     retrieved: Iterable[tuple[Retrieval, Sequence[Ranking]]],
     elicited: tuple[Eliciting, Sequence[Ranking]],
 ) -> pl.DataFrame:
-    """List the candidate sets of a run, one row per set.
+    """List the candidate sets of a run, with one row per set.
 
     The ranks of two models are comparable only if both models rank the same candidates and no
     candidate is missing.
 
     Args:
         retrieved: The retrieval prompts of each wording, paired with their rankings.
-        elicited: Elicitation with its rankings.
+        elicited: The elicitation prompts, paired with their rankings.
 
     Returns:
         Columns ``part`` (``retrieval`` or ``elicitation``), ``of`` (the wording of retrieval

@@ -1,7 +1,8 @@
 """Number of concepts that share a property, by category (Weir et al. 2020, "Properties Grouped").
 
 In the paper, the average perceptual property occurs in nearly twice as many concepts as the average
-non-perceptual property (6 against 3). A perceptual property is therefore the weaker clue.
+non-perceptual property (6 against 3). A perceptual property is therefore the weaker clue to a
+concept.
 """
 
 from __future__ import annotations
@@ -74,7 +75,7 @@ def counts(norms: Norms) -> pl.DataFrame:
 
 
 def _categories(norms: Norms) -> dict[str, list[Property]]:
-    """Group the properties by category, and by pooled category."""
+    """Group properties by category, and by the categories that the paper pools."""
     found: dict[str, list[Property]] = {}
     for one in norms.properties:
         if one.category is not None:

@@ -1,4 +1,4 @@
-"""Paired comparison of models on the assumptions probe, with intervals.
+"""Paired comparison of models on the assumptions probe, with confidence intervals.
 
 The ranks of two models are compared over a single candidate set. If two models ranked different
 candidates, retrieval ranks are recomputed among the concepts that both models scored, and no
@@ -66,8 +66,8 @@ def compare(found: Mapping[str, Findings], bootstrap: Bootstrap | None = None) -
     Retrieval is compared in the property order of Figure 2, over all categories, in every wording
     that both models share. If two models share no wording, retrieval is compared across wordings,
     which ask different questions. Elicitation is compared on the prompts that start with "Everyone
-    knows that", as in the paper. A causal model returns the probability of a whole sentence in the
-    wording ``sentence``. This probability is not compared with the probability of a single word.
+    knows that", as in the paper. The probability of a whole sentence, which a causal model returns
+    in the wording ``sentence``, is not compared with the probability of a word.
 
     Args:
         found: The findings by model name, each with the tables ``retrieval``, ``retrieval_scores``,
@@ -76,19 +76,20 @@ def compare(found: Mapping[str, Findings], bootstrap: Bootstrap | None = None) -
             default.
 
     Returns:
-        The columns of ``tacit.findings.compare.COMPARISON``, and optional columns. ``n`` is the
-        number of concepts measured for both models. ``part`` is ``retrieval`` or ``elicitation``.
-        ``measure`` is ``mrr``, ``probability`` or ``renormalised`` for retrieval, and ``map
-        vocabulary``, ``map sensible`` or ``spearman`` for elicitation. ``relation`` is null for
-        retrieval. ``properties`` (the number of stated properties), ``first_wording`` and
+        The columns of ``tacit.findings.compare.COMPARISON``, and the optional columns that follow.
+        ``n`` is the number of concepts measured for both models. ``part`` is ``retrieval`` or
+        ``elicitation``. ``measure`` is ``mrr``, ``probability`` or ``renormalised`` for retrieval,
+        and ``map vocabulary``, ``map sensible`` or ``spearman`` for elicitation. ``relation`` is
+        null for retrieval. ``properties`` (the number of stated properties), ``first_wording`` and
         ``second_wording`` are null for elicitation. ``same_question`` is false if the two wordings
         ask different questions. ``first_candidates`` and ``second_candidates`` are the largest
-        numbers of ranked words. ``first_chance`` and ``second_chance`` are the mean chance levels.
-        ``note`` says that the wordings ask different questions, that fewer candidates than a
-        model's own were ranked, or why there is no difference. ``printed`` is true for elicitation,
-        and for retrieval with 1, 4 and 10 properties. The columns of candidates and chance levels
-        are null for ``probability`` and ``spearman``, which are not computed over candidates.
-        Figures are null if no concept was measured for both models.
+        numbers of words that the models ranked. ``first_chance`` and ``second_chance`` are the mean
+        chance levels of the two models. ``note`` says that the wordings ask different questions,
+        that fewer candidates than a model's own were ranked, or why there is no difference.
+        ``printed`` is true for elicitation, and for retrieval with 1, 4 and 10 properties. The
+        columns of candidates and chance levels are null for ``probability`` and ``spearman``, which
+        are not computed over candidates. Figures are null if no concept was measured for both
+        models.
     """
     import polars as pl
 
@@ -102,7 +103,7 @@ def compare(found: Mapping[str, Findings], bootstrap: Bootstrap | None = None) -
 
 
 def _worded(row: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the label and the note of a row, and whether the row is printed."""
+    """Return the label and note of a comparison's row, and whether the row is printed."""
     n = row.get("properties")
     figure = _MEASURES[row["measure"]]
     if "relation" in row:
@@ -251,8 +252,8 @@ def _retrieval(one: Side, other: Side, bootstrap: Bootstrap) -> Iterator[dict[st
 def comparable(sides: Sequence[Side]) -> list[pl.DataFrame]:
     """Return each model's retrieval values, ranked over the same candidates.
 
-    Models with the same candidates keep their own values. If the candidates differ, the values are
-    recomputed among the words that all models scored.
+    Models with the same candidates keep their own values without recomputation. If the candidates
+    differ, the values are recomputed among the words that all models scored.
     """
     first = sides[0]
     if first.candidates is not None and len({side.candidates for side in sides}) == 1:

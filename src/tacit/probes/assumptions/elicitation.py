@@ -122,7 +122,7 @@ class Elicitation:
     def limited(self, norms: Norms, concepts: int | None) -> Elicitation:
         """Keep only the prompts of the first ``concepts`` concepts that have prompts.
 
-        The removal of the other concepts is a further step.
+        The concepts that are removed are recorded as a further filter step.
 
         Args:
             norms: The norms, which determine the order of concepts.
@@ -138,7 +138,7 @@ class Elicitation:
         return replace(self, prompts=prompts, steps=(*self.steps, step))
 
     def completions(self, relation: str) -> tuple[str, ...]:
-        """Return people's completions of a relation over all concepts (the sensible set).
+        """Return people's completions of a relation, collected over all concepts.
 
         All accepted spellings of a completion are included.
         """
@@ -233,7 +233,8 @@ class Eliciting:
     """The elicitation prompts for one model, with the candidates of each prompt.
 
     Args:
-        asked: The prompts and people's responses; the key True is for prompts with the preface.
+        asked: The prompts and people's responses. The key True selects prompts that start with
+            "Everyone knows that".
         own: The model's whole words, which form the candidate set ``vocabulary``.
         shared: The words that all compared models share. People's completions among these words
             form the candidate set ``sensible``.
@@ -306,7 +307,7 @@ class Prince:
             out.
         wording: The wording of prompts that ask for the concept: ``sentence`` or ``blank-last``.
         ending: The wording of prompts that ask for properties: ``sentence`` or ``blank-last``.
-        top: The number of best candidates to store.
+        top: The number of best candidates to store for each prompt.
     """
 
     candidates: Vocabulary

@@ -1,8 +1,8 @@
 """Agreement of elicited properties with people's responses (Weir et al. 2020, Table 2).
 
 The measures include only responses that have a rank. A response is absent if none of its accepted
-spellings is a candidate. A response is missing if it is a candidate that the model cannot write.
-Absent and missing responses are counted, and neither kind is treated as a low rank.
+spellings is a candidate. A response is missing if the response is a candidate that the model cannot
+write. Absent and missing responses are counted, and neither kind is treated as a low rank.
 """
 
 from __future__ import annotations
@@ -29,9 +29,10 @@ def precisions(elicitation: pl.DataFrame) -> pl.DataFrame:
     """Compute the average precision of each prompt over all its candidates.
 
     The rank of a response is the number of candidates that are at least as probable as the
-    response. Responses with the same rank therefore share a threshold. The average precision is a
-    sum over the distinct ranks r. Each term is (responses with rank at most r) / r, times the share
-    of the responses with rank r.
+    response. Responses with the same rank therefore share a threshold of the average precision. The
+    average precision of a prompt is a sum over the distinct ranks r of its responses. The term of
+    each rank r is (responses with rank at most r) / r, times the share of the responses with rank
+    r.
 
     Args:
         elicitation: Columns relation, preface, over, concept, spelling, rank and candidates. Ranks
@@ -64,8 +65,8 @@ def correlations(elicitation: pl.DataFrame) -> pl.DataFrame:
     """Compute Spearman's rho between production frequency and log-probability for each prompt.
 
     Args:
-        elicitation: Columns relation, preface, over, concept, frequency, rank and logprob; only
-            rows over the vocabulary are used.
+        elicitation: Columns relation, preface, over, concept, frequency, rank and logprob. Only
+            rows whose ``over`` is ``vocabulary`` are used.
 
     Returns:
         Columns relation, preface, concept, ``too_few`` (fewer than 3 ranked responses),
@@ -103,7 +104,7 @@ def by_relation(elicitation: pl.DataFrame, bootstrap: Bootstrap) -> pl.DataFrame
     """Compute the mean average precision of each relation.
 
     Args:
-        elicitation: As for ``precisions``.
+        elicitation: The input table of ``precisions``.
         bootstrap: The bootstrap over concepts, for the intervals.
 
     Returns:
@@ -128,11 +129,11 @@ def by_relation(elicitation: pl.DataFrame, bootstrap: Bootstrap) -> pl.DataFrame
 def agreement(elicitation: pl.DataFrame, bootstrap: Bootstrap) -> pl.DataFrame:
     """Compute the mean Spearman's rho of each relation.
 
-    Rho measures whether responses that more people gave are more probable.
+    Rho measures whether responses that more people gave are also more probable for the model.
 
     Args:
-        elicitation: As for ``correlations``.
-        bootstrap: The bootstrap for intervals, over concepts.
+        elicitation: The input table of ``correlations``.
+        bootstrap: The bootstrap over concepts, for the intervals.
 
     Returns:
         Columns relation, preface, ``prompts``, ``used`` (the number of prompts with a rho),
@@ -159,8 +160,8 @@ def ablation(elicitation: pl.DataFrame, bootstrap: Bootstrap) -> pl.DataFrame:
     The means with and without the preface are over the prompts for which both values are defined.
 
     Args:
-        elicitation: As for ``precisions`` and ``correlations``.
-        bootstrap: The bootstrap for intervals, over concepts.
+        elicitation: The input table of ``precisions`` and ``correlations``.
+        bootstrap: The bootstrap over concepts, for the intervals.
 
     Returns:
         Columns relation (only relations asked with and without the preface), ``measure`` (``map

@@ -1,4 +1,4 @@
-"""Examples of concept retrieval as properties are added (Weir et al. 2020, Figure 1)."""
+"""Examples that show concept retrieval as properties are added (Weir et al. 2020, Figure 1)."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _COLUMNS = ("best", "2.", "3.", "4.", "5.", "rank", "probability")
 
 @figure("Examples of concept retrieval", "Figure 1 of Weir et al. (2020).")
 def retrieval_examples(shown: Shown) -> Chart | None:
-    """Draw Figure 1: the five best candidates for some concepts as properties are added.
+    """Draw Figure 1: the five best candidates for a concept as properties are added to the prompt.
 
     Returns:
         The chart; None without retrieval results or without stored best candidates.
@@ -73,7 +73,7 @@ def _with_shown(table: pl.DataFrame, kinds: Mapping[str, str]) -> pl.DataFrame:
     For whole sentences, ``shown`` is the probability among the candidates.
 
     Args:
-        table: ``model``, ``wording``, ``logprob`` and ``renormalised``.
+        table: The columns ``model``, ``wording``, ``logprob`` and ``renormalised``.
         kinds: The kind of each model, such as ``causal``, by the model's label.
     """
     import polars as pl

@@ -347,7 +347,7 @@ def _curves(
     told: Sequence[Series],
     colours: Palette,
 ) -> Curves:
-    """Return a measure's curves over the number of properties, with the axis range of ``whole``."""
+    """Return a measure's curves over the number of properties; ``whole`` sets the axis range."""
     import polars as pl
 
     column = declared.RETRIEVAL_BY_NUMBER.column(measure)

@@ -88,7 +88,7 @@ def retrieved(findings: Findings, numbers: Sequence[int]) -> pl.DataFrame:
     """Return retrieval means in the order of Figure 2, for the given numbers of properties.
 
     The column ``probability`` contains the probability to show. For whole sentences, which a causal
-    model scores in the wording ``sentence``, the column contains the probability among the
+    model scores in the wording ``sentence``, ``probability`` is the probability among the
     candidates.
     """
     import polars as pl

@@ -50,7 +50,7 @@ def mean(
 
 
 def paired(pairs: pl.DataFrame, bootstrap: Bootstrap) -> Paired:
-    """Return the means of both measurements over complete pairs, and an interval of the difference.
+    """Return the means of both measurements over complete pairs, and their difference's interval.
 
     Args:
         pairs: The columns ``concept`` (which is resampled), ``first`` and ``second``; rows with a

@@ -55,7 +55,7 @@ CausalWording = Literal["blank-last", "sentence", "both"]
 
 @dataclass(frozen=True, slots=True)
 class Choices:
-    """The settings of a run, which all models share; the defaults are the paper's, with all orders.
+    """The settings of a run, which all models share; the defaults follow the paper.
 
     Args:
         vocabulary: The candidates of retrieval: ``shared`` (the words that all compared models
@@ -73,7 +73,7 @@ class Choices:
         limits: The limits on properties, which are applied before the filters of concepts.
         corrections: User-supplied wordings.
         limit: The maximum number of concepts in retrieval and in elicitation, counted from the
-            first concept that passes all filters. None for all.
+            first concept that passes all filters. None for no limit.
         top: The number of best candidates to store.
         seed: The seed of the random baseline.
 
@@ -508,7 +508,7 @@ class AssumptionsProbe:
 
 
 def _means(tables: Mapping[str, pl.DataFrame]) -> dict[str, list[dict[str, Any]]]:
-    """Return the main rows of the tables of means, for a manifest."""
+    """Return the main rows of the tables of means, for a run's manifest."""
     import polars as pl
 
     main = tables["retrieval_by_number"].filter(pl.col("category").is_null(), order=MAIN)

@@ -82,8 +82,8 @@ class WordedNorms:
         norms: The norms.
         properties: The usable properties of each concept, in the order of the file; empty for a
             concept without usable properties.
-        dropped: The number of properties left out, by reason, in the order in which the reasons are
-            tested.
+        dropped: The number of properties left out for each reason, in the order in which the
+            reasons are tested.
         left_out: Each property that is left out, with the reason, in the order of the file.
         corrected: The number of usable properties with a corrected wording.
         from_feature: The number of usable properties that state the feature in place of the first
@@ -106,7 +106,7 @@ class WordedNorms:
 
     @property
     def namings(self) -> dict[str, int]:
-        """The production frequency summed over all properties, and summed over those left out."""
+        """The production frequency summed over all properties, and over the properties left out."""
         return {
             "all": sum(one.frequency for one in self.norms.properties),
             "left_out": sum(one.frequency for one, _ in self.left_out),
@@ -116,7 +116,7 @@ class WordedNorms:
 def word_properties(
     norms: Norms, corrections: Sequence[Correction] = (), limits: Limits | None = None
 ) -> WordedNorms:
-    """Word every property of norms.
+    """Word every property of norms as a predicate that prompts can state.
 
     A correction determines the wording of its property. Without a correction, the first alternative
     determines the wording. The feature itself is used if there is no first alternative, or if the
@@ -207,7 +207,7 @@ class Filters:
         articles: With ``fixed``, every prompt starts with "A ___", and concepts that start with a
             vowel sound are left out. With ``candidate``, each candidate has its own article, and
             concepts with any initial sound are included.
-        vocabulary: The words that concepts may have, case-sensitive; None to allow any word.
+        vocabulary: The words that may fill the blank, case-sensitive; None to allow any word.
         least: The minimum number of usable properties of a concept.
 
     Raises:
@@ -268,7 +268,7 @@ class Chosen:
     steps: tuple[Step, ...]
 
     def limited(self, most: int | None) -> Chosen:
-        """Return the first ``most`` concepts, with the removal of the others as a further step."""
+        """Return the first ``most`` concepts, and record the removed concepts as a further step."""
         if most is None or most >= len(self.concepts):
             return self
         removed = tuple(concept.name for concept in self.concepts[most:])
@@ -296,7 +296,7 @@ def apply_filters(
     name: Callable[[T], str],
     tests: Iterable[tuple[str, Callable[[T], bool]]],
 ) -> tuple[Sequence[T], tuple[Step, ...]]:
-    """Apply filters one after another.
+    """Apply filters to concepts, one after another.
 
     Args:
         left: The concepts.

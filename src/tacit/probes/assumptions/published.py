@@ -1,8 +1,8 @@
 """Comparison of a run with the values that Weir et al. (2020) print.
 
-The user names one of the paper's four models, and the run's figures are compared with those of the
-named model. Figures of the data and the method are compared with the paper's values without naming
-a model. No difference is computed for ranks over candidates that differ from the paper's
+The user names one of the paper's four models, and the run's figures are compared with the values of
+this model. Figures that do not depend on a model are compared with the paper's values even if no
+model is named. No difference is computed for ranks over candidates that differ from the paper's
 candidates.
 """
 
@@ -89,7 +89,7 @@ def published_table(
 
 
 def _named(cell: PrintedValue, model: str | None) -> PrintedValue:
-    """Add the name of the cell's model to the column's name, unless the run is compared with it."""
+    """Append the name of the cell's model to the column name, except for the compared model."""
     if cell.model in {None, model}:
         return cell
     of = _SHOWN.get(str(cell.model), cell.model)
@@ -99,7 +99,7 @@ def _named(cell: PrintedValue, model: str | None) -> PrintedValue:
 def _compared(
     cell: PrintedValue, row: Mapping[str, Any], ranks: _Ranks, model: str | None
 ) -> tuple[float | None, int | None, float | None, str | None]:
-    """Return a cell's difference (if meaningful), candidates, chance level and note."""
+    """Return a published value's difference (if meaningful), candidates, chance level and note."""
     own = cell.model is None or (model is not None and cell.model != "mean")
     difference = row["difference"] if own else None
     note = None if difference is None else ranks.differs or ranks.note
@@ -114,7 +114,7 @@ class _Ranks:
 
     Args:
         candidates: The number of words that the run ranks; None if the figure is not rank-based.
-        chance: The chance level for this number of words.
+        chance: The chance level of ranks among ``candidates`` words.
         differs: Why the candidates differ from the paper's, so that no difference is reported. None
             if no discrepancy with the paper's candidates is known.
         note: Another caveat of the comparison; None without a caveat.
@@ -129,7 +129,7 @@ class _Ranks:
     def of(
         cls, cell: PrintedValue, tables: Mapping[str, pl.DataFrame], summary: Mapping[str, Any]
     ) -> _Ranks:
-        """Build the description of a published cell's candidates; empty if it is not rank-based."""
+        """Describe the candidates of a published value; empty if the value is not rank-based."""
         among, rows = cell.block.get("among"), cell.rows(tables)
         if among is None or rows is None or rows["candidates"][0] is None:
             return cls()
@@ -211,7 +211,7 @@ def _derived(
 
 
 def _wording(by_number: pl.DataFrame | None) -> str:
-    """Return the paper's wording of retrieval if the run has it, else the run's first wording."""
+    """Return the paper's wording of retrieval if the run used it, else the run's first wording."""
     kinds = [] if by_number is None else by_number["wording"].to_list()
     return "sentence" if "sentence" in kinds or not kinds else str(kinds[0])
 

@@ -51,7 +51,7 @@ class Response:
             spelling.
         frequency: The number of people who gave the word; the highest number if several properties
             contain the word.
-        spellings: The accepted spellings, of which the first is the word.
+        spellings: The accepted spellings, starting with ``word``.
     """
 
     word: str
@@ -145,7 +145,7 @@ class ResponseReader:
                     yield better or said, at
 
     def _answer(self, relation: str, forms: list[tuple[str, Predicate]]) -> tuple[str, int] | None:
-        """Return a property's word for a relation, and the number of people who gave any form.
+        """Return a property's word for a relation, and how many people gave any form of the word.
 
         Return None if no form of the word fits the relation's prompt.
         """
@@ -175,8 +175,8 @@ class ResponseReader:
 def completion(said: str, *, any_article: bool = True) -> tuple[str, str] | None:
     """Split a predicate into a relation and a one-word completion; None for other predicates.
 
-    "is big" is (``is``, big). "is an animal" returns (``is a``, animal), or None if ``any_article``
-    is False.
+    "is big" returns (``is``, big). "is an animal" returns (``is a``, animal), or None if
+    ``any_article`` is False.
     """
     words = said.split(" ")
     verb, rest = words[0], words[1:]

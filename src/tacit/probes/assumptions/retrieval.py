@@ -74,7 +74,7 @@ class ByFrequency:
         return f"{self.selection}-{self.direction}"
 
     def arrange(self, concept: str, properties: Sequence[Worded], most: int) -> list[Worded]:  # noqa: ARG002 - an order may depend on the concept
-        """See ``Order``."""
+        """Return the selected properties in this order; see ``Order``."""
         falling = sorted(properties, key=lambda one: -one.property.frequency)
         chosen = falling[:most] if self.selection == "top" else falling[::-1][:most][::-1]
         return chosen if self.direction == "decreasing" else chosen[::-1]
@@ -109,7 +109,7 @@ class Shuffled:
         return f"random-{self.number}-{self.permutation}"
 
     def arrange(self, concept: str, properties: Sequence[Worded], most: int) -> list[Worded]:
-        """See ``Order``."""
+        """Return the selected properties in this order; see ``Order``."""
         drawn = _shuffled((self.seed, concept, self.number), properties)[:most]
         return _shuffled((self.seed, concept, self.number, self.permutation), drawn)
 
@@ -203,8 +203,8 @@ def retrieval_prompts(
     """Return the prompts with 1, 2, … properties of each concept, in the order of the concepts.
 
     A concept has one prompt for each number of properties, up to ``asking.most`` or to the number
-    of its properties (of the category). Only concepts with at least k properties therefore count at
-    k properties (Figure 3a).
+    of properties that it has (in the category). Only concepts with at least k properties count at k
+    properties (Figure 3a).
     """
     asking = asking or Asking()
     return [prompt for concept in concepts for prompt in _of_concept(concept, asking)]
@@ -343,9 +343,9 @@ class Retrieval:
     def _ranking(self, item: Item) -> RankingPrompt:
         """Return an item's ranking prompt.
 
-        The targets of the ranking are the item's concept and, for Figure 2, all other concepts.
-        With the scores of the other concepts, ranks can be computed among the concepts that two
-        runs share.
+        The targets of the ranking are the item's concept and, for Figure 2, all other concepts. The
+        scores of the other concepts allow ranks to be computed among the concepts that two runs
+        share.
         """
         own = item.prompt.word
         others = [word for word in self._names if word != own] if self.is_main(item) else ()
@@ -409,7 +409,7 @@ class Retrieval:
         word: str,
         known: Mapping[tuple[str, str], tuple[float | None, int]],
     ) -> tuple[float | None, int]:
-        """Return a candidate's log-probability (nats) and token count, with any scored article."""
+        """Return a candidate's log-probability in nats and its number of tokens."""
         answer = self._answers[word]
         if not self.sentences:
             return known[prompt.text, answer]

@@ -49,8 +49,8 @@ def shown_probability(kind: str | None, wording: str) -> str:
 def by_concept(retrieval: pl.DataFrame) -> pl.DataFrame:
     """Compute the retrieval measures of each concept, before averaging over concepts.
 
-    For the random orders, a concept's value is the mean over its draws, so that each concept counts
-    once.
+    For the random orders, a concept's value is the mean over the concept's draws, so that each
+    concept counts once.
 
     Args:
         retrieval: Columns wording, order, category, concept, n, rank, logprob, renormalised and
@@ -59,8 +59,8 @@ def by_concept(retrieval: pl.DataFrame) -> pl.DataFrame:
     Returns:
         Columns wording, order, category, n, concept, ``mrr`` (1/rank), ``probability`` (of the full
         softmax), ``renormalised`` (the probability among the candidates), ``first`` (1 for rank 1,
-        else 0) and ``candidates`` (the number of ranked candidates). The four measures are null if
-        the concept is missing.
+        else 0) and ``candidates`` (the number of ranked candidates). The measures are null if the
+        concept has no rank.
     """
     import polars as pl
 
@@ -86,18 +86,18 @@ def by_number(retrieval: pl.DataFrame, bootstrap: Bootstrap) -> pl.DataFrame:
     A concept counts at n properties if it has a prompt that states n properties.
 
     Args:
-        retrieval: As for ``by_concept``.
-        bootstrap: The bootstrap for intervals, over concepts.
+        retrieval: The input table of ``by_concept``.
+        bootstrap: The bootstrap over concepts, for the intervals.
 
     Returns:
         Columns wording, order, category (null for all categories), n, ``concepts`` (the number of
         concepts with a rank), ``missing`` (the number of concepts without a rank), ``candidates``
         (the largest number of ranked candidates), ``chance_mrr``, and the means ``mrr``,
         ``probability``, ``renormalised`` and ``first``, each with ``_low`` and ``_high``. Values in
-        the order ``random`` are averaged over a concept's draws, then over concepts. The column
-        ``chance_mrr`` is the mean reciprocal rank of uniformly random ranks among the candidates.
-        Groups are in the order of the input, and each group is sorted by n. Means are null if no
-        concept has a rank.
+        the order ``random`` are first averaged over a concept's random draws, then over concepts.
+        The column ``chance_mrr`` is the mean reciprocal rank of uniformly random ranks among the
+        candidates. Groups are in the order of the input, and each group is sorted by n. Means are
+        null if no concept has a rank.
     """
     import polars as pl
 

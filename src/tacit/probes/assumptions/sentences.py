@@ -67,7 +67,7 @@ def retrieval_chance(table: pl.DataFrame) -> str:
     """Return a caption text on each model's number of candidates and chance level.
 
     Args:
-        table: ``of``, ``candidates`` and ``chance_mrr``.
+        table: The columns ``of``, ``candidates`` and ``chance_mrr``.
     """
     import polars as pl
 
@@ -86,7 +86,7 @@ def retrieval_chance(table: pl.DataFrame) -> str:
 
 
 def unwritable(table: pl.DataFrame) -> str:
-    """Return a note on the number of concepts that the model cannot write; empty for 0."""
+    """Return a note on how many concepts the model cannot write; empty if there are none."""
     import polars as pl
 
     gone = table.group_by("of").agg(pl.col("missing").max())["missing"].to_list()
@@ -185,9 +185,9 @@ def headline(findings: Findings) -> str | None:
 
 
 def _paired(findings: Findings, first: Mapping[str, Any], last: Mapping[str, Any]) -> str:
-    """Return a clause with the mean of ``first`` over the concepts that ``last`` includes.
+    """Return a clause with the mean of row ``first`` over the concepts of row ``last``.
 
-    Fewer concepts have many properties than few properties, so ``first`` and ``last`` are means
+    Fewer concepts have many properties than few, so the means for few and for many properties are
     over different concepts.
     """
     import polars as pl
@@ -292,7 +292,7 @@ def _asked(summary: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _retrieval(findings: Findings) -> Iterator[str]:
-    """Yield a sentence per wording on the mean reciprocal rank, with n if n varies."""
+    """Yield a sentence on the mean reciprocal rank in each wording, with n if n varies."""
     rows = retrieved(findings, NUMBERS).drop_nulls("mrr").to_dicts()
     for wording in dict.fromkeys(row["wording"] for row in rows):
         mine = [row for row in rows if row["wording"] == wording]
@@ -345,7 +345,7 @@ def _candidates(by_relation: pl.DataFrame) -> str:
 
 
 def _properties(counts: Mapping[str, int], namings: Mapping[str, int]) -> Iterator[str]:
-    """Yield sentences on the number of usable properties, and on why the others are unusable."""
+    """Yield sentences on the number of usable properties, and on why properties are unusable."""
     if not counts:
         return
     reasons = ", ".join(

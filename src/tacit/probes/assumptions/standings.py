@@ -97,7 +97,7 @@ def retrieval_scores(part: Retrieval, rankings: Sequence[Ranking]) -> pl.DataFra
 def elicitation_table(part: Eliciting, rankings: Sequence[Ranking]) -> pl.DataFrame:
     """Return the rank of each response's best spelling, one row per prompt and response.
 
-    Ranks and the number of candidates exclude the other spellings of the responses.
+    Ranks and ``candidates`` do not count the other spellings of a response.
     """
     import polars as pl
 
@@ -187,7 +187,7 @@ def _responses(part: Eliciting, item: Item, ranking: Ranking) -> Iterator[tuple[
 
 
 def _best(response: Response, known: Iterable[Standing]) -> Standing | None:
-    """Return the result of the most probable spelling; None if no spelling is a candidate."""
+    """Return the rank and score of the most probable spelling; None if none is a candidate."""
     spelt = [one for one in known if one.target in response.spellings]
     found = [one for one in spelt if one.logprob is not None]
     return max(found, key=lambda one: one.logprob or 0.0) if found else next(iter(spelt), None)

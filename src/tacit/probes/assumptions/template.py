@@ -20,7 +20,7 @@ class Example:
     """One of Prince's own examples (Weir et al. 2020, Table 3).
 
     Args:
-        concept: The concept that fills the blank.
+        concept: The concept that fills the blank of the prompt.
         text: The prompt.
         completions: The properties that the example lists for the concept, by relation.
     """

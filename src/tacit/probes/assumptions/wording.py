@@ -2,8 +2,8 @@
 
 ``has fur_hair`` becomes "has fur", ``does eat`` becomes "eats", and ``made of metal`` becomes "is
 made of metal". Other norms write properties in other notations; ``docs/reference/norms.md`` lists
-how Tacit reads each notation. A property in an unlisted form has no wording. For example, the norms
-do not say how "god" relates to a church.
+how Tacit reads each notation. A property in a notation that this page does not list has no wording.
+The property "god" of the concept "church", for example, does not state a relation.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def first_alternatives(feature: str) -> str:
 
 
 def predicate(feature: str) -> str | None:
-    """Return a feature as a predicate in the third person; None if its form is not listed."""
+    """Return a feature as a predicate in the third person; None if its notation is unknown."""
     words = [word for word in first_alternatives(feature).rstrip(" .,;:!").split(" ") if word]
     if not words:
         return None
@@ -77,7 +77,7 @@ def joined(predicates: list[str]) -> str:
 
 
 def names(said: str, concept: str) -> bool:
-    """Check whether a text contains a concept's name as words, perhaps inflected at the end."""
+    """Check whether a text contains a concept's name, whose last word may be inflected."""
     *before, last = _words(bare(concept)) or [""]
     words = _words(said)
     forms = _inflections(last)
@@ -116,7 +116,7 @@ def kinds_of(word: str) -> Kinds:
 
 @cache
 def _inflected(word: str, tag: str, *, unknown: bool = False) -> tuple[str, ...]:
-    """Return a word's inflections, usual one first; ``unknown`` inflects unlisted words by rule."""
+    """Return a word's inflections, usual one first; ``unknown`` also inflects unknown words."""
     from lemminflect import getInflection
 
     return tuple(getInflection(word, tag, inflect_oov=unknown))
@@ -188,7 +188,7 @@ def _inflections(word: str) -> frozenset[str]:
 
 
 def _is_regular(word: str, form: str) -> bool:
-    """Check whether an inflection of a word is regular: "flies" of "fly", but not "flew"."""
+    """Check whether an inflection is regular, as "flies" (of "fly") is and "flew" is not."""
     ends = {"e": ("ing",), "y": ("i",)}.get(word[-1:], ())
     return form.startswith((word, *(word[:-1] + end for end in ends)))
 
@@ -234,8 +234,8 @@ def spellings(word: str) -> tuple[str, ...]:
     """Return a word and its other spelling, if it has one: ``grey`` and ``gray``.
 
     The listed pairs of spellings also apply to plurals in s and to the parts of hyphenated words.
-    Words are looked up in the list in lower case. The other spelling is in lower case, with an
-    initial capital if the word starts with a capital.
+    The list of spellings is searched for the word in lower case. The other spelling is in lower
+    case, with an initial capital if the word starts with a capital.
     """
     pieces = word.split("-")
     other = "-".join(_other(piece) or piece for piece in pieces)

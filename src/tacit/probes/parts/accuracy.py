@@ -1,7 +1,8 @@
 """Accuracy of the raw and repaired beliefs (Gu et al. 2023, Tables 4 and 6, Figures 3 to 6).
 
-A stage is right about a statement if the statement is true and labelled true, or not true and
-labelled false. Statements without a belief are excluded from every accuracy and counted as missing.
+A stage (raw or repaired beliefs) is right about a statement that is true and labelled true, or not
+true and labelled false. Statements without a belief are excluded from every accuracy and counted as
+missing.
 """
 
 from __future__ import annotations
@@ -25,8 +26,8 @@ def shifted(beliefs: pl.DataFrame, stage: str) -> pl.Series:
     """Return truth values under the threshold that makes as many statements true as repair does.
 
     A statement is true if its belief is above the threshold, so the order of the beliefs is
-    preserved. If only a share of the statements exactly at the threshold can be true, each of them
-    counts with this share.
+    preserved. If only a share of the statements exactly at the threshold can be true, each of these
+    statements counts with this share.
 
     Args:
         beliefs: The column ``p_true`` (null when missing) and the Boolean column that ``stage``
@@ -104,15 +105,15 @@ def tables(
 
 
 def judge(beliefs: pl.DataFrame) -> pl.DataFrame:
-    """Determine about which labelled statements each stage is right.
+    """Judge, for each stage, whether its truth value of each labelled statement is right.
 
     Returns:
         One row per labelled statement, with the columns thing, annotator, relation, label,
         ``agreed`` (whether all annotators of the thing agree: ParRoT++), ``n`` (whether there is a
         belief) and ``missing`` (whether the belief is missing). For each stage and for
-        ``always_true``, a column states whether there is a belief and the stage is right. For each
-        objective, the column ``<objective> shifted`` states whether the truth values of
-        :func:`shifted` are right, as a fraction at ties.
+        ``always_true``, a column states whether there is a belief and the stage is right about the
+        statement. For each objective, the column ``<objective> shifted`` states whether the truth
+        values of :func:`shifted` are right, as a fraction at ties.
     """
     import polars as pl
 
@@ -169,8 +170,8 @@ def baselines(sets: Mapping[str, pl.DataFrame], bootstrap: Bootstrap) -> pl.Data
 
     Returns:
         Columns set, baseline (one of ``BASELINES``), n, accuracy, low, high. The majority by
-        relation is computed on the evaluated labels. No rule that depends only on the relation can
-        have a higher accuracy.
+        relation is computed on the evaluated labels. No other rule that depends only on the
+        relation can have a higher accuracy.
     """
     import polars as pl
 
@@ -193,12 +194,12 @@ def baselines(sets: Mapping[str, pl.DataFrame], bootstrap: Bootstrap) -> pl.Data
 
 
 def gain(sets: Mapping[str, pl.DataFrame], bootstrap: Bootstrap) -> pl.DataFrame:
-    """Compute the accuracy gain of repair, paired by statement and resample.
+    """Compute the accuracy gain of repair, paired by statement, with confidence intervals.
 
     The whole gain is the sum of two parts: the gain from a shift of the threshold, and the
-    additional gain from consistency. The shift preserves the order of the beliefs and makes as many
-    statements true as repair does. The gain from the shift may be negative, and the threshold may
-    move up or down.
+    additional gain from consistency. The shift of the threshold preserves the order of the beliefs
+    and makes as many statements true as repair does. The gain from the shift may be negative, and
+    the threshold may move up or down.
 
     Returns:
         Columns set, objective, part (one of ``GAIN_PARTS``), n, gain, low, high.
@@ -326,7 +327,7 @@ def at_least(by_drawing: pl.DataFrame, bootstrap: Bootstrap) -> pl.DataFrame:
 def _sets(
     verdicts: pl.DataFrame, beliefs: pl.DataFrame, symmetric: Collection[str]
 ) -> dict[str, pl.DataFrame]:
-    """Return the verdicts of each set; the threshold is shifted on the set's relations only."""
+    """Return the verdicts of each set, with the threshold shift computed on the set's relations."""
     import polars as pl
 
     if verdicts.is_empty():

@@ -86,14 +86,14 @@ def answered_summary(answers: pl.DataFrame, bootstrap: Bootstrap) -> dict[str, A
     Args:
         answers: The questions' columns and ``p_true``, with ``filled`` if beliefs can be filled in,
             and with ``annotator`` if each drawing has separate answers.
-        bootstrap: The bootstrap for the intervals, over things.
+        bootstrap: The bootstrap over things, for the intervals.
 
     Returns:
-        ``by_drawing`` states whether each drawing has separate answers, so that a question about
-        two drawings counts twice. ``questions``, ``missing``, ``filled`` and ``ties`` are counts;
-        ties are beliefs of one half, which count as false. ``true_share`` is the share of true
-        among the questions with a belief (%True; None without beliefs), and ``true_share_interval``
-        is the interval of this share.
+        ``by_drawing`` states whether each drawing has separate answers; if it does, a question
+        about two drawings counts twice. ``questions``, ``missing``, ``filled`` and ``ties`` are
+        counts; ties are beliefs of one half, which count as false. ``true_share`` is the share of
+        questions judged true among those with a belief (%True; None without beliefs), and
+        ``true_share_interval`` is its interval.
     """
     import polars as pl
 
@@ -166,12 +166,12 @@ log = logging.getLogger(__name__)
 
 
 def answers_in(path: Path, statements: pl.DataFrame, ontology: Ontology) -> pl.DataFrame:
-    """Return the probe's questions with the beliefs of a file; null where the file has none.
+    """Return the probe's questions with the beliefs of a file, null for questions not in it.
 
     Without a column ``annotator``, each row is the belief about a question, which all drawings of
     the thing share. With a column ``annotator``, each row is the belief about a statement of one
-    drawing. If the drawings agree on the belief about every question that they share, the result
-    has one row per question, as without the column ``annotator``.
+    drawing. If the drawings agree on the belief about every shared question, the result has one row
+    per question, as without the column ``annotator``.
 
     Args:
         path: A file of beliefs with a column ``thing``, in TSV, CSV, JSONL or Parquet. Additional
@@ -208,7 +208,7 @@ def answers_in(path: Path, statements: pl.DataFrame, ontology: Ontology) -> pl.D
 def _answers(
     path: Path, beliefs: pl.DataFrame, asked: pl.DataFrame, key: Sequence[str]
 ) -> pl.DataFrame:
-    """Join a file's beliefs to the questions by the key columns, and return the questions."""
+    """Return the questions with a file's beliefs in ``p_true``, joined by the key columns."""
     distinct = beliefs.select(*key, "p_true").unique(maintain_order=True)
     twice = distinct.select(key).is_duplicated()
     if twice.any():

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 def enriched_drawings(
     path: Path, things: Sequence[str] | None = None
 ) -> tuple[pl.DataFrame, dict[str, Any]]:
-    """Return all statements that follow from drawings with their gold labels, and counts.
+    """Return all statements that follow from drawings, with gold labels and with counts.
 
     Args:
         path: A folder of drawings, or one annotations file.

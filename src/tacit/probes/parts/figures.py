@@ -111,7 +111,7 @@ def best_and_worst_things(shown: Shown) -> Chart | None:
 
 @figure("Things with middle ranks of accuracy", "Figure 11 of Gu et al. (2023).")
 def all_things(shown: Shown) -> Chart | None:
-    """Plot Figure 11: the things between the best and the worst (ranks 21 to 80 of 100)."""
+    """Plot Figure 11: the things between the best and the worst things (ranks 21 to 80 of 100)."""
     import polars as pl
 
     return _things(shown, pl.col("band") == "middle", "column")
@@ -281,7 +281,7 @@ def _rows(
 
 
 def _by_objective(name: str, column: str, shown: Shown) -> pl.DataFrame | None:
-    """Return a table's rows before and after repair, labelled by ``series``; None if empty."""
+    """Return the rows of a table before and after repair, labelled by ``series``; None if empty."""
     import polars as pl
 
     table = shown.defined(name, column)
@@ -326,5 +326,5 @@ def _left_out(table: pl.DataFrame) -> str:
 
 
 def _counts(table: pl.DataFrame, name: str) -> list[str]:
-    """Return the label of each row, which consists of a name and n: "egg (120)"."""
+    """Return a label for each row, which consists of a name and n, such as "egg (120)"."""
     return [f"{name} ({n:,})" for name, n in table.select(name, "n").iter_rows()]

@@ -56,7 +56,7 @@ class PartsOptions:
         """Return the prompt template.
 
         Raises:
-            RequestError: Two templates are given.
+            RequestError: Both a preset and a template file are given.
             DataError: The template's file is missing or malformed.
         """
         from tacit.probes.parts.questions import Template

@@ -69,7 +69,7 @@ class PartsProbe:
 
     @classmethod
     def of(cls, options: PartsOptions) -> Self:
-        """See ``Probe.of``.
+        """Build the probe from options; see ``Probe.of``.
 
         Raises:
             RequestError: Both a preset and a template file are given, or the options for nouns
@@ -129,7 +129,7 @@ class PartsProbe:
 
     @staticmethod
     def compare(found: Mapping[str, Findings]) -> pl.DataFrame:
-        """Compare models, paired; see ``tacit.probes.parts.compare``."""
+        """Compare each pair of models; see ``tacit.probes.parts.compare``."""
         from tacit.probes.parts.compare import compare
 
         return compare(found)
@@ -143,21 +143,21 @@ class PartsProbe:
 
     @staticmethod
     def headline(findings: Findings) -> str:
-        """See ``Declared.headline``."""
+        """Return the main result in one sentence; see ``Declared.headline``."""
         from tacit.probes.parts.sentences import headline
 
         return headline(findings)
 
     @staticmethod
     def sentences(findings: Findings) -> Iterator[str]:
-        """See ``Declared.sentences``."""
+        """Yield sentences on the questions and the results; see ``Declared.sentences``."""
         from tacit.probes.parts.sentences import sentences
 
         return sentences(findings)
 
     @staticmethod
     def notes(findings: Findings) -> Iterator[str]:
-        """See ``Declared.notes``."""
+        """Yield notes on intervals, beliefs and accuracy; see ``Declared.notes``."""
         from tacit.probes.parts.sentences import notes
 
         return notes(findings)
@@ -171,7 +171,7 @@ class PartsProbe:
 
     @staticmethod
     def report_graphs(found: Mapping[str, Findings], look: Theme) -> GraphSet | None:
-        """See ``Declared.graphs``: the parts graphs of drawings, before and after repair."""
+        """Return the parts graphs of drawings before and after repair; see ``Declared.graphs``."""
         from tacit.probes.parts.reading import graph_set
 
         return graph_set(found, look)
@@ -198,7 +198,7 @@ class PartsProbe:
 
     @staticmethod
     def graphs(shown: Shown, probe: PartsProbe, options: PartsOptions) -> list[tuple[str, str]]:
-        """Return the file name and SVG of each graph: the things of ``--graphs`` or a sample."""
+        """Return the file name and SVG of each parts graph that ``--graphs`` selects."""
         from tacit.probes.parts.graph import graphs
 
         things = names(options.graphs)
@@ -217,14 +217,14 @@ class PartsProbe:
         return {"questions": Requests(self.questions, self.prompts)}
 
     def measure(self, answers: Answers) -> Findings:
-        """See ``Probe.measure``."""
+        """Compute the findings from answers; see ``Probe.measure``."""
         answers = answers.joined(self.requests())
         if answers.sampled:
             return self.measure_votes(answers.votes("questions"))
         return self.measure_scores(answers.scores("questions"))
 
     def measure_file(self, beliefs: Path) -> Findings:
-        """See ``ReadsBeliefs.measure_file``."""
+        """Compute the findings from a file of beliefs; see ``ReadsBeliefs.measure_file``."""
         return self.measure_beliefs(answers_in(beliefs, self.statements, self.ontology))
 
     def measure_votes(self, votes: Sequence[Votes]) -> Findings:
@@ -252,7 +252,7 @@ class PartsProbe:
         Args:
             answers: One row per question, with the questions' columns and ``p_true`` (null =
                 missing). With an additional column ``annotator``, the table has one row per
-                statement of each drawing. Other columns are copied.
+                statement of each drawing. Other columns are copied to the findings.
 
         Returns:
             The findings, with confidence intervals clustered by thing. Without drawings, the

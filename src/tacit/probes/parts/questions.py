@@ -43,8 +43,8 @@ class Wording:
     """The wording of nouns, by the paper's rule or by the rules of English.
 
     Args:
-        number: The preset.
-        nouns: The exceptions, for ``grammar``.
+        number: The preset, ``paper`` or ``grammar``.
+        nouns: The exceptions to the rules of ``grammar``.
     """
 
     number: Number = "paper"
@@ -52,7 +52,7 @@ class Wording:
 
     @classmethod
     def of(cls, number: str, own: Path | None = None) -> Wording:
-        """Return the wording of a preset, with the user's exceptions.
+        """Return the noun wording of a preset, with the user's exceptions.
 
         Raises:
             RequestError: The preset is unknown, or exceptions are combined with the paper's rule.
@@ -115,7 +115,7 @@ class Template:
 
     @classmethod
     def load(cls, name: str = "plain") -> Template:
-        """Read a preset.
+        """Read a preset of the prompt template.
 
         Raises:
             RequestError: The preset does not exist.
@@ -141,7 +141,7 @@ class Template:
         return Prompt(text, self.positive + self.negative, self.separator)
 
     def logprobs(self, score: Scores) -> tuple[float | None, float | None]:
-        """Return the log-probabilities, in nats, of all positive and of all negative answers.
+        """Return the total log-probabilities (nats) of the positive and of the negative answers.
 
         If ``lacking`` is ``missing``, the value of the positive or negative answers is None if one
         of these answers has no score. If ``lacking`` is ``zero``, answers without a score count as

@@ -33,7 +33,7 @@ class RepairedBeliefs:
             column per stage that states whether the statement is true in the stage. Before repair,
             a statement without a belief is not true.
         before: The result of checking the raw beliefs for constraint violations.
-        groups: For each stage, the counts of its constraints by drawing.
+        groups: For each stage, the numbers of violated and decided constraints by drawing.
         repairs: The result of repair under each objective.
     """
 
@@ -82,7 +82,7 @@ def violation(
     Args:
         groups: The counts by drawing in each stage, as in ``Check.groups``.
         baselines: ``tacit.probes.parts.violation_baselines.baselines`` of the raw beliefs.
-        bootstrap: The bootstrap for the intervals, over things.
+        bootstrap: The bootstrap over things, for the intervals.
 
     Returns:
         Columns constraint, stage, violated, applicable, undecided, rate, low, high, shuffled,
@@ -136,13 +136,13 @@ def set_level(groups: pl.DataFrame, bootstrap: Bootstrap) -> dict[str, Any]:
 
     Args:
         groups: The counts by drawing.
-        bootstrap: The bootstrap for the intervals, over things.
+        bootstrap: The bootstrap over things, for the intervals.
 
     Returns:
         ``drawings_with_violation`` is the number of drawings with a violated constraint.
         ``consistent`` is the share of drawings whose believed statements can all be true together.
         ``contradiction_density`` is the share of decided constraints that are violated, averaged
-        over the drawings with a decided constraint. Both shares have an interval.
+        over the drawings with a decided constraint. The two shares have intervals.
     """
     import polars as pl
 
@@ -161,7 +161,7 @@ def set_level(groups: pl.DataFrame, bootstrap: Bootstrap) -> dict[str, Any]:
 
 
 def repair(repairs: Mapping[Objective, Repaired], by_drawing: pl.DataFrame) -> pl.DataFrame:
-    """Return the result of repair under each objective, and how many drawings change accuracy.
+    """Return the result of repair under each objective, and in how many drawings accuracy changes.
 
     Args:
         repairs: For each objective, the result of repair.

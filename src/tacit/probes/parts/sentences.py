@@ -67,7 +67,7 @@ def headline(findings: Findings) -> str:
 
 
 def _opposite(summary: Mapping[str, Any], gain: float) -> Iterator[str]:
-    """Yield a phrase on the objectives whose accuracy gain has the opposite sign."""
+    """Yield a phrase on the objectives whose gain has the opposite sign to the main objective's."""
     rows = [
         row
         for row in summary["accuracy_gain"]

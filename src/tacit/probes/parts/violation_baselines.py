@@ -39,7 +39,7 @@ def baselines(
     undecided for lack of a belief.
 
     Args:
-        beliefs: thing, annotator, subject, relation, object, p_true (null = missing).
+        beliefs: Columns thing, annotator, subject, relation, object and p_true (null when missing).
         ontology: The constraints.
         shuffles: The number of permutations.
         seed: Seed of the permutations.

@@ -46,7 +46,7 @@ def parts_graph(beliefs: pl.DataFrame, ontology: Ontology, look: Theme | None = 
         look: The palette and the objective.
 
     Returns:
-        An SVG document; equal beliefs return identical bytes. The document has three columns, or
+        An SVG document, which is identical for equal beliefs. The document has three columns, or
         two columns without gold labels.
 
     Raises:

@@ -98,7 +98,7 @@ class _Line:
     """All relations between two parts.
 
     Args:
-        tail: The part where the line starts, from which the relations are read.
+        tail: The part where the line starts; relations are read from this part to the other.
         head: The part where the line ends.
         names: The name of each relation, as read from tail to head, with its edge.
         directed: Whether any relation of the line has a direction.
@@ -111,7 +111,7 @@ class _Line:
 
     @property
     def gravity(self) -> int:
-        """The rank of the line's most severe fault; greater than all ranks without a fault."""
+        """The rank of the line's most severe fault; without a fault, the number of ranks."""
         faults = [edge.fault for _, edge in self.names if edge.fault is not None]
         return min(faults, default=len(FAULTS))
 
@@ -180,7 +180,7 @@ class _Page:
     def begin(self, column: float, body: float) -> tuple[Element, list[Element]]:
         """Create a document with its title, and a group for each stage with its heading.
 
-        The attributes of the document state how a web page can stack the stages. ``data-column`` is
+        The attributes of the document tell a web page how to stack the stages. ``data-column`` is
         the width of a stage, and ``data-top`` and ``data-bottom`` are its vertical extent.
 
         Args:

@@ -1,8 +1,8 @@
 """The edges of a parts graph, computed from the beliefs about one drawing.
 
-An edge represents a statement and the equivalent statements. Of two inverse relations, an edge uses
-the relation that the ontology lists first. The two parts of a symmetric relation are sorted. The
-faults of an edge are the violated constraints that involve its statements.
+An edge represents a statement and the statements that are equivalent to it. Of two inverse
+relations, an edge uses the relation that the ontology lists first. The two parts of a symmetric
+relation are sorted. The faults of an edge are the violated constraints that involve its statements.
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ class Edge:
 
 @dataclass(frozen=True)
 class Graph:
-    """One stage of one drawing.
+    """The graph of one stage of one drawing.
 
     Args:
         stage: The column that contains the stage's truth values.
@@ -230,8 +230,8 @@ def _reduced(edges: Sequence[Edge], ontology: Ontology) -> list[Edge]:
     """Mark the edges that follow from other edges.
 
     An edge can follow from or imply other edges only if it has no fault and its relation is
-    transitive. The faultless edges of the relation must not contain a cycle. The omitted edges can
-    therefore be recovered from the remaining edges.
+    transitive. The faultless edges of the relation must also contain no cycle. Under these
+    conditions, the omitted edges can be recovered from the remaining edges.
     """
     found = []
     relations = dict.fromkeys(edge.relation for edge in edges)
