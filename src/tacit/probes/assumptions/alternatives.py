@@ -93,7 +93,7 @@ def _is_bare(text: str) -> bool:
 
 
 def _completed(words: list[str], feature: list[str]) -> str | None:
-    """Add the feature's verb, "does" or "is" to an alternative that lacks a verb."""
+    """Add a verb to an alternative: the verb of its feature, "does" or "is"."""
     if not words or not feature or predicate(" ".join(feature)) is None:
         return None
     verb, first = feature[0].lower(), words[0].lower()

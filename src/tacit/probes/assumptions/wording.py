@@ -2,7 +2,7 @@
 
 ``has fur_hair`` becomes "has fur", ``does eat`` becomes "eats", and ``made of metal`` becomes "is
 made of metal". Other norms write properties in other notations; ``docs/reference/norms.md`` lists
-how Tacit reads each notation. A property in a notation that this page does not list has no wording.
+how Tacit reads each notation. A property in a notation that ``norms.md`` does not list has no wording.
 The property "god" of the concept "church", for example, does not state a relation.
 """
 
