@@ -2,8 +2,8 @@
 
 ``has fur_hair`` becomes "has fur", ``does eat`` becomes "eats", and ``made of metal`` becomes "is
 made of metal". Other norms write properties in other notations; ``docs/reference/norms.md`` lists
-how Tacit reads each notation. A property in a notation that ``norms.md`` does not list has no wording.
-The property "god" of the concept "church", for example, does not state a relation.
+how Tacit reads each notation. A property in a notation that ``norms.md`` does not list has no
+wording. The property "god" of the concept "church", for example, does not state a relation.
 """
 
 from __future__ import annotations
