@@ -1,8 +1,8 @@
-"""Wording of alternatives: add the feature's verb, and replace ungrammatical alternatives.
+"""Build predicates from alternatives, which are people's own wordings of a norms feature.
 
-An alternative without a verb takes the verb of its feature: for the feature ``has keys``, the
-alternative "a keyboard" becomes "has a keyboard". An ungrammatical alternative is replaced by the
-feature, because the authors of the norms normalised the features.
+An alternative without a verb receives the verb of its feature: for the feature ``has keys``, the
+alternative "a keyboard" becomes "has a keyboard". An ungrammatical alternative is replaced by its
+feature, whose wording the authors of the norms normalised.
 """
 
 from __future__ import annotations
@@ -37,12 +37,12 @@ _CAUSATIVES = frozenset({"make", "makes", "let", "lets", "help", "helps", "have"
 
 
 def worded(alternative: str, feature: str) -> str | None:
-    """Return an alternative as a predicate.
+    """Return an alternative, such as "a keyboard", as a predicate, such as "has a keyboard".
 
-    If the alternative has no verb, the feature's verb, "does" or "is" is added.
+    An alternative without a verb receives the feature's verb, "does" or "is".
 
     Returns:
-        The predicate; None if the alternative has no wording.
+        The predicate; None if no predicate can be formed.
     """
     if not _is_bare(alternative):
         return predicate(alternative)
@@ -51,20 +51,20 @@ def worded(alternative: str, feature: str) -> str | None:
 
 
 def wordings(text: str) -> Iterator[str]:
-    """Yield one text per combination of a feature's or alternative's underscore-joined words."""
+    """Expand underscores: ``has fur_hair`` yields "has fur" and "has hair"."""
     tokens = [[word for word in token.split("_") if word] for token in text.split()]
     for words in itertools.product(*filter(None, tokens)):
         yield " ".join(words)
 
 
 def corrected(said: str, feature: str) -> str | None:
-    """Return the feature's predicate that replaces an ungrammatical alternative.
+    """Return the predicate of the feature if the alternative is ungrammatical.
 
-    An alternative is ungrammatical in two cases. It uses "be" as a finite verb ("you be sick"), and
-    the feature does not. Or a wording of the feature has the same words in other forms, and only
-    the alternative's form is wrong: a missing apostrophe ("queens head"), a singular or a missing
-    article where the noun needs a plural or an article ("has antler", "has long tail"), or a base
-    form after a preposition ("used for cut").
+    An alternative is ungrammatical in two cases. In the first case, the alternative uses "be" as a
+    finite verb ("you be sick"), and the feature does not. In the second case, the alternative and
+    the feature have the same words, and only the alternative contains a wrong form. Wrong forms are
+    a missing apostrophe ("queens head"), a singular noun that needs an article or a plural ending
+    ("has antler", "has long tail"), and a base form after a preposition ("used for cut").
 
     Args:
         said: The predicate of the alternative.
@@ -93,7 +93,7 @@ def _is_bare(text: str) -> bool:
 
 
 def _completed(words: list[str], feature: list[str]) -> str | None:
-    """Complete an alternative that lacks a verb, with its feature's verb, "does" or "is"."""
+    """Add a verb to an alternative: the verb of its feature, "does" or "is"."""
     if not words or not feature or predicate(" ".join(feature)) is None:
         return None
     verb, first = feature[0].lower(), words[0].lower()
@@ -122,7 +122,7 @@ def _lead(feature: list[str]) -> int:
 
 
 def _with_article(words: list[str], rest: list[str], verb: str) -> list[str]:
-    """Add an article to a singular noun if the feature has one ("handle" for "has a grip")."""
+    """Add an article to "handle" if the feature has an article, as in "has a grip"."""
     if not rest or rest[0].lower() not in {"a", "an"} or words[0].lower() in _DETERMINERS:
         return words
     last = words[-1].lower()
@@ -143,7 +143,7 @@ def _has_infinite_be(said: str) -> bool:
 
 
 def _faults(said: str, rival: str) -> int:
-    """Count the wrong forms of a text compared with a rival text; 0 if their words differ."""
+    """Count the word forms that are wrong in a text but right in a rival text of the same words."""
     own, other = _bare_words(said), _bare_words(rival)
     if len(own) != len(other):
         return 0
@@ -177,7 +177,7 @@ def _is_same_word(word: str, other: str) -> bool:
 
 
 def _is_wrong(one: tuple[str, bool], another: tuple[str, bool], before: str) -> bool:
-    """Check whether a form is wrong, given the correct form and the preceding word."""
+    """Check whether a word form is wrong, given the correct form and the preceding word."""
     (word, determined), (right, needs) = one, another
     if word == right:
         is_noun = _may_be_noun(word) and not is_plural(word)
@@ -196,7 +196,7 @@ def _is_base_verb(word: str) -> bool:
 
 
 def _may_be_noun(word: str) -> bool:
-    """Check whether a word can be a noun. Words not in the lexicon count: nearly all are nouns."""
+    """Check whether a word can be a noun; words outside the lexicon count as nouns."""
     kinds = kinds_of(word).all
     return not kinds or "NOUN" in kinds
 

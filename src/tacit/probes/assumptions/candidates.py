@@ -1,7 +1,7 @@
 """Candidate sets of rankings and their chance levels.
 
-A reciprocal rank of 0.2 among 34 words means less than one of 0.1 among 1,876 words, so every
-rank-based figure is reported with the number of candidates and the chance level.
+A reciprocal rank of 0.2 among 34 words means less than a reciprocal rank of 0.1 among 1,876 words.
+Every rank-based figure is therefore reported with the number of candidates and the chance level.
 """
 
 from __future__ import annotations
@@ -38,9 +38,10 @@ def chance_mrr(candidates: int) -> float:
 def chance_precision(responses: int, candidates: int) -> float:
     """Return the expected average precision of a uniformly random ranking.
 
-    For m responses among n candidates, the expectation is H_n/n + (m - 1)/(n - 1) (1 - H_n/n): a
-    response at rank k is preceded by (k - 1)(m - 1)/(n - 1) other responses on average. For one
-    response, it equals the expected reciprocal rank, H_n/n.
+    For m responses among n candidates, the expectation is H_n/n + (m - 1)/(n - 1) (1 - H_n/n),
+    where H_n is the n-th harmonic number. On average, (k - 1)(m - 1)/(n - 1) other responses
+    precede a response at rank k. For one response, the expectation equals the expected reciprocal
+    rank, H_n/n.
 
     Args:
         responses: m, from 1 to n.
@@ -62,11 +63,11 @@ def chance_precisions(elicitation: pl.DataFrame) -> pl.DataFrame:
     """Compute the chance level of each prompt's average precision.
 
     Args:
-        elicitation: As for ``elicitation_measures.precisions``.
+        elicitation: The input table of ``elicitation_measures.precisions``.
 
     Returns:
-        relation, preface, over, concept, ``candidates``, ``chance`` (null if no response has a
-        rank).
+        Columns relation, preface, over, concept, ``candidates`` and ``chance`` (null if no response
+        has a rank).
     """
     import polars as pl
 
@@ -79,15 +80,15 @@ def chance_precisions(elicitation: pl.DataFrame) -> pl.DataFrame:
 
 
 def with_chance(by_relation: pl.DataFrame, elicitation: pl.DataFrame) -> pl.DataFrame:
-    """Add the number of candidates and the chance level to mean average precisions.
+    """Add the number of candidates and the chance level to a table of mean average precisions.
 
     Args:
         by_relation: The result of ``elicitation_measures.by_relation``.
-        elicitation: The table that ``by_relation`` was computed from.
+        elicitation: The elicitation table from which ``by_relation`` was computed.
 
     Returns:
-        ``by_relation`` with ``candidates`` (the largest number of a prompt) and ``chance_map`` (the
-        mean over the prompts that have a ranked response).
+        ``by_relation`` with the columns ``candidates`` (the largest number of candidates of a
+        prompt) and ``chance_map`` (the mean chance level of the prompts with a ranked response).
     """
     import polars as pl
 
@@ -104,20 +105,20 @@ def candidate_sets(
     retrieved: Iterable[tuple[Retrieval, Sequence[Ranking]]],
     elicited: tuple[Eliciting, Sequence[Ranking]],
 ) -> pl.DataFrame:
-    """List the candidate sets of a run, one row per set.
+    """List the candidate sets of a run, with one row per set.
 
-    Ranks of two runs are comparable only if both have the same candidates and neither lacks any of
-    them.
+    The ranks of two models are comparable only if both models rank the same candidates and no
+    candidate is missing.
 
     Args:
-        retrieved: The retrieval of each wording with its rankings.
-        elicited: Elicitation with its rankings.
+        retrieved: The retrieval prompts of each wording, paired with their rankings.
+        elicited: The elicitation prompts, paired with their rankings.
 
     Returns:
-        ``part`` (retrieval or elicitation), ``of`` (the wording for retrieval; vocabulary or
-        sensible for elicitation), ``relation`` (null for retrieval), ``words`` (the number of
-        candidates), ``missing`` (the largest number of candidates that the model cannot write),
-        ``digest`` (SHA-256 of the words).
+        Columns ``part`` (``retrieval`` or ``elicitation``), ``of`` (the wording of retrieval
+        prompts; ``vocabulary`` or ``sensible`` for elicitation), ``relation`` (null for retrieval),
+        ``words`` (the number of candidates), ``missing`` (the largest number of candidates that the
+        model cannot write) and ``digest`` (SHA-256 of the candidates).
     """
     import polars as pl
 

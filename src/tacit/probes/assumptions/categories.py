@@ -1,7 +1,8 @@
 """Number of concepts that share a property, by category (Weir et al. 2020, "Properties Grouped").
 
 In the paper, the average perceptual property occurs in nearly twice as many concepts as the average
-non-perceptual property (6 against 3), which makes it the weaker clue.
+non-perceptual property (6 against 3). A perceptual property is therefore the weaker clue to a
+concept.
 """
 
 from __future__ import annotations
@@ -26,17 +27,18 @@ POOLED: Mapping[str, frozenset[str]] = {
 
 
 def by_category(norms: Norms) -> pl.DataFrame:
-    """Count the concepts in which the average property of each category occurs.
+    """Compute the mean number of concepts per property for each property category.
 
     Args:
-        norms: The norms. All properties count, including those that no prompt can state. A property
-            that occurs under two categories counts in both.
+        norms: The norms. Properties that no prompt can state are included. A property that occurs
+            under two categories is counted in each category.
 
     Returns:
-        ``category`` (sorted by name, then the pooled ``perceptual`` and ``non-perceptual``),
-        ``properties`` (the number of distinct features), ``concepts_per_property`` (the mean number
-        of concepts per feature), ``usable`` (the number of concepts with at least one property of
-        the category). Empty if the norms name no category.
+        Columns ``category`` (the categories by name, followed by the pooled ``perceptual`` and
+        ``non-perceptual``), ``properties`` (the number of distinct features),
+        ``concepts_per_property`` (the mean number of concepts per feature) and ``usable`` (the
+        number of concepts with at least one property of the category). The table is empty if the
+        norms do not state categories.
     """
     import polars as pl
 
@@ -59,7 +61,8 @@ def counts(norms: Norms) -> pl.DataFrame:
     """Count the concepts with at least n properties of a category, for n from 1 to 10 (Figure 3a).
 
     Returns:
-        ``category`` (as in ``by_category``), ``n``, ``concepts``.
+        Columns ``category`` (as in ``by_category``), ``n`` and ``concepts`` (the number of
+        concepts).
     """
     import polars as pl
 
@@ -72,7 +75,7 @@ def counts(norms: Norms) -> pl.DataFrame:
 
 
 def _categories(norms: Norms) -> dict[str, list[Property]]:
-    """Group the properties by category, then by pooled category."""
+    """Group properties by category, and by the categories that the paper pools."""
     found: dict[str, list[Property]] = {}
     for one in norms.properties:
         if one.category is not None:

@@ -1,7 +1,8 @@
-"""Paired comparison of models on the assumptions probe, with intervals.
+"""Paired comparison of models on the assumptions probe, with confidence intervals.
 
-Ranks are compared over one candidate set only. If two models ranked different words, retrieval
-ranks are recomputed among the concepts that both models scored, and elicitation has no difference.
+The ranks of two models are compared over a single candidate set. If two models ranked different
+candidates, retrieval ranks are recomputed among the concepts that both models scored, and no
+difference is reported for elicitation.
 """
 
 from __future__ import annotations
@@ -60,32 +61,35 @@ _OPTIONAL = (
 
 
 def compare(found: Mapping[str, Findings], bootstrap: Bootstrap | None = None) -> pl.DataFrame:
-    """Compare the figures of each pair of models on the prompts that both models have.
+    """Compare the figures of each pair of models on the prompts that both models answered.
 
-    Retrieval is compared in the order of Figure 2, over all categories, in every wording that both
-    models were asked in. Two models without a common wording are compared across their wordings,
-    which are different questions. Elicitation is compared with the preface "Everyone knows that",
-    as in the paper. The probability of a word is not compared with the probability of a whole
-    sentence, which a causal model returns in the wording ``sentence``.
+    Retrieval is compared in the property order of Figure 2, over all categories, in every wording
+    that both models share. If two models share no wording, retrieval is compared across wordings,
+    which ask different questions. Elicitation is compared on the prompts that start with "Everyone
+    knows that", as in the paper. The probability of a whole sentence, which a causal model returns
+    in the wording ``sentence``, is not compared with the probability of a word.
 
     Args:
-        found: Each model's findings, by its name: the tables ``retrieval``, ``retrieval_scores``,
-            ``candidates`` and ``elicitation``, and ``kind`` in the summary.
-        bootstrap: The bootstrap for intervals, over concepts; ``Bootstrap.for_pairs`` by default.
+        found: The findings by model name, each with the tables ``retrieval``, ``retrieval_scores``,
+            ``candidates`` and ``elicitation``, and with ``kind`` in the summary.
+        bootstrap: The bootstrap over concepts, for the intervals; ``Bootstrap.for_pairs`` by
+            default.
 
     Returns:
-        The columns of ``tacit.findings.compare.COMPARISON``, with these optional columns: ``n``
-        (the number of concepts measured for both models), ``part`` (``retrieval`` or
-        ``elicitation``), ``measure`` (``mrr``, ``probability``, ``renormalised``; ``map
-        vocabulary``, ``map sensible``, ``spearman``), ``relation`` (null for retrieval),
-        ``properties`` (the number stated; null for elicitation), ``first_wording``,
-        ``second_wording`` (null for elicitation), ``same_question`` (false if the wordings are
-        different questions), ``first_candidates``, ``second_candidates`` (the largest number of
-        ranked words), ``first_chance``, ``second_chance`` (the mean chance levels), ``note``
-        (different questions, fewer candidates than a model's own, or the reason why there is no
-        difference), ``printed`` (for retrieval, true with 1, 4 and 10 properties; true for
-        elicitation). Candidates and chance are null for ``probability`` and ``spearman``, which are
-        not computed from ranks. Figures are null if no concept was measured for both models.
+        The columns of ``tacit.findings.compare.COMPARISON``, and the optional columns that follow.
+        ``n`` is the number of concepts measured for both models. ``part`` is ``retrieval`` or
+        ``elicitation``. ``measure`` is ``mrr``, ``probability`` or ``renormalised`` for retrieval,
+        and ``map vocabulary``, ``map sensible`` or ``spearman`` for elicitation. ``relation`` is
+        null for retrieval. ``properties`` (the number of stated properties), ``first_wording`` and
+        ``second_wording`` are null for elicitation. ``same_question`` is false if the two wordings
+        ask different questions. ``first_candidates`` and ``second_candidates`` are the largest
+        numbers of words that the models ranked. ``first_chance`` and ``second_chance`` are the mean
+        chance levels of the two models. ``note`` says that the wordings ask different questions,
+        that fewer candidates than a model's own were ranked, or why there is no difference.
+        ``printed`` is true for elicitation, and for retrieval with 1, 4 and 10 properties. The
+        columns of candidates and chance levels are null for ``probability`` and ``spearman``, which
+        are not computed over candidates. Figures are null if no concept was measured for both
+        models.
     """
     import polars as pl
 
@@ -99,7 +103,7 @@ def compare(found: Mapping[str, Findings], bootstrap: Bootstrap | None = None) -
 
 
 def _worded(row: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a row's label and notes, and whether the row is printed."""
+    """Return the label and note of a comparison's row, and whether the row is printed."""
     n = row.get("properties")
     figure = _MEASURES[row["measure"]]
     if "relation" in row:
@@ -116,22 +120,22 @@ def _worded(row: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def retrieval_name(measure: str, n: int, wording: str) -> str:
-    """Return the name of a figure of retrieval with n stated properties."""
+    """Return the name of a retrieval figure for prompts that state n properties."""
     return f"{_MEASURES[measure]}, {several(n, 'property', 'properties')} stated ({wording})"
 
 
 def _asked(row: Mapping[str, Any]) -> str:
-    """Return the wording, or both wordings if they differ."""
+    """Return the common wording, or both wordings if the models have different wordings."""
     if row["same_question"]:
         return str(row["first_wording"])
     return f"{row['first_wording']} and {row['second_wording']}: different questions"
 
 
 def different_questions(wordings: Mapping[str, Sequence[str]]) -> list[str]:
-    """Return a warning for each pair of models without a common wording of retrieval.
+    """Return a warning for each pair of models whose retrieval prompts share no wording.
 
     Args:
-        wordings: The wordings of retrieval by the model's name.
+        wordings: The wordings of the retrieval prompts, by model name.
     """
     return [
         f"Assumptions: retrieval uses the wording {' and '.join(wordings[one])} for {one} and the "
@@ -167,15 +171,17 @@ def _wordings(one: pl.DataFrame, other: pl.DataFrame) -> list[tuple[str, str]]:
 
 @dataclass(frozen=True)
 class Side:
-    """One model's retrieval in one wording.
+    """The retrieval results of one model in one wording.
 
     Args:
-        values: ``n``, ``concept``, ``candidates`` and the figures of each prompt.
-        targets: ``n``, ``concept`` and the target ``word`` of each prompt.
-        scores: ``n``, ``concept``, ``word`` (one row for each concept's word) and the word's
-            ``logprob`` in nats.
-        candidates: The digest of the candidates; None if the model cannot write some of them.
-        sentences: Whether the probabilities are those of whole sentences.
+        values: The columns ``n``, ``concept``, ``candidates`` and the figures, with one row per
+            prompt.
+        targets: The columns ``n``, ``concept`` and ``word``, which is the target of the prompt.
+        scores: The columns ``n``, ``concept``, ``word`` and ``logprob`` (in nats), with one row per
+            prompt and candidate word.
+        candidates: The SHA-256 digest of the candidates; None if the model cannot write some
+            candidates.
+        sentences: Whether the probabilities are those of whole sentences rather than words.
     """
 
     values: pl.DataFrame
@@ -186,7 +192,7 @@ class Side:
 
     @classmethod
     def of(cls, findings: Findings, wording: str) -> Side:
-        """Build the side of one model from its findings."""
+        """Build the retrieval results of one model in one wording from its findings."""
         import polars as pl
 
         retrieval = findings.tables[RETRIEVAL].filter(
@@ -201,10 +207,11 @@ class Side:
         )
 
     def among(self, common: pl.DataFrame) -> pl.DataFrame:
-        """Return the values with ranks and renormalised probabilities among common candidates.
+        """Return the values with ranks and probabilities recomputed among common candidates.
 
         Args:
-            common: ``n``, ``concept``, ``word``: the candidates of each prompt.
+            common: The columns ``n``, ``concept`` and ``word``, which list the candidates of each
+                prompt.
         """
         import polars as pl
 
@@ -243,10 +250,10 @@ def _retrieval(one: Side, other: Side, bootstrap: Bootstrap) -> Iterator[dict[st
 
 
 def comparable(sides: Sequence[Side]) -> list[pl.DataFrame]:
-    """Return the values of each model, ranked over the same candidates.
+    """Return each model's retrieval values, ranked over the same candidates.
 
-    These are the models' own values if all have the same candidates, else their values among the
-    words that all of them scored.
+    Models with the same candidates keep their own values without recomputation. If the candidates
+    differ, the values are recomputed among the words that all models scored.
     """
     first = sides[0]
     if first.candidates is not None and len({side.candidates for side in sides}) == 1:
@@ -264,7 +271,7 @@ def _paired(pairs: pl.DataFrame, bootstrap: Bootstrap) -> dict[str, Any]:
 
 
 def _chances(pairs: pl.DataFrame, of: str) -> dict[str, Any]:
-    """Return each model's largest number of candidates and mean chance level."""
+    """Return the largest number of candidates and the mean chance level of each model."""
     found: dict[str, Any] = {}
     whole = pairs.drop_nulls(["first", "second"])
     for side, column in (("first", "candidates"), ("second", "candidates_second")):
@@ -304,7 +311,7 @@ def _elicitation(one: Findings, other: Findings, bootstrap: Bootstrap) -> Iterat
 
 
 def _elicited(findings: Findings) -> dict[str, pl.DataFrame]:
-    """Return one table per measure, with the preface: each prompt's value, candidates, chance."""
+    """Return the value, candidates and chance level of each prompt with the preface, by measure."""
     import polars as pl
 
     elicitation = findings.tables[ELICITATION]
@@ -322,7 +329,7 @@ def _elicited(findings: Findings) -> dict[str, pl.DataFrame]:
 
 
 def _digests(findings: Findings, part: str, of: str) -> dict[str | None, str | None]:
-    """Return the digest of the candidates by relation; None if the model cannot write some."""
+    """Return the candidates' digest by relation; None if the model cannot write some candidates."""
     rows = findings.tables["candidates"].filter(part=part, of=of)
     return {
         row["relation"]: None if row["missing"] else row["digest"]

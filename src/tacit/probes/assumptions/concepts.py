@@ -1,4 +1,4 @@
-"""Views of a run's concepts, with the prompts and log-probabilities behind each concept."""
+"""Report views of a run's concepts, with the prompts and log-probabilities of each concept."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ _CONCEPTS = TableSpec(
 
 
 def _behind(spec: TableSpec, *names: str) -> TableSpec:
-    """Return the spec of a run's table, reduced to some columns, that opens behind a concept."""
+    """Return a table's spec with only the named columns, to list the rows of one concept."""
     by_name = {column.name: column for column in spec.columns}
     columns = tuple(by_name[name] for name in names)
     return replace(
@@ -65,13 +65,13 @@ _BEHIND = (
 
 
 def concept_views(findings: Findings, most: int) -> Iterator[View]:
-    """Yield the view of all concepts, and the views that open behind a concept.
+    """Yield the view of all concepts, and the views that a reader opens for one concept.
 
-    The views behind a concept show its prompts, the best candidates and people's responses.
+    Opening a concept shows its prompts, the best candidates and people's responses.
 
     Args:
         findings: The findings of a run.
-        most: The maximum number of rows that open behind concepts.
+        most: The maximum total number of rows of prompts, candidates and responses.
     """
     import polars as pl
 
@@ -106,7 +106,7 @@ def concept_views(findings: Findings, most: int) -> Iterator[View]:
 def _with_ranks(
     concepts: pl.DataFrame, stated: pl.DataFrame, responses: pl.DataFrame
 ) -> pl.DataFrame:
-    """Add each concept's best rank by number of properties, and the best rank of its responses."""
+    """Add each concept's best rank per number of properties, and the best rank of a response."""
     import polars as pl
 
     best = pl.col("rank").min()
@@ -121,7 +121,7 @@ def _with_ranks(
 
 
 def _among(ranks: pl.DataFrame) -> str:
-    """Describe the number of candidates and their chance MRR."""
+    """Describe the number of candidates and the chance level of the mean reciprocal rank."""
     counts = sorted(set(ranks.drop_nulls("rank")["candidates"]))
     if not counts:
         return ""
@@ -132,7 +132,7 @@ def _among(ranks: pl.DataFrame) -> str:
 
 
 def _sample(concepts: pl.DataFrame, rows: int, most: int) -> tuple[pl.DataFrame, str]:
-    """Return all concepts, or an evenly spaced sample, and a sentence that says which."""
+    """Return all concepts or an evenly spaced sample, and a sentence that describes the choice."""
     if rows <= most:
         return concepts, f"Shown: all {several(concepts.height, 'concept')}."
     kept = max(1, int(concepts.height * most / rows))

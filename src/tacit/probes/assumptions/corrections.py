@@ -27,9 +27,10 @@ class Correction:
 
     Args:
         feature: The feature, as the norms write it.
-        wording: The predicate to use: "lives in the woods".
-        concept: The concept, as the norms write it; None for every concept with this feature.
-        line: The line in the file, from 1; in YAML, the number of the entry, from 1.
+        wording: The predicate to use, such as "lives in the woods".
+        concept: The concept, as the norms write it; None to correct the feature for every concept.
+        line: The line in the file, counted from 1; for YAML, the number of the entry, counted from
+            1.
     """
 
     feature: str
@@ -39,7 +40,7 @@ class Correction:
 
     @property
     def shown(self) -> str:
-        """The feature, with the concept if there is one, for messages."""
+        """The feature as error messages show it, after the concept if there is a concept."""
         whose = "" if self.concept is None else f"{self.concept}: "
         return f"{whose}{self.feature!r}"
 
@@ -48,12 +49,13 @@ def read_corrections(path: Path | str) -> tuple[Correction, ...]:
     """Read corrections from a table or a YAML file.
 
     A table (TSV, CSV, JSONL, Parquet) has the columns ``feature``, ``wording`` and optionally
-    ``concept``. A YAML file is a list of entries with these fields.
+    ``concept``. A YAML file is a list of entries with the fields ``feature``, ``wording`` and
+    optionally ``concept``.
 
     Raises:
-        DataError: The file is missing, malformed or without corrections, a feature or wording is
-            empty, a wording contains an underscore (which could be a blank) or ends with a full
-            stop, comma or semicolon, or a property is corrected twice.
+        DataError: The file is missing, malformed or without corrections, a property is corrected
+            twice, or a feature or wording is empty. A wording contains an underscore, which could
+            be a blank, or ends with a full stop, comma or semicolon.
     """
     path = Path(path)
     entries = list(_of_yaml(path) if path.suffix in _YAML else _of_table(path))
@@ -71,11 +73,11 @@ def read_corrections(path: Path | str) -> tuple[Correction, ...]:
 
 
 class Corrections:
-    """The corrections of norms, and the corrections that match no property.
+    """Look up the corrected wording of properties, and list corrections that match no property.
 
     Args:
-        norms: The norms. If their features are written in McRae's notation, a correction may use
-            the feature as in the file (``beh_-_eats``) or as Tacit reads it (``does eat``).
+        norms: The norms. For norms in McRae's notation, a correction may write the feature as in
+            the file (``beh_-_eats``) or as Tacit reads it (``does eat``).
         corrections: The corrections.
     """
 
@@ -87,9 +89,10 @@ class Corrections:
         self.unmatched = tuple(entry for key, entry in self._known.items() if key not in there)
 
     def wording(self, one: Property) -> str | None:
-        """Return a property's corrected wording, or None.
+        """Return a property's corrected wording; None without a correction.
 
-        A correction for the property's concept takes precedence over one for every concept.
+        A correction for the property's concept takes precedence over a correction for every
+        concept.
         """
         for concept in (one.concept, None):
             entry = self._known.get((concept, one.feature))

@@ -38,10 +38,10 @@ class ElicitationPrompt:
     """A prompt that states a concept and a relation, with a blank for the property.
 
     Args:
-        relation: ``is``, ``is a``, ``has``, ``has a`` or ``made of``.
+        relation: The relation: ``is``, ``is a``, ``has``, ``has a`` or ``made of``.
         concept: The concept, as the norms name it.
-        text: "Everyone knows that a bear has ___."
-        responses: People's responses by decreasing frequency; ties are in the order of the file.
+        text: The prompt, such as "Everyone knows that a bear has ___."
+        responses: People's responses by decreasing frequency, with ties in the order of the file.
     """
 
     relation: str
@@ -55,7 +55,8 @@ class Phrasing:
     """The phrasing of elicitation prompts; the defaults are the paper's.
 
     Args:
-        preface: Whether the prompt starts with "Everyone knows that"; False is the ablation.
+        preface: Whether the prompt starts with "Everyone knows that"; False for the paper's
+            ablation.
         wording: ``sentence``, or ``blank-last``, which has no full stop after the blank.
         any_article: Whether "is an animal" also completes "is a ___".
 
@@ -73,11 +74,13 @@ class Phrasing:
 
 @dataclass(frozen=True, slots=True)
 class ElicitationRules:
-    """Which concepts and responses count; the defaults follow the paper as far as known.
+    """Which concepts and responses to use; the defaults follow the paper as far as it states them.
 
     Args:
-        concepts: As for ``Filters``; ``all`` also includes concepts of several words.
-        responses: Which wordings are responses, and with what frequency.
+        concepts: The preset of concepts: ``paper``, ``tagged``, or ``all``, which includes concepts
+            of several words.
+        responses: The preset that determines which wordings count as responses, and with what
+            frequency.
         least_people: The minimum production frequency of a property.
 
     Raises:
@@ -97,13 +100,13 @@ class Elicitation:
     """The elicitation prompts of norms.
 
     Args:
-        prompts: The prompts with at least one response, by relation in the paper's order, then in
-            the order of the file.
+        prompts: The prompts with at least one response, sorted by relation in the paper's order,
+            then in the order of the file.
         steps: The concepts that each filter removed.
-        without: For each relation, how many concepts passed the filters but have no one-word
-            response.
-        notes: The number of cases of each decision about responses
-            (``tacit.probes.assumptions.responses.NOTES``).
+        without: For each relation, the number of concepts that passed the filters but have no
+            one-word response.
+        notes: How often each decision that ``tacit.probes.assumptions.responses.NOTES`` lists was
+            made.
     """
 
     prompts: tuple[ElicitationPrompt, ...]
@@ -117,9 +120,9 @@ class Elicitation:
         return {relation: found[relation] for relation in self.without}
 
     def limited(self, norms: Norms, concepts: int | None) -> Elicitation:
-        """Keep only the prompts of the first concepts of the norms that have prompts.
+        """Keep only the prompts of the first ``concepts`` concepts that have prompts.
 
-        The removal of the other concepts is a further step.
+        The concepts that are removed are recorded as a further filter step.
 
         Args:
             norms: The norms, which determine the order of concepts.
@@ -135,9 +138,9 @@ class Elicitation:
         return replace(self, prompts=prompts, steps=(*self.steps, step))
 
     def completions(self, relation: str) -> tuple[str, ...]:
-        """Return people's completions of a relation for all concepts, the sensible set.
+        """Return people's completions of a relation, collected over all concepts.
 
-        The completions include all accepted spellings.
+        All accepted spellings of a completion are included.
         """
         words = (
             word
@@ -157,8 +160,8 @@ def elicit(
 ) -> Elicitation:
     """Build the elicitation prompts of norms, with people's responses.
 
-    A response is a one-word completion of the relation's prompt. For a corrected property, only the
-    corrected wording counts.
+    A response is a one-word completion of the relation's prompt. For a property with a correction,
+    only the corrected wording counts as a response.
 
     Args:
         norms: The norms.
@@ -188,7 +191,7 @@ def elicit(
 
 
 def _tests(concepts: ConceptPreset) -> Iterator[tuple[str, Callable[[str], bool]]]:
-    """Yield the name and the test of each filter of concepts, in order."""
+    """Yield the name and the test of each concept filter, in the order of application."""
     if concepts == "paper":
         yield TAGGED, lambda name: not is_tagged(name)
     if concepts != "all":
@@ -197,7 +200,7 @@ def _tests(concepts: ConceptPreset) -> Iterator[tuple[str, Callable[[str], bool]
 
 
 def asked_of(concept: str, relation: str, wording: str = "sentence") -> str:
-    """Return the elicitation prompt for a relation of a concept, with the preface.
+    """Return the elicitation prompt for a concept and a relation, with "Everyone knows that".
 
     Raises:
         RequestError: The wording is unknown.
@@ -218,7 +221,7 @@ SENSIBLE = "sensible"
 
 
 class Item(NamedTuple):
-    """One elicitation prompt with one candidate set."""
+    """An elicitation prompt paired with a candidate set."""
 
     preface: bool
     over: str
@@ -227,13 +230,15 @@ class Item(NamedTuple):
 
 @dataclass(frozen=True)
 class Eliciting:
-    """The elicitation prompts for one model, and their candidates.
+    """The elicitation prompts for one model, with the candidates of each prompt.
 
     Args:
-        asked: The prompts and people's responses, by whether the prompts have the preface.
-        own: The model's whole words, the candidates of ``vocabulary``.
-        shared: The words of all models compared; people's completions among them are ``sensible``.
-        top: The number of best candidates to store.
+        asked: The prompts and people's responses. The key True selects prompts that start with
+            "Everyone knows that".
+        own: The model's whole words, which form the candidate set ``vocabulary``.
+        shared: The words that all compared models share. People's completions among these words
+            form the candidate set ``sensible``.
+        top: The number of best candidates to store for each prompt.
     """
 
     asked: Mapping[bool, Elicitation]
@@ -243,7 +248,7 @@ class Eliciting:
 
     @cached_property
     def items(self) -> Sequence[Item]:
-        """Every prompt with each of its non-empty candidate sets, by preface, then by relation."""
+        """Every prompt paired with each non-empty candidate set, by preface, then by relation."""
         return [
             Item(preface, over, prompt)
             for preface, elicitation in self.asked.items()
@@ -254,16 +259,16 @@ class Eliciting:
 
     @cached_property
     def rankings(self) -> Sequence[RankingPrompt]:
-        """One ranking prompt per item; targets are the accepted spellings that are candidates."""
+        """One ranking prompt per item; targets are the accepted spellings among the candidates."""
         return [self._ranking(item) for item in self.items]
 
     def candidates(self, item: Item) -> Vocabulary:
-        """Return the candidates of an item."""
+        """Return the candidate words of an elicitation item."""
         return self.own if item.over == VOCABULARY else self._sensible[item.prompt.relation]
 
     @cached_property
     def _sensible(self) -> Mapping[str, Vocabulary]:
-        """By relation, people's completions for any concept that are shared words."""
+        """For each relation, people's completions for any concept that are words of all models."""
         any_way = next(iter(self.asked.values()), None)
         if any_way is None:
             return {}
@@ -285,7 +290,7 @@ class Eliciting:
 
 
 class ListPrompt(NamedTuple):
-    """One prompt of Prince's examples: asks for a list's concept or for a concept's properties."""
+    """A prompt from Prince's examples, which asks for a concept or for a concept's properties."""
 
     concept: str
     part: str
@@ -298,10 +303,11 @@ class Prince:
     """Prince's own examples as retrieval and elicitation prompts (Weir et al. 2020, Table 3).
 
     Args:
-        candidates: The model's whole words; targets that are not among them are left out.
-        wording: ``sentence`` or ``blank-last``, for prompts that ask for the concept.
-        ending: ``sentence`` or ``blank-last``, for prompts that ask for properties.
-        top: The number of best candidates to store.
+        candidates: The model's whole words; targets that are not whole words of the model are left
+            out.
+        wording: The wording of prompts that ask for the concept: ``sentence`` or ``blank-last``.
+        ending: The wording of prompts that ask for properties: ``sentence`` or ``blank-last``.
+        top: The number of best candidates to store for each prompt.
     """
 
     candidates: Vocabulary
@@ -312,7 +318,7 @@ class Prince:
 
     @cached_property
     def shown(self) -> Sequence[ListPrompt]:
-        """The prompts: for each example, the concept's prompt, then one prompt per relation."""
+        """The prompts of each example: one for the concept, then one for each relation."""
         return [
             told
             for example in self.examples

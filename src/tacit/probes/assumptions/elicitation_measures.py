@@ -1,8 +1,8 @@
-"""Agreement of elicited properties with people's (Weir et al. 2020, Table 2 and the ablation).
+"""Agreement of elicited properties with people's responses (Weir et al. 2020, Table 2).
 
-Only responses with a rank count. A response is absent if none of its accepted spellings is a
-candidate, and missing if it is a candidate that the model cannot write. Both are counted, and
-neither is treated as a low rank.
+The measures include only responses that have a rank. A response is absent if none of its accepted
+spellings is a candidate. A response is missing if the response is a candidate that the model cannot
+write. Absent and missing responses are counted, and neither kind is treated as a low rank.
 """
 
 from __future__ import annotations
@@ -28,17 +28,20 @@ _PROMPT = ("relation", "preface", "over", "concept")
 def precisions(elicitation: pl.DataFrame) -> pl.DataFrame:
     """Compute the average precision of each prompt over all its candidates.
 
-    A rank counts the candidates that are at least as probable, so responses with the same rank
-    share a threshold. The average precision is the sum over the distinct ranks r of (responses with
-    rank at most r) / r, times the share of the responses with rank r.
+    The rank of a response is the number of candidates that are at least as probable as the
+    response. Responses with the same rank therefore share a threshold of the average precision. The
+    average precision of a prompt is a sum over the distinct ranks r of its responses. The term of
+    each rank r is (responses with rank at most r) / r, times the share of the responses with rank
+    r.
 
     Args:
-        elicitation: relation, preface, over, concept, spelling, rank and candidates. Ranks must not
-            count a response's other spellings, because those are neither right nor wrong.
+        elicitation: Columns relation, preface, over, concept, spelling, rank and candidates. Ranks
+            must not count the other spellings of a response, which are neither right nor wrong.
 
     Returns:
-        relation, preface, over, concept, ``responses`` (the number with a rank), ``absent``,
-        ``missing``, ``candidates``, ``value`` (null if no response has a rank).
+        Columns relation, preface, over, concept, ``responses`` (the number of responses with a
+        rank), ``absent``, ``missing``, ``candidates`` and ``value`` (the average precision; null if
+        no response has a rank).
     """
     import polars as pl
 
@@ -62,12 +65,13 @@ def correlations(elicitation: pl.DataFrame) -> pl.DataFrame:
     """Compute Spearman's rho between production frequency and log-probability for each prompt.
 
     Args:
-        elicitation: relation, preface, over, concept, frequency, rank and logprob; only rows over
-            the vocabulary count.
+        elicitation: Columns relation, preface, over, concept, frequency, rank and logprob. Only
+            rows whose ``over`` is ``vocabulary`` are used.
 
     Returns:
-        relation, preface, concept, ``too_few`` (fewer than 3 ranked responses), ``constant`` (the
-        frequencies or the log-probabilities are all tied), ``value`` (null if either is true).
+        Columns relation, preface, concept, ``too_few`` (fewer than 3 ranked responses),
+        ``constant`` (all frequencies or all log-probabilities are tied) and ``value`` (rho; null if
+        ``too_few`` or ``constant``).
     """
     import polars as pl
 
@@ -100,13 +104,13 @@ def by_relation(elicitation: pl.DataFrame, bootstrap: Bootstrap) -> pl.DataFrame
     """Compute the mean average precision of each relation.
 
     Args:
-        elicitation: As for ``precisions``.
-        bootstrap: The bootstrap for intervals, over concepts.
+        elicitation: The input table of ``precisions``.
+        bootstrap: The bootstrap over concepts, for the intervals.
 
     Returns:
-        relation, preface, over, ``prompts`` (the number with a ranked response), ``absent`` and
-        ``missing`` (numbers of responses), ``without`` (the number of prompts without a ranked
-        response, which are left out), ``map``, ``map_low``, ``map_high``.
+        Columns relation, preface, over, ``prompts`` (the number of prompts with a ranked response),
+        ``absent`` and ``missing`` (numbers of responses), ``without`` (the number of prompts that
+        are left out because no response has a rank), ``map``, ``map_low`` and ``map_high``.
     """
     import polars as pl
 
@@ -125,16 +129,16 @@ def by_relation(elicitation: pl.DataFrame, bootstrap: Bootstrap) -> pl.DataFrame
 def agreement(elicitation: pl.DataFrame, bootstrap: Bootstrap) -> pl.DataFrame:
     """Compute the mean Spearman's rho of each relation.
 
-    Rho measures whether responses that more people gave are more probable.
+    Rho measures whether responses that more people gave are also more probable for the model.
 
     Args:
-        elicitation: As for ``correlations``.
-        bootstrap: The bootstrap for intervals, over concepts.
+        elicitation: The input table of ``correlations``.
+        bootstrap: The bootstrap over concepts, for the intervals.
 
     Returns:
-        relation, preface, ``prompts``, ``used`` (the number with a rho), ``too_few`` and
-        ``constant`` (numbers left out), and the mean rho of the used prompts: ``spearman``,
-        ``spearman_low``, ``spearman_high``.
+        Columns relation, preface, ``prompts``, ``used`` (the number of prompts with a rho),
+        ``too_few`` and ``constant`` (the numbers of prompts left out), ``spearman`` (the mean rho
+        of the used prompts), ``spearman_low`` and ``spearman_high``.
     """
     import polars as pl
 
@@ -151,19 +155,19 @@ def agreement(elicitation: pl.DataFrame, bootstrap: Bootstrap) -> pl.DataFrame:
 
 
 def ablation(elicitation: pl.DataFrame, bootstrap: Bootstrap) -> pl.DataFrame:
-    """Measure the effect of leaving out "Everyone knows that" ("Effect of Prompt Construction").
+    """Measure the effect of omitting "Everyone knows that" ("Effect of Prompt Construction").
 
-    Both means are over the prompts that have the measure with and without the preface.
+    The means with and without the preface are over the prompts for which both values are defined.
 
     Args:
-        elicitation: As for ``precisions`` and ``correlations``.
-        bootstrap: The bootstrap for intervals, over concepts.
+        elicitation: The input table of ``precisions`` and ``correlations``.
+        bootstrap: The bootstrap over concepts, for the intervals.
 
     Returns:
-        relation (only relations asked with and without the preface), ``measure`` (``map
-        vocabulary``, ``map sensible``, ``spearman``), ``prompts`` (the number of pairs),
-        ``with_preface``, ``without_preface``, ``difference`` (without minus with), ``low``,
-        ``high``.
+        Columns relation (only relations asked with and without the preface), ``measure`` (``map
+        vocabulary``, ``map sensible`` or ``spearman``), ``prompts`` (the number of pairs),
+        ``with_preface``, ``without_preface``, ``difference`` (``without_preface`` minus
+        ``with_preface``), ``low`` and ``high``.
     """
     import polars as pl
 
@@ -184,8 +188,9 @@ def measured(elicitation: pl.DataFrame) -> dict[str, pl.DataFrame]:
     """Return the values of all prompts for each measure of Table 2.
 
     Returns:
-        By measure (``map vocabulary``, ``map sensible``, ``spearman``), a table with relation,
-        preface, concept, value, candidates (null for ``spearman``, which ranks no candidates).
+        For each measure (``map vocabulary``, ``map sensible``, ``spearman``), a table with the
+        columns relation, preface, concept, value and candidates. The number of candidates is null
+        for ``spearman``, which ranks no candidates.
     """
     import polars as pl
 

@@ -1,4 +1,4 @@
-"""Examples of concept retrieval as properties are added (Weir et al. 2020, Figure 1)."""
+"""Examples that show concept retrieval as properties are added (Weir et al. 2020, Figure 1)."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _COLUMNS = ("best", "2.", "3.", "4.", "5.", "rank", "probability")
 
 @figure("Examples of concept retrieval", "Figure 1 of Weir et al. (2020).")
 def retrieval_examples(shown: Shown) -> Chart | None:
-    """Draw Figure 1: the five best candidates for some concepts as properties are added.
+    """Draw Figure 1: the five best candidates for a concept as properties are added to the prompt.
 
     Returns:
         The chart; None without retrieval results or without stored best candidates.
@@ -68,13 +68,13 @@ def retrieval_examples(shown: Shown) -> Chart | None:
 
 
 def _with_shown(table: pl.DataFrame, kinds: Mapping[str, str]) -> pl.DataFrame:
-    """Add ``shown``, the probability that the figure shows.
+    """Add the column ``shown``, the probability that the figure shows.
 
-    For whole sentences, this probability is the one among the candidates.
+    For whole sentences, ``shown`` is the probability among the candidates.
 
     Args:
-        table: ``model``, ``wording``, ``logprob`` and ``renormalised``.
-        kinds: Each model's kind, by the model's label.
+        table: The columns ``model``, ``wording``, ``logprob`` and ``renormalised``.
+        kinds: The kind of each model, such as ``causal``, by the model's label.
     """
     import polars as pl
 
@@ -88,7 +88,7 @@ def _with_shown(table: pl.DataFrame, kinds: Mapping[str, str]) -> pl.DataFrame:
 
 
 def _among(table: pl.DataFrame, kinds: Mapping[str, str]) -> str:
-    """Return the caption's text on candidates, chance level and probabilities among candidates."""
+    """Return a caption text on the number of candidates, the chance level and the probabilities."""
     counts = sorted(set(table["candidates"]))
     whole = any(
         reads_sentences(kinds.get(model), wording)
@@ -104,11 +104,12 @@ def chosen(table: pl.DataFrame) -> tuple[list[str], str]:
     """Choose the concepts to show: the paper's bear, if available, and typical concepts.
 
     Args:
-        table: The table ``retrieval`` of all models in the main order, with ``of``.
+        table: The table ``retrieval`` of all models in the main order, with the label of each row
+            in ``of``.
 
     Returns:
-        The concepts, and a description of the choice. Typical concepts are at fixed percentiles of
-        the mean reciprocal rank over all prompts and models.
+        The concepts, and a text that describes the choice. Typical concepts are at fixed
+        percentiles of the mean reciprocal rank over all prompts and models.
     """
     import polars as pl
 
@@ -134,9 +135,9 @@ def chosen(table: pl.DataFrame) -> tuple[list[str], str]:
 
 
 def phrases(texts: Sequence[str], wording: str) -> list[str]:
-    """Return what each prompt adds to the previous one: ``has fur``, ``+ is big``.
+    """Return the property that each prompt adds to the previous one: ``has fur``, ``+ is big``.
 
-    Return the whole texts if a prompt does not extend the previous one.
+    Return the whole texts of the prompts if a prompt does not extend the previous prompt.
     """
     said = [_properties(text, wording) for text in texts]
     known: list[str] = []

@@ -1,7 +1,7 @@
 """Figures of the assumptions probe, from its findings (Weir et al. 2020, Figures 1 to 3).
 
 The figures show one or more models under the names that the caller passes. A figure is None if its
-table is absent or has nothing to show. Missing and undefined values have no mark.
+table is absent or contains no values to draw. Missing and undefined values are not drawn.
 """
 
 from __future__ import annotations
@@ -106,7 +106,7 @@ def retrieval_categories(shown: Shown) -> Chart | None:
     """Draw Figure 3a: retrieval from properties of one category, and from all properties.
 
     Returns:
-        The chart, with a row of three panels per model, the third with the number of concepts; None
+        The chart, with one row of panels per model: two measures, and the number of concepts. None
         if no prompt is restricted to a category.
     """
     import polars as pl
@@ -139,10 +139,10 @@ def retrieval_categories(shown: Shown) -> Chart | None:
     "Properties with the highest or lowest production frequency first, or in random order.",
 )
 def retrieval_orders(shown: Shown) -> Chart | None:
-    """Draw Figure 3b: the most and the least frequent properties in either order, and random ones.
+    """Draw Figure 3b: retrieval from the most frequent, the least frequent and random properties.
 
     Returns:
-        The chart, with a row of panels per model; None if there are fewer than two orders.
+        The chart, with a row of panels per model; None if fewer than two orders were measured.
     """
     import polars as pl
 
@@ -183,7 +183,7 @@ def elicitation(shown: Shown) -> Chart | None:
     """Draw Table 2: mean average precision and Spearman's rho of each relation.
 
     Returns:
-        The chart, with a lane per model; None if none of the three measures is defined.
+        The chart, with a separate mark for each model; None if no measure is defined.
     """
     found = {name: rows for name, rows in _elicited(shown) if not rows["value"].is_null().all()}
     if not found:
@@ -243,7 +243,7 @@ def ablation(shown: Shown) -> Chart | None:
 
 @figure("Favoured words", "Words that rank first for many different concepts.")
 def favoured(shown: Shown) -> Chart | None:
-    """Draw the most frequent top candidates of each relation, and how often they were right.
+    """Draw the most frequent top candidates of each relation, and how often each was correct.
 
     Returns:
         The chart, with a row of panels per model; None if no word was ever the top candidate.
@@ -297,7 +297,7 @@ def favoured(shown: Shown) -> Chart | None:
     "parameters, by family.",
 )
 def size_of_models(shown: Shown) -> Chart | None:
-    """Plot the figures of several models against their size (not in the paper)."""
+    """Plot figures of several models against model size (not in the paper)."""
     return scale_chart(shown, scaling)
 
 
@@ -317,9 +317,10 @@ FIGURES: Mapping[str, FigureSpec] = {
 
 
 def _ranked(shown: Shown) -> pl.DataFrame | None:
-    """Return the measures of retrieval for groups in which a concept has a rank, with ``of``.
+    """Return the retrieval measures that are defined, with the label of each row in ``of``.
 
-    The probability of a whole sentence is null: only its probability among the candidates is shown.
+    The probability of a whole sentence is set to null, because only the probability among the
+    candidates is shown.
     """
     import polars as pl
 
@@ -346,7 +347,7 @@ def _curves(
     told: Sequence[Series],
     colours: Palette,
 ) -> Curves:
-    """Return a measure's curves by number of properties; ``whole`` sets the axis for all models."""
+    """Return a measure's curves over the number of properties; ``whole`` sets the axis range."""
     import polars as pl
 
     column = declared.RETRIEVAL_BY_NUMBER.column(measure)
@@ -379,7 +380,7 @@ def _pair(
     colours: Palette,
     banded: Collection[str] | None = None,
 ) -> list[alt.LayerChart]:
-    """Draw a model's reciprocal rank and probability (among candidates for whole sentences)."""
+    """Draw two panels for a model: the reciprocal rank, and the probability of the concept."""
     part = table.filter(of=of)
     second = "renormalised" if part["probability"].is_null().all() else "probability"
     first = replace(_curves(part, table, "mrr", told, colours), heading=of, banded=banded)
@@ -388,7 +389,7 @@ def _pair(
 
 
 def _counts(part: pl.DataFrame, colours: Palette) -> alt.LayerChart:
-    """Draw the number of concepts behind each point of a model's panels."""
+    """Draw the number of concepts over which each point of a model's panels is averaged."""
     import polars as pl
 
     cells = part.select(
@@ -405,7 +406,7 @@ def _counts(part: pl.DataFrame, colours: Palette) -> alt.LayerChart:
 
 
 def _elicited(shown: Shown) -> Iterator[tuple[str, pl.DataFrame]]:
-    """Yield each available measure of elicitation, with its rows as ``measured`` returns them."""
+    """Yield the name of each available elicitation measure, and the rows to draw."""
     import polars as pl
 
     lanes = {"label": pl.col("relation"), "series": pl.col("model")}
@@ -428,7 +429,7 @@ def _lanes(
     shown: Shown,
     words: Sequence[tuple[str, str]] = (("", "told"), ("n", "count")),
 ) -> alt.LayerChart:
-    """Draw a row per relation with a lane per model."""
+    """Draw a panel with a row per relation, and a separate mark for each model."""
     values = [0.0, *rows["value"], *rows["low"], *rows["high"]]
     title = "Spearman's rho" if measure == "spearman" else "mean average precision"
     domain = bounds(values, -1.0)
@@ -439,12 +440,12 @@ def _lanes(
 
 
 def _relations(tables: Iterable[pl.DataFrame]) -> list[str]:
-    """Return the relations of the tables in the paper's order, followed by any others."""
+    """Return the tables' relations in the paper's order, followed by any other relations."""
     held = {name for table in tables for name in table["relation"]}
     known = list(load_templates().relations)
     return [name for name in known if name in held] + sorted(held - set(known))
 
 
 def _named(names: Collection[str]) -> str:
-    """Return the model's name as a suffix of a title; empty if there are several names."""
+    """Return the model's name as a title suffix; empty if the figure shows several models."""
     return f": {next(iter(names))}" if len(names) == 1 else ""

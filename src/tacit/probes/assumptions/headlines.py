@@ -1,4 +1,4 @@
-"""Headlines and printed tables: concept retrieval and property elicitation."""
+"""Headlines and printed tables of concept retrieval and property elicitation."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ HEADLINES = (
 
 
 def headline_views(findings: Findings) -> Iterator[View]:
-    """Yield the rows of the headlines, each with its label in ``of``."""
+    """Yield the rows of the headlines, with the label of each row in the column ``of``."""
     import polars as pl
 
     rows = retrieved(findings, NUMBERS)
@@ -85,10 +85,11 @@ def headline_views(findings: Findings) -> Iterator[View]:
 
 
 def retrieved(findings: Findings, numbers: Sequence[int]) -> pl.DataFrame:
-    """Return retrieval in the order of Figure 2, over all categories, for some property counts.
+    """Return retrieval means in the order of Figure 2, for the given numbers of properties.
 
-    ``probability`` is the probability to show. For whole sentences, which a causal model scores in
-    the wording ``sentence``, this probability is the one among the candidates.
+    The column ``probability`` contains the probability to show. For whole sentences, which a causal
+    model scores in the wording ``sentence``, ``probability`` is the probability among the
+    candidates.
     """
     import polars as pl
 
@@ -113,7 +114,7 @@ def retrieved(findings: Findings, numbers: Sequence[int]) -> pl.DataFrame:
 
 
 def elicited(findings: Findings) -> pl.DataFrame:
-    """Return elicitation with the preface, over the whole vocabulary, by relation."""
+    """Return the elicitation measures with the preface over the vocabulary, by relation."""
     return findings.tables[ELICITATION_BY_RELATION.name].filter(preface=True, over="vocabulary")
 
 
@@ -166,7 +167,7 @@ _PRINCE = (
 
 
 def printed_views(findings: Findings) -> Iterator[View]:
-    """Yield the tables to print, except empty ones."""
+    """Yield the tables to print, and skip empty tables."""
     wording = findings.summary.get("elicitation_wording")
     of = f", wording {wording}" if wording else ""
     views = (
@@ -186,8 +187,8 @@ def _view(name: str, title: str, columns: tuple[Column, ...], table: pl.DataFram
 def _retrieval(findings: Findings) -> Iterator[View]:
     """Yield one table of concept retrieval per wording, with a row per number of properties.
 
-    If a causal model scores whole sentences, the table shows the probability among the candidates,
-    and the column's heading says so.
+    If a causal model scores whole sentences, the table shows the probability among the candidates
+    in a column with the heading "among candidates".
     """
     rows, kind = retrieved(findings, _NUMBERS), findings.summary.get("kind")
     among = replace(_PROBABILITY, heading="among candidates")
@@ -215,7 +216,7 @@ def _responses(findings: Findings, of: str) -> Iterator[View]:
 
 
 def _beside(people: pl.DataFrame, model: pl.DataFrame) -> pl.DataFrame:
-    """Combine people's words and a model's words, row by row, as text."""
+    """Combine people's words and a model's words row by row, and format numbers as text."""
     import polars as pl
 
     rows = [
@@ -229,7 +230,7 @@ def _beside(people: pl.DataFrame, model: pl.DataFrame) -> pl.DataFrame:
 
 
 def _examples(people: pl.DataFrame) -> Iterator[dict[str, Any]]:
-    """Yield a row for each example: the paper's two, or else the first with the same relation."""
+    """Yield the rows of the paper's two examples, or of the first prompts with their relations."""
     prefaced = people.filter(preface=True, over="vocabulary")
     table = people.filter(over="vocabulary") if prefaced.is_empty() else prefaced
     for concept, relation in _EXAMPLES:
@@ -258,7 +259,7 @@ def _relations(findings: Findings, of: str) -> Iterator[View]:
 
 
 def _prince(prince: pl.DataFrame, of: str) -> View:
-    """Return Table 3: the best candidates for Prince's own examples, with a star on her words."""
+    """Return Table 3: the best candidates for Prince's examples, with a star on Prince's words."""
     import polars as pl
 
     rows = []

@@ -1,4 +1,4 @@
-"""Means over concepts with their intervals, for single and for paired measurements."""
+"""Means over concepts with confidence intervals, for single and for paired measurements."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ if TYPE_CHECKING:
 
 
 class Paired(NamedTuple):
-    """The two means over pairs of measurements, and their difference.
+    """The means of paired first and second measurements, and the difference of the means.
 
     Args:
         pairs: The number of rows with both measurements.
         first: The mean of the first measurements; None without pairs.
         second: The mean of the second measurements; None without pairs.
-        difference: Second minus first; None without pairs.
+        difference: The second mean minus the first mean; None without pairs.
         low: The lower end of the difference's interval; None for fewer than two concepts.
-        high: The upper end; None for fewer than two concepts.
-        p_value: Two-sided, against no difference; None for fewer than two concepts.
+        high: The upper end of the difference's interval; None for fewer than two concepts.
+        p_value: The two-sided p-value of no difference; None for fewer than two concepts.
     """
 
     pairs: int
@@ -35,10 +35,11 @@ class Paired(NamedTuple):
 def mean(
     values: pl.DataFrame, of: str, bootstrap: Bootstrap
 ) -> tuple[float | None, float | None, float | None]:
-    """Return the mean of the non-null values and its interval's ends; None where undefined.
+    """Return the mean of the non-null values and the ends of its interval; None if undefined.
 
     Args:
-        values: ``concept`` (resampled) and the column to average; nulls are ignored.
+        values: The column ``concept``, which is resampled, and the column to average; nulls are
+            ignored.
         of: The column to average.
         bootstrap: The bootstrap for the interval.
     """
@@ -49,11 +50,11 @@ def mean(
 
 
 def paired(pairs: pl.DataFrame, bootstrap: Bootstrap) -> Paired:
-    """Return both means over the complete pairs, with an interval for their difference.
+    """Return the means of both measurements over complete pairs, and their difference's interval.
 
     Args:
-        pairs: ``concept`` (resampled), ``first``, ``second``; rows with a null in either are
-            ignored.
+        pairs: The columns ``concept`` (which is resampled), ``first`` and ``second``; rows with a
+            null ``first`` or ``second`` are ignored.
         bootstrap: The bootstrap for the interval.
     """
     import numpy as np

@@ -23,7 +23,7 @@ def _of_vocabulary(name: str) -> Mapping[str, Any]:
 
 
 def vocabulary_file(name: str) -> Path | None:
-    """Return the path of a vocabulary's file; None if the name is a built-in vocabulary.
+    """Return the path of a vocabulary file; None if the name is a built-in vocabulary.
 
     Raises:
         RequestError: The name is neither a built-in vocabulary nor a file.
@@ -40,7 +40,7 @@ def vocabulary_file(name: str) -> Path | None:
 
 @dataclass(frozen=True)
 class NormsOptions:
-    """The norms, and which of their concepts, properties and responses are used."""
+    """Options that select the norms, and the concepts, properties and responses to use."""
 
     norms: Path = option(
         help="A file of feature norms: CSLB, McRae, or a table with the columns concept, feature "
@@ -83,7 +83,7 @@ class NormsOptions:
     )
 
     def own_wordings(self) -> tuple[Correction, ...]:
-        """Read the corrections; none without a file.
+        """Read the user's file of corrections; return an empty tuple without a file.
 
         Raises:
             DataError: The file is missing or malformed.
@@ -95,7 +95,7 @@ class NormsOptions:
 
 @dataclass(frozen=True)
 class AssumptionsOptions(NormsOptions):
-    """The options for the norms, and for the prompts and rankings of models."""
+    """Options for the norms, and for the prompts and rankings of models."""
 
     vocabulary: str = option(
         "shared",

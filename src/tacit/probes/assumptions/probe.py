@@ -1,4 +1,4 @@
-"""The assumptions probe: builds requests from norms and a model's words, and measures answers."""
+"""The assumptions probe builds requests from norms and a model's words, and measures answers."""
 
 from __future__ import annotations
 
@@ -55,23 +55,25 @@ CausalWording = Literal["blank-last", "sentence", "both"]
 
 @dataclass(frozen=True, slots=True)
 class Choices:
-    """The settings of a run, the same for all models; the defaults are the paper's (all orders).
+    """The settings of a run, which all models share; the defaults follow the paper.
 
     Args:
-        vocabulary: The candidates of retrieval: the words ``shared`` by the models compared, each
-            model's ``own`` words, the names of the ``concepts``, or the words of a ``file``.
-        words: The words of the file; None for other vocabularies.
+        vocabulary: The candidates of retrieval: ``shared`` (the words that all compared models
+            share), ``own`` (each model's own words), ``concepts`` (the names of the concepts) or
+            ``file`` (the words of a file).
+        words: The words of the vocabulary file; None for other vocabularies.
         causal: The wording of retrieval for causal models: ``blank-last``, ``sentence`` or
             ``both``.
-        articles: As for ``Filters``; ``candidate`` requires the vocabulary ``concepts``.
-        orders: ``all``, or ``main`` for the order of Figure 2.
+        articles: ``fixed`` or ``candidate``, as for ``Filters``; ``candidate`` requires the
+            vocabulary ``concepts``.
+        orders: The orders of properties: ``all``, or ``main`` for only the order of Figure 2.
         concepts: The preset of concepts, as for ``Filters``.
         responses: The preset of responses, as for ``ResponsePreset``.
         least: The minimum number of usable properties of a concept.
-        limits: The limits on properties, which apply first.
+        limits: The limits on properties, which are applied before the filters of concepts.
         corrections: User-supplied wordings.
-        limit: The maximum number of concepts, in retrieval and in elicitation: the first ones that
-            are left. None for all.
+        limit: The maximum number of concepts in retrieval and in elicitation, counted from the
+            first concept that passes all filters. None for no limit.
         top: The number of best candidates to store.
         seed: The seed of the random baseline.
 
@@ -121,7 +123,7 @@ class Choices:
 
         Raises:
             RequestError: An option is unknown, or two options are incompatible.
-            DataError: The corrections or the vocabulary are missing or malformed.
+            DataError: The corrections file or the vocabulary file is missing or malformed.
         """
         from tacit.probes.assumptions.vocabulary import read_words
 
@@ -153,7 +155,7 @@ class Assumptions:
 
     Args:
         norms: The norms.
-        choices: The settings, the same for all models.
+        choices: The settings, which all models share.
     """
 
     name: ClassVar[str] = "assumptions"
@@ -196,7 +198,7 @@ class Assumptions:
 
     @staticmethod
     def scaling(found: Mapping[str, Findings]) -> list[ScaledFigure]:
-        """Return figures over the size of models; see ``tacit.probes.assumptions.scale``."""
+        """Return the figures to compare over model size; see ``tacit.probes.assumptions.scale``."""
         from tacit.probes.assumptions.scale import scaling
 
         return scaling(found)
@@ -224,7 +226,7 @@ class Assumptions:
 
     @staticmethod
     def sentences(findings: Findings) -> Iterator[str]:
-        """Return sentences on the prompts, the results and what was left out."""
+        """Return sentences on the prompts, the results, and the concepts and words left out."""
         from tacit.probes.assumptions.sentences import sentences
 
         return sentences(findings)
@@ -261,10 +263,11 @@ class AssumptionsProbe:
     """The assumptions probe for one model.
 
     Args:
-        worded: The norms, and their properties that prompts can state.
-        words: The words of all models compared.
+        worded: The norms, with the properties that prompts can state.
+        words: The words of all compared models.
         model: This model's name in ``words``.
-        kind: ``causal``, ``masked`` or ``seq2seq``, which determines the wordings.
+        kind: The kind of model, ``causal``, ``masked`` or ``seq2seq``, which determines the
+            wordings.
         choices: The settings of the run.
 
     Raises:
@@ -338,7 +341,7 @@ class AssumptionsProbe:
 
     @cached_property
     def eliciting(self) -> Eliciting:
-        """Elicitation with and without the preface."""
+        """The elicitation prompts with and without the preface, and their candidates."""
         asked = {preface: self._elicited(preface=preface) for preface in (True, False)}
         own = self.words.own[self.model]
         return Eliciting(asked, own, self.words.shared, self.choices.top)
@@ -376,7 +379,7 @@ class AssumptionsProbe:
         return [prompt for part in self.retrievals for prompt in part.prompts]
 
     def requests(self) -> Mapping[str, Requests]:
-        """Return the ranking prompts and the prompts scored one by one; see ``Probe.requests``."""
+        """Return the requests for rankings and the requests for scores; see ``Probe.requests``."""
         retrieval = [one for part in self.retrievals for one in part.rankings]
         groups: dict[str, Sequence[Prompt] | Sequence[RankingPrompt]] = {
             "retrieval": retrieval,
@@ -396,11 +399,11 @@ class AssumptionsProbe:
         return self.measure_rankings(scores, [r for name in ranked for r in answers.rankings(name)])
 
     def measure_rankings(self, scores: Sequence[Scores], rankings: Sequence[Ranking]) -> Findings:
-        """Compute findings from one ``Scores`` per prompt and one ``Ranking`` per ranking prompt.
+        """Compute findings from the scores of prompts and from the rankings of ranking prompts.
 
         Returns:
-            The findings. ``questions`` lists the ranked texts, each with its normaliser and best
-            candidates. ``tacit.probes.assumptions.tables`` declares the tables.
+            The findings. The table ``questions`` lists the ranked texts with the normaliser and the
+            best candidates of each text. ``tacit.probes.assumptions.tables`` declares the tables.
         """
         left, scored = iter(rankings), iter(scores)
         retrieved = [
@@ -505,7 +508,7 @@ class AssumptionsProbe:
 
 
 def _means(tables: Mapping[str, pl.DataFrame]) -> dict[str, list[dict[str, Any]]]:
-    """Return the main rows of the tables of means, for a manifest."""
+    """Return the main rows of the tables of means, for a run's manifest."""
     import polars as pl
 
     main = tables["retrieval_by_number"].filter(pl.col("category").is_null(), order=MAIN)
@@ -516,14 +519,14 @@ def _means(tables: Mapping[str, pl.DataFrame]) -> dict[str, list[dict[str, Any]]
 
 
 def _numbered(count: int) -> pl.DataFrame:
-    """Return keys for requests that are identified by their index in a list."""
+    """Return a table of keys for requests that are identified by their index in a list."""
     import polars as pl
 
     return pl.DataFrame({"item": range(count)}, {"item": pl.Int64})
 
 
 def _counts(steps: Sequence[Step]) -> list[dict[str, Any]]:
-    """Return the effect of each filter, for a manifest."""
+    """Return the number of concepts that each filter removed and left, for a run's manifest."""
     return [
         {"filter": step.name, "removed": len(step.removed), "left": step.left} for step in steps
     ]

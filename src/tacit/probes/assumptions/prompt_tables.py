@@ -30,8 +30,8 @@ def left_out_of(worded: WordedNorms) -> pl.DataFrame:
     """List the properties that no prompt can state, the most frequently named first.
 
     Returns:
-        concept, feature, ``pf`` (production frequency) and ``reason``; ties in the order of the
-        file.
+        Columns concept, feature, ``pf`` (production frequency) and ``reason``, with ties in the
+        order of the file.
     """
     import polars as pl
 
@@ -47,13 +47,13 @@ def retrieval_prompts_of(
     """Build the table of prompts that ask for a concept.
 
     Args:
-        options: The norms, and which parts of them are used.
+        options: The options that select the norms, and the concepts and properties to use.
         wording: ``sentence`` or ``blank-last``.
-        vocabulary: A file with one word per line; only concepts with these words are used.
+        vocabulary: A file with one word per line; only concepts whose word is in the file are used.
 
     Returns:
-        The prompts, the properties left out (as ``left_out_of``), and a summary with the counts of
-        properties, filters and concepts.
+        The table of prompts, the table of properties left out (as ``left_out_of`` returns), and a
+        summary with the counts of properties, filters and concepts.
 
     Raises:
         DataError: A file is missing or malformed.
@@ -94,8 +94,8 @@ def elicitation_prompts(
     """Build the table of prompts that ask for the properties of a concept.
 
     Returns:
-        The prompts with people's responses, and a summary with the number of prompts by relation,
-        next to the paper's number if the norms are CSLB's.
+        The prompts with people's responses, and a summary with the number of prompts by relation.
+        For the CSLB norms, the summary also contains the paper's numbers of prompts.
 
     Raises:
         DataError: A file is missing or malformed.

@@ -34,11 +34,12 @@ FROM_FEATURE = (UNGRAMMATICAL, NO_VERB)
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """The limits on properties, which apply first; none by default, as in the paper.
+    """Limits on the properties that prompts state; by default, there are none, as in the paper.
 
     Args:
-        people: The minimum production frequency. The CSLB norms themselves start at 2.
-        words: The maximum number of words of a wording; None for any number.
+        people: The minimum production frequency. The CSLB norms include only properties with a
+            production frequency of at least 2.
+        words: The maximum number of words in a property's wording; None for no limit.
 
     Raises:
         RequestError: ``people`` is below 0, or ``words`` is below 1.
@@ -63,8 +64,8 @@ class Worded:
         property: The property in the norms.
         text: The predicate: "has fur".
         corrected: Whether the text is a user's correction.
-        from_feature: Why the feature is stated instead of its first alternative: ``UNGRAMMATICAL``
-            or ``NO_VERB``; None if the alternative is stated or there is none.
+        from_feature: Why the feature is stated in place of its first alternative: ``UNGRAMMATICAL``
+            or ``NO_VERB``. None if no alternative was replaced.
     """
 
     property: Property
@@ -75,16 +76,17 @@ class Worded:
 
 @dataclass(frozen=True, slots=True)
 class WordedNorms:
-    """The properties that prompts can state, and the counts of the others.
+    """The properties that prompts can state, and counts of the properties that are left out.
 
     Args:
         norms: The norms.
-        properties: The usable properties by concept, in the order of the file; empty for a concept
-            without any.
-        dropped: The number of properties left out, by reason, in the order of the tests.
+        properties: The usable properties of each concept, in the order of the file; empty for a
+            concept without usable properties.
+        dropped: The number of properties left out for each reason, in the order in which the
+            reasons are tested.
         left_out: Each property that is left out, with the reason, in the order of the file.
         corrected: The number of usable properties with a corrected wording.
-        from_feature: The number of usable properties that state the feature instead of the first
+        from_feature: The number of usable properties that state the feature in place of the first
             alternative, by reason.
         unmatched: Corrections that match no property.
     """
@@ -104,7 +106,7 @@ class WordedNorms:
 
     @property
     def namings(self) -> dict[str, int]:
-        """The summed production frequency of all properties, and of those that are left out."""
+        """The production frequency summed over all properties, and over the properties left out."""
         return {
             "all": sum(one.frequency for one in self.norms.properties),
             "left_out": sum(one.frequency for one, _ in self.left_out),
@@ -114,11 +116,13 @@ class WordedNorms:
 def word_properties(
     norms: Norms, corrections: Sequence[Correction] = (), limits: Limits | None = None
 ) -> WordedNorms:
-    """Word every property of norms.
+    """Word every property of norms as a predicate that prompts can state.
 
-    The wording of a property is its correction; otherwise its first alternative; otherwise, if that
-    alternative is missing, ungrammatical or without a wording, its feature. If several properties
-    of a concept have the same wording, only the most frequent one is usable (the first in a tie).
+    A correction determines the wording of its property. Without a correction, the first alternative
+    determines the wording. The feature itself is used if there is no first alternative, or if the
+    first alternative is ungrammatical or cannot be worded. If several properties of a concept have
+    the same wording, only the most frequent property is usable. In a tie, the first of the tied
+    properties is usable.
     """
     limits = limits or Limits()
     known = Corrections(norms, corrections)
@@ -144,7 +148,7 @@ def word_properties(
 
 
 def _worded(one: Property, corrections: Corrections, limits: Limits) -> Worded | str:
-    """Return a property with its wording, or the first reason why it cannot be used."""
+    """Return a property with its wording, or the first reason why no prompt can state it."""
     if one.frequency < limits.people:
         return RARE
     own = corrections.wording(one)
@@ -157,7 +161,7 @@ def _worded(one: Property, corrections: Corrections, limits: Limits) -> Worded |
 
 
 def _stated(one: Property) -> tuple[str | None, str | None]:
-    """Return a property's predicate, and why its first alternative is not stated."""
+    """Return a property's predicate, and the reason why its first alternative is not stated."""
     if not one.alternatives:
         return predicate(one.feature), None
     said = alternatives.worded(one.alternatives[0], one.feature)
@@ -168,7 +172,7 @@ def _stated(one: Property) -> tuple[str | None, str | None]:
 
 
 def _distinct(worded: Iterable[Worded]) -> tuple[Worded, ...]:
-    """Select one property per wording, in file order: the most frequent, or the first in a tie."""
+    """Keep the most frequent property of each wording (the first in a tie), in file order."""
     best: dict[str, Worded] = {}
     ordered = list(worded)
     for made in ordered:
@@ -196,15 +200,14 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Filters:
-    """The filters of concepts; the defaults are the paper's, without a vocabulary.
+    """The filters of concepts; the defaults are the paper's filters, without a vocabulary.
 
     Args:
         concepts: The preset of concepts.
-        articles: ``fixed``: every prompt starts with "A ___", and concepts that start with a vowel
-            sound are left out; ``candidate``: each candidate has an article, and these concepts are
-            included.
-        vocabulary: The words that a concept's word must be among, case-sensitive; None for any
-            word.
+        articles: With ``fixed``, every prompt starts with "A ___", and concepts that start with a
+            vowel sound are left out. With ``candidate``, each candidate has its own article, and
+            concepts with any initial sound are included.
+        vocabulary: The words that may fill the blank, case-sensitive; None to allow any word.
         least: The minimum number of usable properties of a concept.
 
     Raises:
@@ -234,7 +237,7 @@ class Concept:
     Args:
         name: The concept, as the norms write it.
         word: The word that fills the blank, without the sense tag.
-        article: ``a`` or ``an``, by the sound of the word.
+        article: ``a`` or ``an``, according to the first sound of the word.
         properties: The concept's usable properties, in the order of the file.
     """
 
@@ -265,7 +268,7 @@ class Chosen:
     steps: tuple[Step, ...]
 
     def limited(self, most: int | None) -> Chosen:
-        """Return the first ``most`` concepts, with the removal of the others as a further step."""
+        """Return the first ``most`` concepts, and record the removed concepts as a further step."""
         if most is None or most >= len(self.concepts):
             return self
         removed = tuple(concept.name for concept in self.concepts[most:])
@@ -275,8 +278,8 @@ class Chosen:
 def choose_concepts(worded: WordedNorms, filters: Filters | None = None) -> Chosen:
     """Filter the concepts of norms, in the order of the file.
 
-    The filters, in order: sense tag (preset ``paper``), one word, vowel sound (with fixed
-    articles), in the vocabulary (if there is one), enough properties.
+    The filters are, in order: no sense tag (preset ``paper``), a single word, no initial vowel
+    sound (with fixed articles), a word in the vocabulary (if there is one), and enough properties.
     """
     filters = filters or Filters()
     nouns = Nouns.load()
@@ -293,12 +296,12 @@ def apply_filters(
     name: Callable[[T], str],
     tests: Iterable[tuple[str, Callable[[T], bool]]],
 ) -> tuple[Sequence[T], tuple[Step, ...]]:
-    """Apply filters one after another.
+    """Apply filters to concepts, one after another.
 
     Args:
         left: The concepts.
         name: Returns a concept's name.
-        tests: Each filter's name, and a function that returns whether a concept passes.
+        tests: Each filter's name, and a function that returns whether a concept passes the filter.
 
     Returns:
         The concepts that passed all filters, and the effect of each filter.

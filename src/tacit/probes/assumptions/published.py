@@ -1,8 +1,9 @@
-"""Comparison with the values that Weir et al. (2020) print: ours, published, difference.
+"""Comparison of a run with the values that Weir et al. (2020) print.
 
-A model's figures are compared with those of one of the paper's four models, which the user names.
-Figures of the data and the method are compared with the paper's directly. Ranks among other
-candidates than the paper's have no difference.
+The user names one of the paper's four models, and the run's figures are compared with the values of
+this model. Figures that do not depend on a model are compared with the paper's values even if no
+model is named. No difference is computed for ranks over candidates that differ from the paper's
+candidates.
 """
 
 from __future__ import annotations
@@ -50,21 +51,23 @@ def published_table(
     """Compare a run with the values that the paper prints.
 
     Args:
-        tables: The run's tables by name; only those in ``TABLES`` are read, and any may be absent.
-        model: The model of the paper, one of ``MODELS``, to compare with the run's model. Without
-            it, the values of all four models are listed and have no difference.
-        summary: The run's summary, for the size of the norms and the elicitation method.
+        tables: The run's tables by name. Only the tables that ``TABLES`` names are read, and any of
+            these may be absent.
+        model: The paper's model, one of ``MODELS``, with which the run's model is compared. If
+            ``model`` is None, the values of all four models are listed without a difference.
+        summary: The run's summary, which states the size of the norms and the elicitation method.
 
     Returns:
-        Columns table, row, column, ours (null if the run has no such figure), published, low, high
-        (the ends if a range is printed), difference (null for a model's value if ``model`` is None,
-        for a mean over the paper's models, and for ranks among other candidates than the paper's),
-        candidates and chance (for rank-based figures: the number of words that the run ranks, and
-        their chance level), note (the reason why there is no difference, or a caveat), and
-        elicitation (the run's elicitation method; null if the summary does not state it).
+        Columns table, row, column, ours (null if the run has no such figure), published, low and
+        high (the ends of a printed range), difference, candidates, chance, note and elicitation.
+        The difference is null for a model's value if ``model`` is None, for a mean over the paper's
+        models, and for ranks over candidates other than the paper's. For rank-based figures,
+        candidates is the number of words that the run ranks, and chance is their chance level. The
+        note is a caveat, or the reason why there is no difference. The column elicitation is the
+        run's elicitation method; null if the summary does not state the method.
 
     Raises:
-        RequestError: The paper has no such model.
+        RequestError: ``model`` is not a model of the paper.
     """
     import polars as pl
 
@@ -86,7 +89,7 @@ def published_table(
 
 
 def _named(cell: PrintedValue, model: str | None) -> PrintedValue:
-    """Add the model's name to the column's name, unless the model is the run's."""
+    """Append the name of the cell's model to the column name, except for the compared model."""
     if cell.model in {None, model}:
         return cell
     of = _SHOWN.get(str(cell.model), cell.model)
@@ -96,7 +99,7 @@ def _named(cell: PrintedValue, model: str | None) -> PrintedValue:
 def _compared(
     cell: PrintedValue, row: Mapping[str, Any], ranks: _Ranks, model: str | None
 ) -> tuple[float | None, int | None, float | None, str | None]:
-    """Return the difference if it is meaningful, the candidates, the chance level and a note."""
+    """Return a published value's difference (if meaningful), candidates, chance level and note."""
     own = cell.model is None or (model is not None and cell.model != "mean")
     difference = row["difference"] if own else None
     note = None if difference is None else ranks.differs or ranks.note
@@ -110,11 +113,11 @@ class _Ranks:
     """The candidates of a rank-based figure, compared with the paper's candidates.
 
     Args:
-        candidates: The number of words that the run ranks; None if there is no rank-based figure.
-        chance: The chance level for this number.
-        differs: Why the candidates differ from the paper's, which rules out a difference; None if
-            they are the same as far as the paper states.
-        note: Any other caveat of the comparison.
+        candidates: The number of words that the run ranks; None if the figure is not rank-based.
+        chance: The chance level of ranks among ``candidates`` words.
+        differs: Why the candidates differ from the paper's, so that no difference is reported. None
+            if no discrepancy with the paper's candidates is known.
+        note: Another caveat of the comparison; None without a caveat.
     """
 
     candidates: int | None = None
@@ -126,7 +129,7 @@ class _Ranks:
     def of(
         cls, cell: PrintedValue, tables: Mapping[str, pl.DataFrame], summary: Mapping[str, Any]
     ) -> _Ranks:
-        """Build the instance for a cell; empty if the cell is not rank-based."""
+        """Describe the candidates of a published value; empty if the value is not rank-based."""
         among, rows = cell.block.get("among"), cell.rows(tables)
         if among is None or rows is None or rows["candidates"][0] is None:
             return cls()
@@ -147,7 +150,7 @@ class _Ranks:
 
 
 def _unlike_own(count: int, model: str | None) -> str | None:
-    """Return why a number of words does not fit a paper model's own words; None if it fits."""
+    """Return why a run's number of words does not fit a paper model's words; None if it fits."""
     least, most = published(PAPER)["candidates"]["shared"][0], _own_words(model)
     if most is None or least <= count <= most:
         return None
@@ -160,9 +163,9 @@ def _own_words(model: str | None) -> int | None:
 
 
 def _unlike_shared(count: int, vocabulary: Mapping[str, Any]) -> str | None:
-    """Return why the run's candidates do not match the paper's shared vocabulary, or None.
+    """Return why the candidates differ from the paper's shared vocabulary; None if they match.
 
-    The paper states only the approximate size of this vocabulary.
+    The paper states only the approximate size of its shared vocabulary.
     """
     least, most = published(PAPER)["candidates"]["shared"]
     if not least <= count <= most:
@@ -181,7 +184,7 @@ def _unlike_shared(count: int, vocabulary: Mapping[str, Any]) -> str | None:
 def _derived(
     tables: Mapping[str, pl.DataFrame], summary: Mapping[str, Any]
 ) -> Iterator[tuple[str, pl.DataFrame]]:
-    """Yield the derived tables that the published values refer to, besides the findings."""
+    """Yield tables that are computed from the findings for the comparison with published values."""
     import polars as pl
 
     by_number, asked = tables.get("retrieval_by_number"), tables.get("retrieval")
@@ -208,13 +211,13 @@ def _derived(
 
 
 def _wording(by_number: pl.DataFrame | None) -> str:
-    """Return the paper's wording of retrieval if the run has it, else the run's first wording."""
+    """Return the paper's wording of retrieval if the run used it, else the run's first wording."""
     kinds = [] if by_number is None else by_number["wording"].to_list()
     return "sentence" if "sentence" in kinds or not kinds else str(kinds[0])
 
 
 def _responses(tables: Mapping[str, pl.DataFrame]) -> Iterator[tuple[str, pl.DataFrame]]:
-    """Yield people's responses and words with a probability (Table 1), in American spelling."""
+    """Yield people's responses and the model's scored words (Table 1), in American spelling."""
     import polars as pl
 
     def asked(name: str, spelling: str) -> pl.DataFrame | None:
@@ -234,7 +237,7 @@ def _responses(tables: Mapping[str, pl.DataFrame]) -> Iterator[tuple[str, pl.Dat
 
 
 def _counts(asked: pl.DataFrame | None, summary: Mapping[str, Any]) -> pl.DataFrame:
-    """Return counts of the norms and of the random orders."""
+    """Return counts of the concepts and properties in the norms, and of the random orders."""
     import polars as pl
 
     steps, properties = summary.get("steps"), summary.get("properties", {}).get("all")

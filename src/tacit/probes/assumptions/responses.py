@@ -1,8 +1,8 @@
 """People's one-word completions of a relation, each with the number of people who gave it.
 
 ``ResponsePreset`` determines which wordings count. The singular and plural of one feature
-(``handle_handles``) are one response, in the form that fits the relation's prompt: "has a ___"
-needs a singular.
+(``handle_handles``) are merged into one response. The relation's prompt determines the form: "has a
+___" requires a singular.
 """
 
 from __future__ import annotations
@@ -47,10 +47,11 @@ class Response:
     """One word with which people completed a prompt.
 
     Args:
-        word: The word as the norms spell it; of two spellings, the more frequent one.
-        frequency: The number of people who gave it; the highest number if several properties have
-            the word.
-        spellings: The accepted spellings: the word, then its other spellings.
+        word: The word as the norms spell it; if people used two spellings, the more frequent
+            spelling.
+        frequency: The number of people who gave the word; the highest number if several properties
+            contain the word.
+        spellings: The accepted spellings, starting with ``word``.
     """
 
     word: str
@@ -60,7 +61,7 @@ class Response:
 
 @dataclass(frozen=True, slots=True)
 class Predicate:
-    """A predicate that people gave, with the number of people and, if known, who they are."""
+    """A predicate, with the number of people who gave it and, if known, their identifiers."""
 
     text: str
     frequency: int
@@ -69,7 +70,7 @@ class Predicate:
 
 @dataclass
 class ResponseReader:
-    """A reader of the responses of concepts.
+    """Reads people's one-word responses from the properties of a concept.
 
     Args:
         corrections: User-supplied wordings.
@@ -104,7 +105,7 @@ class ResponseReader:
         return {relation: _merged(answers) for relation, answers in found.items()}
 
     def _completions(self, one: Property) -> Mapping[tuple[str, str], list[tuple[str, Predicate]]]:
-        """Return one property's words by relation and response, each with its predicate."""
+        """Return the words of one property with their predicates, by relation and response."""
         found: dict[tuple[str, str], list[tuple[str, Predicate]]] = {}
         for said in self._counted_predicates(one):
             completed = completion(said.text, any_article=self.any_article)
@@ -115,7 +116,7 @@ class ResponseReader:
         return found
 
     def _counted_predicates(self, one: Property) -> Iterator[Predicate]:
-        """Yield the predicates of a property that count."""
+        """Yield the predicates of a property that count as responses."""
         own = self.corrections.wording(one)
         if own is not None:
             yield Predicate(own, one.frequency)
@@ -144,9 +145,9 @@ class ResponseReader:
                     yield better or said, at
 
     def _answer(self, relation: str, forms: list[tuple[str, Predicate]]) -> tuple[str, int] | None:
-        """Return the word for the forms of one property, and how many people gave any of the forms.
+        """Return a property's word for a relation, and how many people gave any form of the word.
 
-        Return None if no form fits the relation's prompt.
+        Return None if no form of the word fits the relation's prompt.
         """
         words = self._sayable(relation, forms)
         counts = {word: _people(said for one, said in forms if one == word) for word in words}
@@ -156,7 +157,7 @@ class ResponseReader:
         return max(counts, key=lambda word: (counts[word], is_plural(word))), everyone
 
     def _sayable(self, relation: str, forms: list[tuple[str, Predicate]]) -> list[str]:
-        """Return the words that fit the relation's prompt."""
+        """Return the words that fit the relation's prompt, such as singulars for "has a ___"."""
         words = list(dict.fromkeys(word for word, _ in forms))
         if relation == "is":
             return words
@@ -172,10 +173,10 @@ class ResponseReader:
 
 
 def completion(said: str, *, any_article: bool = True) -> tuple[str, str] | None:
-    """Split a predicate into a relation and its completion; None if that is not a single word.
+    """Split a predicate into a relation and a one-word completion; None for other predicates.
 
-    "is big" is (``is``, big). "is an animal" is (``is a``, animal), or None if ``any_article`` is
-    False.
+    "is big" returns (``is``, big). "is an animal" returns (``is a``, animal), or None if
+    ``any_article`` is False.
     """
     words = said.split(" ")
     verb, rest = words[0], words[1:]
@@ -190,7 +191,7 @@ def completion(said: str, *, any_article: bool = True) -> tuple[str, str] | None
 
 
 def _people(given: Iterable[Predicate]) -> int:
-    """Count the people who gave any of a property's predicates, each person once."""
+    """Count the people who gave at least one of a property's predicates, each person once."""
     every = list(given)
     named = [said.people for said in every]
     known = frozenset[str]().union(*(people for people in named if people is not None))
@@ -198,7 +199,7 @@ def _people(given: Iterable[Predicate]) -> int:
 
 
 def _merged(answers: Iterable[tuple[str, int]]) -> tuple[Response, ...]:
-    """Merge answers with the same word, in any spelling; keep the highest frequency."""
+    """Merge answers that are spellings of one word, and keep the highest frequency."""
     words: dict[str, dict[str, int]] = {}
     for word, frequency in answers:
         spelt = words.setdefault(american(word), {})

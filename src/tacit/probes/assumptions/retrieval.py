@@ -38,20 +38,21 @@ class Order(Protocol):
         ...
 
     def arrange(self, concept: str, properties: Sequence[Worded], most: int) -> list[Worded]:
-        """Return at most ``most`` of a concept's properties, which are passed in file order."""
+        """Select and order at most ``most`` properties of a concept; the input is in file order."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class ByFrequency:
-    """Order by production frequency; ties are in the order of the file.
+    """An order of properties by production frequency, with ties in the order of the file.
 
-    With decreasing frequency, the first of tied properties comes first. Increasing frequency is the
-    exact reverse, so the two orders differ even if all frequencies are equal.
+    In the decreasing order, tied properties are in the order of the file. The increasing order is
+    the exact reverse of the decreasing order, so the two orders differ even if all frequencies are
+    equal.
 
     Args:
-        selection: ``top``, the first properties by decreasing frequency, or ``bottom``, the first
-            by increasing frequency.
+        selection: ``top`` selects the properties with the highest frequencies, and ``bottom``
+            selects those with the lowest frequencies.
         direction: ``decreasing`` or ``increasing`` frequency.
 
     Raises:
@@ -73,7 +74,7 @@ class ByFrequency:
         return f"{self.selection}-{self.direction}"
 
     def arrange(self, concept: str, properties: Sequence[Worded], most: int) -> list[Worded]:  # noqa: ARG002 - an order may depend on the concept
-        """See ``Order``."""
+        """Return the selected properties in this order; see ``Order``."""
         falling = sorted(properties, key=lambda one: -one.property.frequency)
         chosen = falling[:most] if self.selection == "top" else falling[::-1][:most][::-1]
         return chosen if self.direction == "decreasing" else chosen[::-1]
@@ -89,12 +90,12 @@ def has_ties(concept: Concept) -> bool:
 class Shuffled:
     """A random set of properties in a random order, part of the paper's random baseline.
 
-    The draws depend only on the seed, the concept and its features. A concept therefore has the
-    same prompts on any machine and with any other concepts.
+    The random draws depend only on the seed, the concept and the concept's features. A concept
+    therefore has the same prompts on every machine, whatever other concepts are used.
 
     Args:
-        number: The number of the random set, from 1.
-        permutation: The number of the order of that set, from 1.
+        number: The number of the random set, counted from 1.
+        permutation: The number of the random order of the set, counted from 1.
         seed: The seed of the draws.
     """
 
@@ -108,7 +109,7 @@ class Shuffled:
         return f"random-{self.number}-{self.permutation}"
 
     def arrange(self, concept: str, properties: Sequence[Worded], most: int) -> list[Worded]:
-        """See ``Order``."""
+        """Return the selected properties in this order; see ``Order``."""
         drawn = _shuffled((self.seed, concept, self.number), properties)[:most]
         return _shuffled((self.seed, concept, self.number, self.permutation), drawn)
 
@@ -139,8 +140,9 @@ class RetrievalPrompt:
         concept: The concept, as the norms name it.
         word: The concept's word, which identifies it among the candidates.
         n: The number of properties that the text states.
-        text: The text; the blank is for a word, or for an article and a word.
-        answer: The correct filler of the blank: "bear", or "An owl" if the article is scored too.
+        text: The text, whose blank is for a word or for an article and a word.
+        answer: The correct filler of the blank: "bear", or "An owl" if the blank includes the
+            article.
     """
 
     concept: str
@@ -152,15 +154,15 @@ class RetrievalPrompt:
 
 @dataclass(frozen=True, slots=True)
 class Asking:
-    """The settings that turn properties into prompts.
+    """The settings that determine how properties become prompts.
 
     Args:
         wording: ``sentence`` ("A ___ has fur.") or ``blank-last`` ("Something that has fur is
             called a ___").
-        articles: ``fixed`` or ``candidate``, as for ``Filters``; with ``candidate``, the blank
-            includes the article, so that the article is scored with the word.
+        articles: ``fixed`` or ``candidate``, as for ``Filters``. With ``candidate``, the blank
+            includes the article, which is scored together with the word.
         order: The selection and order of properties.
-        category: Use only properties of this category; None for all.
+        category: The category of properties to use; None for all categories.
         most: The maximum number of properties.
 
     Raises:
@@ -181,14 +183,14 @@ class Asking:
             )
 
     def text(self, properties: str) -> str:
-        """Return the text that states some properties, given as one phrase."""
+        """Return the prompt that states some properties, which are passed as one phrase."""
         template = of_wording(load_templates().retrieval, self.wording)
         if self.articles == "candidate":
             template = template.replace(f"{{A}} {BLANK}", BLANK).replace(f"{{a}} {BLANK}", BLANK)
         return template.format(a="a", A="A", properties=properties)
 
     def answer(self, word: str, article: str) -> str:
-        """Return what a candidate puts in the blank, given its article."""
+        """Return the text that fills the blank for a candidate with the given article."""
         if self.articles == "fixed":
             return word
         begins = f"{{A}} {BLANK}" in of_wording(load_templates().retrieval, self.wording)
@@ -200,8 +202,9 @@ def retrieval_prompts(
 ) -> list[RetrievalPrompt]:
     """Return the prompts with 1, 2, … properties of each concept, in the order of the concepts.
 
-    A concept has one prompt for each number of properties up to the number it has (of the category)
-    or ``asking.most``. It therefore counts at k properties if it has k of them (Figure 3a).
+    A concept has one prompt for each number of properties, up to ``asking.most`` or to the number
+    of properties that it has (in the category). Only concepts with at least k properties count at k
+    properties (Figure 3a).
     """
     asking = asking or Asking()
     return [prompt for concept in concepts for prompt in _of_concept(concept, asking)]
@@ -241,7 +244,7 @@ ORDERS = ("all", "main")
 
 
 def orders_of(name: str, seed: int = 0) -> tuple[Order, ...]:
-    """Return the orders of a named set; the first is the order of Figure 2.
+    """Return the orders that ``all`` or ``main`` names; the first is the order of Figure 2.
 
     Raises:
         RequestError: The name is unknown.
@@ -252,7 +255,7 @@ def orders_of(name: str, seed: int = 0) -> tuple[Order, ...]:
 
 
 class Item(NamedTuple):
-    """One retrieval prompt, with its order and category."""
+    """One retrieval prompt, with the order and the category of its properties."""
 
     order: str
     category: str | None
@@ -268,7 +271,8 @@ class Retrieval:
         vocabulary: The candidates, which include the concepts' words.
         wording: ``sentence`` or ``blank-last``.
         articles: ``fixed`` or ``candidate``, as for ``Asking``.
-        orders: The orders of properties; the first is also used for each category.
+        orders: The orders of properties. Prompts that are restricted to a category use only the
+            first order.
         sentences: Whether the model scores whole sentences, each with a candidate in the blank.
         top: The number of best candidates to store.
         most: The maximum number of properties in a prompt.
@@ -290,7 +294,7 @@ class Retrieval:
 
     @cached_property
     def items(self) -> Sequence[Item]:
-        """Every prompt, by order and category, then by concept and number of properties."""
+        """All prompts, by order and category, then by concept and number of properties."""
         categories = [
             category
             for category in CATEGORIES
@@ -315,13 +319,13 @@ class Retrieval:
 
     @cached_property
     def prompts(self) -> Sequence[Prompt]:
-        """The prompts with candidates as answers; empty unless candidates are scored one by one."""
+        """The prompts with candidates as answers; empty if the items have ranking prompts."""
         if not self.listed:
             return ()
         return [*self._sentence_prompts()] if self.sentences else [*self._article_prompts()]
 
     def ranked(self, rankings: Sequence[Ranking], scores: Sequence[Scores]) -> Sequence[Ranking]:
-        """Return the rankings of all items, from ``scores`` if candidates are scored one by one."""
+        """Return the rankings of all items, computed from ``scores`` if ``rankings`` is empty."""
         if not self.listed:
             return rankings
         scored = zip(self.prompts, scores, strict=True)
@@ -333,14 +337,15 @@ class Retrieval:
         return [self._rank(item, known) for item in self.items]
 
     def is_main(self, item: Item) -> bool:
-        """Check whether an item belongs to Figure 2: first order, all categories."""
+        """Check whether an item belongs to Figure 2 (the first order, without a category)."""
         return item.category is None and item.order == self.orders[0].name
 
     def _ranking(self, item: Item) -> RankingPrompt:
         """Return an item's ranking prompt.
 
-        The targets are the item's concept, then, for Figure 2, all other concepts. The scores of
-        the other concepts allow ranks among the concepts that two runs share.
+        The targets of the ranking are the item's concept and, for Figure 2, all other concepts. The
+        scores of the other concepts allow ranks to be computed among the concepts that two runs
+        share.
         """
         own = item.prompt.word
         others = [word for word in self._names if word != own] if self.is_main(item) else ()
@@ -353,23 +358,23 @@ class Retrieval:
 
     @cached_property
     def _answers(self) -> Mapping[str, str]:
-        """By candidate, the text for the blank: the word, or the article and the word."""
+        """For each candidate, the text for the blank: the word, or the article and the word."""
         asking = Asking(self.wording, self.articles)
         article = {concept.word: concept.article for concept in self.concepts}
         return {word: asking.answer(word, article.get(word, "a")) for word in self.vocabulary.words}
 
     def _article_prompts(self) -> Iterator[Prompt]:
-        """Yield each text with all candidates as answers, each with its own article."""
+        """Yield each prompt with all candidates as answers, each candidate with its own article."""
         for item in self.items:
             yield Prompt(item.prompt.text, tuple(self._answers.values()))
 
     def _sentence_prompts(self) -> Iterator[Prompt]:
-        """Yield one prompt that scores the candidates, then prompts that score what follows each.
+        """Yield one prompt for the candidates, and one per candidate for the text that follows.
 
-        With the fixed article, candidates are scored after "A", and phrases after "A" and the
-        candidate. With candidate articles, whole sentences are scored after BOS, and the candidates
-        alone only supply their numbers of tokens. The phrases of one candidate share the text
-        before them, which is computed once.
+        With the fixed article, candidates are scored after "A", and the text that follows is scored
+        after "A" and the candidate. With candidate articles, whole sentences are scored after the
+        BOS token. The candidates are scored alone only to obtain their numbers of tokens. All
+        phrases of one candidate share the preceding text, which the model computes only once.
         """
         phrases = tuple(dict.fromkeys(self._phrase(item.prompt) for item in self.items))
         answers = tuple(self._answers.values())
@@ -383,13 +388,13 @@ class Retrieval:
                 yield Prompt("", whole, separator="")
 
     def _phrase(self, prompt: RetrievalPrompt) -> str:
-        """Return the text after the blank: "has fur and is big."."""
+        """Return the text after the blank, such as "has fur and is big."."""
         return prompt.text.split(BLANK, 1)[1].strip()
 
     def _rank(
         self, item: Item, known: Mapping[tuple[str, str], tuple[float | None, int]]
     ) -> Ranking:
-        """Rank the candidates of an item from their scores."""
+        """Rank the candidates of an item by their scores."""
         import numpy as np
 
         found = [self._value(item.prompt, word, known) for word in self.vocabulary.words]
@@ -404,7 +409,7 @@ class Retrieval:
         word: str,
         known: Mapping[tuple[str, str], tuple[float | None, int]],
     ) -> tuple[float | None, int]:
-        """Return a candidate's log-probability in nats and its tokens, scored article included."""
+        """Return a candidate's log-probability in nats and its number of tokens."""
         answer = self._answers[word]
         if not self.sentences:
             return known[prompt.text, answer]

@@ -1,6 +1,7 @@
-"""Measures of concept retrieval (Weir et al. 2020, Figures 2, 3a and 3b) and favoured words.
+"""Measures of concept retrieval (Weir et al. 2020, Figures 2, 3a and 3b) and of favoured words.
 
-A concept that the model cannot write has no rank. It is counted as missing and left out of means.
+A concept that the model cannot write has no rank. A concept without a rank is counted as missing
+and left out of means.
 """
 
 from __future__ import annotations
@@ -31,32 +32,35 @@ _GROUP = ("wording", "order", "category")
 
 
 def reads_sentences(kind: str | None, wording: str) -> bool:
-    """Check whether a model's log-probabilities of retrieval are those of whole sentences.
+    """Check whether a model's retrieval scores are log-probabilities of whole sentences.
 
-    This is the case for a causal model in the wording ``sentence``. Probabilities such as 1e-127
-    are not comparable with those of words, so only the probability among the candidates is shown.
+    A causal model scores whole sentences in the wording ``sentence``. Sentence probabilities such
+    as 1e-127 are not comparable with word probabilities, so only the probability among the
+    candidates is shown.
     """
     return kind == "causal" and wording == "sentence"
 
 
 def shown_probability(kind: str | None, wording: str) -> str:
-    """Return the column of the probability to show: ``probability`` or ``renormalised``."""
+    """Return the name of the column to show: ``probability`` or ``renormalised``."""
     return "renormalised" if reads_sentences(kind, wording) else "probability"
 
 
 def by_concept(retrieval: pl.DataFrame) -> pl.DataFrame:
-    """Compute each concept's contribution to the means.
+    """Compute the retrieval measures of each concept, before averaging over concepts.
 
-    For the random orders, a concept contributes the mean over its draws, so that each concept
-    counts once.
+    For the random orders, a concept's value is the mean over the concept's draws, so that each
+    concept counts once.
 
     Args:
-        retrieval: wording, order, category, concept, n, rank, logprob, renormalised and candidates.
+        retrieval: Columns wording, order, category, concept, n, rank, logprob, renormalised and
+            candidates.
 
     Returns:
-        wording, order, category, n, concept, and the figures: ``mrr`` (1/rank), ``probability`` (of
-        the full softmax), ``renormalised`` (over the candidates), ``first`` (1 for rank 1, else 0),
-        null if the concept is missing; and ``candidates`` (the number ranked).
+        Columns wording, order, category, n, concept, ``mrr`` (1/rank), ``probability`` (of the full
+        softmax), ``renormalised`` (the probability among the candidates), ``first`` (1 for rank 1,
+        else 0) and ``candidates`` (the number of ranked candidates). The measures are null if the
+        concept has no rank.
     """
     import polars as pl
 
@@ -77,21 +81,23 @@ def by_concept(retrieval: pl.DataFrame) -> pl.DataFrame:
 
 
 def by_number(retrieval: pl.DataFrame, bootstrap: Bootstrap) -> pl.DataFrame:
-    """Compute the mean of each figure by the number of properties that the prompt states.
+    """Compute the mean of each measure by the number of properties that the prompt states.
 
-    A concept counts at n if it has a prompt with n properties (of the category).
+    A concept counts at n properties if it has a prompt that states n properties.
 
     Args:
-        retrieval: As for ``by_concept``.
-        bootstrap: The bootstrap for intervals, over concepts.
+        retrieval: The input table of ``by_concept``.
+        bootstrap: The bootstrap over concepts, for the intervals.
 
     Returns:
-        wording, order (``random``: the mean over a concept's draws, then over concepts), category
-        (null for all), n, ``concepts`` (the number with a rank), ``missing`` (the number without),
-        ``candidates`` (the largest number ranked), ``chance_mrr`` (the mean reciprocal rank of
-        uniformly random ranks among the candidates), and the means of ``mrr``, ``probability``,
-        ``renormalised`` and ``first``, each with ``_low`` and ``_high``. Groups are in the order of
-        the input, each sorted by n. Figures are null if no concept has a rank.
+        Columns wording, order, category (null for all categories), n, ``concepts`` (the number of
+        concepts with a rank), ``missing`` (the number of concepts without a rank), ``candidates``
+        (the largest number of ranked candidates), ``chance_mrr``, and the means ``mrr``,
+        ``probability``, ``renormalised`` and ``first``, each with ``_low`` and ``_high``. Values in
+        the order ``random`` are first averaged over a concept's random draws, then over concepts.
+        The column ``chance_mrr`` is the mean reciprocal rank of uniformly random ranks among the
+        candidates. Groups are in the order of the input, and each group is sorted by n. Means are
+        null if no concept has a rank.
     """
     import polars as pl
 
@@ -119,19 +125,23 @@ _PROMPT = (*_PROMPT_GROUP, "concept")
 
 
 def favoured(elicitation: pl.DataFrame, top: pl.DataFrame) -> pl.DataFrame:
-    """Count how often each word is a model's first or among its first five, over the vocabulary.
+    """Count how often a model ranks each word of the vocabulary first or among the first five.
 
     Args:
-        elicitation: relation, preface, concept, word and spelling of people's responses.
-        top: relation, preface, over, concept, place, word and logprob of the best candidates.
+        elicitation: Columns relation, preface, concept, word and spelling of people's responses.
+        top: Columns relation, preface, over, concept, place, word and logprob of the best
+            candidates.
 
     Returns:
-        relation, preface, word (among the first five of a prompt), ``prompts`` (the number of
-        prompts of the relation and preface), ``first`` (the number in which the word is first),
-        ``share`` (``first`` / ``prompts``), ``right`` (the number in which the word is first and a
-        response of people), ``in_top5``, ``probability`` (the mean over the ``stored`` prompts
-        whose stored candidates include the word; the mean over all prompts is lower), ``stored``.
-        Within a relation and preface, rows are sorted by decreasing ``first``, ties by word.
+        Columns relation, preface, word, ``prompts``, ``first``, ``share``, ``right``, ``in_top5``,
+        ``probability`` and ``stored``, for the words among the first five candidates of a prompt.
+        ``prompts`` is the number of prompts with the relation and preface. ``first`` counts the
+        prompts in which the word ranks first, and ``share`` is ``first`` / ``prompts``. ``right``
+        counts the prompts in which the word ranks first and is a response of people. ``in_top5``
+        counts the prompts in which the word is among the first five candidates. ``probability`` is
+        the mean over the ``stored`` prompts whose stored candidates include the word; the mean over
+        all prompts is lower. Within a relation and preface, rows are sorted by decreasing
+        ``first``, with ties by word.
     """
     import polars as pl
 
@@ -165,7 +175,7 @@ def favoured(elicitation: pl.DataFrame, top: pl.DataFrame) -> pl.DataFrame:
 
 
 def _accepted(elicitation: pl.DataFrame) -> pl.DataFrame:
-    """Return each prompt's accepted words: as people wrote them, and as the model spells them."""
+    """Return the accepted words of each prompt, in people's and in the model's spelling."""
     import polars as pl
 
     spelt = [elicitation.select(*_PROMPT, word=pl.col(column)) for column in ("word", "spelling")]
@@ -180,11 +190,11 @@ def measures(standings: Mapping[str, pl.DataFrame]) -> dict[str, pl.DataFrame]:
     """Compute the measures of a run.
 
     Args:
-        standings: At least the tables that ``STANDINGS`` names.
+        standings: The tables of a run, which must include the tables that ``STANDINGS`` names.
 
     Returns:
-        By name, ``retrieval_by_number``, ``elicitation_by_relation``, ``agreement``, ``ablation``
-        and ``favoured``, as ``tacit.probes.assumptions.tables`` declares them.
+        The tables ``retrieval_by_number``, ``elicitation_by_relation``, ``agreement``, ``ablation``
+        and ``favoured`` by name, as ``tacit.probes.assumptions.tables`` declares them.
     """
     bootstrap = Bootstrap()
     elicitation = standings["elicitation"]
@@ -200,5 +210,5 @@ def measures(standings: Mapping[str, pl.DataFrame]) -> dict[str, pl.DataFrame]:
 
 
 def intervals() -> dict[str, Any]:
-    """Return the settings of the intervals, for a manifest."""
+    """Return the settings of the confidence intervals, for a run's manifest."""
     return {**Bootstrap().to_json(), "clusters": "concept"}

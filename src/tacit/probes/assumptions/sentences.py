@@ -1,4 +1,4 @@
-"""Sentences and caption texts on the prompts and results of the assumptions probe."""
+"""Sentences and caption texts that describe the prompts and results of the assumptions probe."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _DESCRIBED = {
 
 
 def by_wording(table: pl.DataFrame) -> pl.DataFrame:
-    """Add ``of``: the model, with the wording in brackets if the table has several wordings."""
+    """Add ``of``, the model's name, followed by the wording if the table has several wordings."""
     import polars as pl
 
     several = table["wording"].n_unique() > 1
@@ -38,7 +38,7 @@ def by_wording(table: pl.DataFrame) -> pl.DataFrame:
 
 
 def wordings(table: pl.DataFrame) -> str:
-    """Return the caption's text on the wording."""
+    """Return a caption text on the wording of the retrieval prompts."""
     kinds = table["wording"].unique(maintain_order=True).to_list()
     if len(kinds) > 1:
         return "the wording is given after the model's name"
@@ -48,7 +48,7 @@ def wordings(table: pl.DataFrame) -> str:
 
 
 def with_preface(table: pl.DataFrame) -> tuple[pl.DataFrame, str]:
-    """Return the rows with "Everyone knows that", or all if there are none, and a caption text."""
+    """Return the rows with "Everyone knows that" (or else all rows), and a caption text."""
     prefaced = table.filter(preface=True)
     if prefaced.is_empty():
         return table, 'asked without "Everyone knows that"'
@@ -64,10 +64,10 @@ def spread(counts: Sequence[int]) -> str:
 
 
 def retrieval_chance(table: pl.DataFrame) -> str:
-    """Return the caption's text on the candidates and the chance level of each model's ranks.
+    """Return a caption text on each model's number of candidates and chance level.
 
     Args:
-        table: ``of``, ``candidates`` and ``chance_mrr``.
+        table: The columns ``of``, ``candidates`` and ``chance_mrr``.
     """
     import polars as pl
 
@@ -94,7 +94,7 @@ def unwritable(table: pl.DataFrame) -> str:
 
 
 def whole_sentences(shown: Shown) -> str:
-    """Return a note for captions if a model scores whole sentences; otherwise an empty text."""
+    """Return a caption note if a model scores whole sentences, and an empty text if none does."""
     if any(
         reads_sentences(kind, wording)
         for model, kind in shown.summaries("kind")
@@ -105,7 +105,7 @@ def whole_sentences(shown: Shown) -> str:
 
 
 def elicitation_wording(shown: Shown) -> str:
-    """Return the caption's text on the preface and, if known, the wording."""
+    """Return a caption text on the preface and, if known, the wording of elicitation prompts."""
     tables = [shown.table(name) for name in ("elicitation_by_relation", "agreement")]
     preface = next(with_preface(table)[1] for table in tables if table is not None)
     models: dict[str, list[str]] = {}
@@ -119,7 +119,7 @@ def elicitation_wording(shown: Shown) -> str:
 
 
 def elicitation_chance(shown: Shown) -> str:
-    """Return the caption's text on the candidates and chance level of mean average precision."""
+    """Return a caption text on the candidates and chance level of mean average precision."""
     table = shown.table("elicitation_by_relation")
     if table is None:
         return ""
@@ -185,9 +185,10 @@ def headline(findings: Findings) -> str | None:
 
 
 def _paired(findings: Findings, first: Mapping[str, Any], last: Mapping[str, Any]) -> str:
-    """Return the figure of ``first`` over the concepts of ``last``, as a clause.
+    """Return a clause with the mean of row ``first`` over the concepts of row ``last``.
 
-    Fewer concepts have many properties, so the two means are over different concepts.
+    Fewer concepts have many properties than few, so the means for few and for many properties are
+    over different concepts.
     """
     import polars as pl
 
@@ -206,7 +207,7 @@ def _paired(findings: Findings, first: Mapping[str, Any], last: Mapping[str, Any
 
 
 def sentences(findings: Findings) -> Iterator[str]:
-    """Yield sentences on the prompts, the results and what was left out; skip unknown facts."""
+    """Yield sentences on the prompts, the results, and the concepts and properties left out."""
     summary = findings.summary
     yield from _asked(summary)
     yield from _retrieval(findings)
@@ -243,7 +244,7 @@ def notes(findings: Findings) -> Iterator[str]:
 
 
 def ranking_notes(summary: Mapping[str, Any]) -> Iterator[str]:
-    """Yield notes on how many candidates took several tokens, and how many are missing."""
+    """Yield notes on the numbers of candidates with several tokens and of missing candidates."""
     if summary.get("several"):
         yield (
             f"{several(summary['several'], 'candidate has', 'candidates have')} several tokens; "
@@ -291,7 +292,7 @@ def _asked(summary: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _retrieval(findings: Findings) -> Iterator[str]:
-    """Yield a sentence on the mean reciprocal rank in each wording, with n where it differs."""
+    """Yield a sentence on the mean reciprocal rank in each wording, with n if n varies."""
     rows = retrieved(findings, NUMBERS).drop_nulls("mrr").to_dicts()
     for wording in dict.fromkeys(row["wording"] for row in rows):
         mine = [row for row in rows if row["wording"] == wording]
@@ -344,7 +345,7 @@ def _candidates(by_relation: pl.DataFrame) -> str:
 
 
 def _properties(counts: Mapping[str, int], namings: Mapping[str, int]) -> Iterator[str]:
-    """Yield sentences on how many properties are usable, and why the others are not."""
+    """Yield sentences on the number of usable properties, and on why properties are unusable."""
     if not counts:
         return
     reasons = ", ".join(
@@ -361,14 +362,14 @@ def _properties(counts: Mapping[str, int], namings: Mapping[str, int]) -> Iterat
 
 
 def _counted(what: str, counts: Mapping[str, int]) -> Iterator[str]:
-    """Yield a sentence that lists the counts other than 0."""
+    """Yield a sentence that lists all counts except zeros."""
     told = [f"{name} ({count:,})" for name, count in counts.items() if count]
     if told:
         yield f"{what}: {'; '.join(told)}."
 
 
 def _described(notes: Mapping[str, int]) -> Mapping[str, int]:
-    """Replace the names of notes on responses by descriptions."""
+    """Replace the internal names of notes on responses by descriptions."""
     return {_DESCRIBED.get(name, name): count for name, count in notes.items()}
 
 
@@ -380,7 +381,7 @@ def _steps(steps: Iterable[Mapping[str, Any]], what: str) -> Iterator[str]:
 
 
 def _estimate(row: Mapping[str, Any], name: str, count: str | None = None) -> str:
-    """Return a figure with its interval and, if ``count`` names a column of concepts, its n."""
+    """Return a figure with its interval, and with n if ``count`` names a column of counts."""
     low, high = row[f"{name}_low"], row[f"{name}_high"]
     about = [] if low is None or high is None else [interval(low, high, score)]
     about += [] if count is None else [f"n = {several(row[count], 'concept')}"]

@@ -79,8 +79,8 @@ def retrieval_top(part: Retrieval, rankings: Sequence[Ranking]) -> pl.DataFrame:
 def retrieval_scores(part: Retrieval, rankings: Sequence[Ranking]) -> pl.DataFrame:
     """Return the log-probability of every concept's word in each prompt of Figure 2.
 
-    Ranks among any subset of the concepts can be computed from these scores, so that runs with
-    different candidates can be compared. Null if the model cannot write the word.
+    Ranks among any subset of the concepts can be computed from the scores, so runs with different
+    candidates can be compared. The log-probability is null if the model cannot write the word.
     """
     import polars as pl
 
@@ -95,9 +95,9 @@ def retrieval_scores(part: Retrieval, rankings: Sequence[Ranking]) -> pl.DataFra
 
 
 def elicitation_table(part: Eliciting, rankings: Sequence[Ranking]) -> pl.DataFrame:
-    """Return the rank of each response by its best spelling, one row per prompt and response.
+    """Return the rank of each response's best spelling, one row per prompt and response.
 
-    Other spellings of responses are not rivals: they count in no rank and not in ``candidates``.
+    Ranks and ``candidates`` do not count the other spellings of a response.
     """
     import polars as pl
 
@@ -125,7 +125,7 @@ def elicitation_table(part: Eliciting, rankings: Sequence[Ranking]) -> pl.DataFr
 
 
 def elicitation_top(part: Eliciting, rankings: Sequence[Ranking]) -> pl.DataFrame:
-    """Return the best candidates of each prompt, best first."""
+    """Return the best candidates of each elicitation prompt, best first."""
     import polars as pl
 
     rows = [
@@ -138,7 +138,7 @@ def elicitation_top(part: Eliciting, rankings: Sequence[Ranking]) -> pl.DataFram
 
 
 def prince_table(part: Prince, rankings: Sequence[Ranking]) -> pl.DataFrame:
-    """Return the best candidates of Prince's examples, and the targets that are not among them."""
+    """Return the best candidates and all targets of the prompts of Prince's examples."""
     import polars as pl
 
     rows = []
@@ -163,7 +163,7 @@ def prince_table(part: Prince, rankings: Sequence[Ranking]) -> pl.DataFrame:
 
 
 def _responses(part: Eliciting, item: Item, ranking: Ranking) -> Iterator[tuple[Any, ...]]:
-    """Yield the rows of one prompt."""
+    """Yield one row for each response of a prompt."""
     known = {one.target: one for one in ranking.targets}
     best = [_best(response, known.values()) for response in item.prompt.responses]
     counted = {one.target for one in best if one is not None}
@@ -187,14 +187,14 @@ def _responses(part: Eliciting, item: Item, ranking: Ranking) -> Iterator[tuple[
 
 
 def _best(response: Response, known: Iterable[Standing]) -> Standing | None:
-    """Return the standing of the most probable spelling; None if no spelling is a candidate."""
+    """Return the rank and score of the most probable spelling; None if none is a candidate."""
     spelt = [one for one in known if one.target in response.spellings]
     found = [one for one in spelt if one.logprob is not None]
     return max(found, key=lambda one: one.logprob or 0.0) if found else next(iter(spelt), None)
 
 
 def _rank_without(one: Standing, others: Iterable[Standing]) -> int | None:
-    """Return a rank that does not count other spellings."""
+    """Return the rank of a word without counting other spellings of the responses."""
     if one.rank is None or one.logprob is None:
         return None
     return one.rank - sum(
@@ -224,10 +224,10 @@ def _frame(rows: Sequence[tuple[Any, ...]], schema: dict[str, type[pl.DataType]]
 
 
 def questions_table(prompts: Sequence[RankingPrompt], rankings: Sequence[Ranking]) -> pl.DataFrame:
-    """Return one row per text and vocabulary: the normaliser, the counts and the best candidates.
+    """Return the normaliser, the counts and the best candidates of each text and vocabulary.
 
-    ``several`` counts the candidates of more than one token, ``missing`` the candidates that the
-    model cannot write.
+    ``several`` counts the candidates of more than one token, and ``missing`` counts the candidates
+    that the model cannot write.
     """
     import polars as pl
 

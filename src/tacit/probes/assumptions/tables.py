@@ -1,4 +1,4 @@
-"""The declarations of the tables of the assumptions probe."""
+"""Declarations of the tables of the assumptions probe."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ _PROMPTS = Column("prompts", "prompts", "count", "The number of prompts.")
 
 
 def _mean(name: str, heading: str, meaning: str, kind: str = "score", **more: str) -> Column:
-    """Return a column for a mean with its interval in ``_low`` and ``_high``."""
+    """Return a column for a mean whose interval is in the columns ``_low`` and ``_high``."""
     ends = (f"{name}_low", f"{name}_high")
     return Column(name, heading, kind, meaning, ends, **more)  # type: ignore[arg-type] # a Kind
 

@@ -20,9 +20,9 @@ class Example:
     """One of Prince's own examples (Weir et al. 2020, Table 3).
 
     Args:
-        concept: The concept that fills the blank.
+        concept: The concept that fills the blank of the prompt.
         text: The prompt.
-        completions: By relation, the properties that the example lists for the concept.
+        completions: The properties that the example lists for the concept, by relation.
     """
 
     concept: str
@@ -32,16 +32,17 @@ class Example:
 
 @dataclass(frozen=True, slots=True)
 class Templates:
-    """The prompt texts and word lists; ``assumptions.yaml`` describes each.
+    """The prompt texts and word lists, which ``assumptions.yaml`` describes.
 
     Args:
-        retrieval: By wording, the text with ``{A}`` or ``{a}`` and ``{properties}``.
-        preface: The text before an elicitation prompt.
-        relations: By relation, the text with ``{concept}``.
-        ends: By wording, the text after the blank of an elicitation prompt.
-        published: The paper's number of elicitation prompts by relation (Table 2).
+        retrieval: The retrieval prompts by wording, with the placeholders ``{A}`` or ``{a}`` and
+            ``{properties}``.
+        preface: The text that precedes an elicitation prompt: "Everyone knows that".
+        relations: The elicitation prompts by relation, with the placeholder ``{concept}``.
+        ends: The text after the blank of an elicitation prompt, by wording.
+        published: The paper's number of elicitation prompts for each relation (Table 2).
         prince: The examples of Table 3.
-        wording: The word lists for wording properties, by name.
+        wording: The word lists by name, which determine how properties are worded.
     """
 
     retrieval: Mapping[str, str]
@@ -55,7 +56,7 @@ class Templates:
 
 @cache
 def load_templates() -> Templates:
-    """Load the texts that ship with Tacit."""
+    """Load the prompt texts and word lists that ship with Tacit."""
     path = resources.files("tacit") / "data" / "templates" / "assumptions.yaml"
     content = yaml.safe_load(path.read_text(encoding="utf-8"))
     asked = content["elicitation"]
@@ -78,7 +79,7 @@ def load_templates() -> Templates:
 
 
 def of_wording(texts: Mapping[str, str], wording: str) -> str:
-    """Return the text of a wording, ``sentence`` or ``blank-last``.
+    """Return the text for a wording, ``sentence`` or ``blank-last``.
 
     Raises:
         RequestError: The wording is unknown.

@@ -1,4 +1,4 @@
-"""The vocabularies of the models compared, from which candidates are taken."""
+"""The words of the compared models, from which candidates are selected."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """The words of the models compared.
+    """The words of all compared models.
 
     Args:
-        own: By model, its whole words that consist of letters only.
-        others: By model, the number of whole words left out, such as digits and punctuation.
-        shared: The words that all models have, case-sensitive.
+        own: The whole words of each model that consist of letters only, by model name.
+        others: The number of whole words left out of each model, such as digits and punctuation.
+        shared: The words that all models share, case-sensitive.
     """
 
     own: Mapping[str, Vocabulary]
@@ -32,7 +32,7 @@ class Words:
         """Build the vocabularies from the whole words of each model.
 
         Raises:
-            RequestError: A model has no word of letters, or the models share no word.
+            RequestError: A model has no word that consists of letters, or the models share no word.
         """
         own = {name: _lettered(name, words) for name, words in models.items()}
         shared = set.intersection(*(set(words.words) for words in own.values()))
@@ -49,7 +49,7 @@ def read_words(path: Path) -> Vocabulary:
     """Read a vocabulary file with one word per line; blank lines are ignored.
 
     Raises:
-        DataError: The file cannot be read or has no word, or a line has several words.
+        DataError: The file cannot be read or contains no word, or a line contains several words.
     """
     try:
         lines = path.read_text(encoding="utf-8-sig").splitlines()
@@ -65,7 +65,7 @@ def read_words(path: Path) -> Vocabulary:
 
 
 def _lettered(name: str, words: Vocabulary) -> Vocabulary:
-    """Return the words that consist of letters only, since only these can fill a blank."""
+    """Return the words that consist of letters only, since only these words can fill a blank."""
     lettered = [word for word in words.words if word.isalpha()]
     if not lettered:
         raise RequestError(f"{name} has no single token that is a word of letters")

@@ -1,9 +1,9 @@
 """Wording of properties as predicates of a sentence (METHODS section 3, "Wording").
 
 ``has fur_hair`` becomes "has fur", ``does eat`` becomes "eats", and ``made of metal`` becomes "is
-made of metal". Other norms write properties in other forms; ``docs/reference/norms.md`` lists how
-each form is read. A property in any other form has no wording: the norms do not say what "god"
-means for a church.
+made of metal". Other norms write properties in other notations; ``docs/reference/norms.md`` lists
+how Tacit reads each notation. A property in a notation that ``norms.md`` does not list has no
+wording. The property "god" of the concept "church", for example, does not state a relation.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def bare(concept: str) -> str:
 
 
 def is_tagged(concept: str) -> bool:
-    """Check whether a concept has a sense tag."""
+    """Check whether a concept has a sense tag, as in ``seal_(animal)``."""
     return bare(concept) != " ".join(concept.replace("_", " ").split())
 
 
@@ -45,7 +45,7 @@ def first_alternatives(feature: str) -> str:
 
 
 def predicate(feature: str) -> str | None:
-    """Return a feature as a predicate in the third person; None if it has no wording."""
+    """Return a feature as a predicate in the third person; None if its notation is unknown."""
     words = [word for word in first_alternatives(feature).rstrip(" .,;:!").split(" ") if word]
     if not words:
         return None
@@ -77,7 +77,7 @@ def joined(predicates: list[str]) -> str:
 
 
 def names(said: str, concept: str) -> bool:
-    """Check whether a text names a concept, in whole words; the last word may be inflected."""
+    """Check whether a text contains a concept's name, whose last word may be inflected."""
     *before, last = _words(bare(concept)) or [""]
     words = _words(said)
     forms = _inflections(last)
@@ -107,7 +107,7 @@ class Kinds(NamedTuple):
 
 @cache
 def kinds_of(word: str) -> Kinds:
-    """Look up a word in the lexicon."""
+    """Look up a word's lemmas and parts of speech in the lexicon."""
     from lemminflect import getAllLemmas
 
     found: dict[str, tuple[str, ...]] = getAllLemmas(word)
@@ -116,22 +116,22 @@ def kinds_of(word: str) -> Kinds:
 
 @cache
 def _inflected(word: str, tag: str, *, unknown: bool = False) -> tuple[str, ...]:
-    """Return a word's inflections, usual one first; ``unknown`` inflects unknown words by rule."""
+    """Return a word's inflections, usual one first; ``unknown`` also inflects unknown words."""
     from lemminflect import getInflection
 
     return tuple(getInflection(word, tag, inflect_oov=unknown))
 
 
 def verbs_of(word: str, tag: str) -> list[str]:
-    """Return the base forms of the verbs whose inflection for ``tag`` is ``word``."""
+    """Return the verbs whose inflected form for the part-of-speech tag ``tag`` is ``word``."""
     return [base for base in kinds_of(word).verbs if word in _inflected(base, tag)]
 
 
 def _is_verb(word: str, *, alone: bool = False) -> bool:
-    """Check whether a word is read as the third person of a verb.
+    """Check whether to read a word as a verb in the third person.
 
-    A word that may also be a noun counts only if more words follow and the list of verbs contains
-    the verb.
+    A word that may also be a noun is read as a verb only if more words follow and the list of verbs
+    contains the verb.
     """
     bases = verbs_of(word, "VBZ")
     if any(kinds_of(one).nouns for one in (word, *bases)):
@@ -140,12 +140,12 @@ def _is_verb(word: str, *, alone: bool = False) -> bool:
 
 
 def is_passive(word: str, following: str) -> bool:
-    """Check for a participle and its preposition ("made of"); "part of" also counts."""
+    """Check for a participle followed by a preposition ("made of"), or for "part of"."""
     return following in _lists()["prepositions"] and (word == "part" or bool(verbs_of(word, "VBN")))
 
 
 def _third_person(words: list[str]) -> str | None:
-    """Put a verb phrase in the third person ("eat grass": "eats grass"); None if impossible."""
+    """Put a verb phrase such as "eat grass" in the third person; None if that is impossible."""
     if words[0].lower() == "not":
         return " ".join(["does", *words]) if len(words) > 1 else None
     place = next((i for i, word in enumerate(words) if not _is_adverb(word)), None)
@@ -167,7 +167,7 @@ def _is_adverb(word: str) -> bool:
 
 
 def _conjugated(verb: str) -> str | None:
-    """Return a verb's third person, unchanged if it is one already; None for any other form."""
+    """Return the third person of a verb; None if the verb is a participle or a past form."""
     verb = verb.lower()
     known = kinds_of(verb).verbs
     if known and verb not in known:
@@ -188,20 +188,20 @@ def _inflections(word: str) -> frozenset[str]:
 
 
 def _is_regular(word: str, form: str) -> bool:
-    """Check whether a form is regular: "flies" of "fly", but not "flew" or "born" of "bear"."""
+    """Check whether an inflection is regular, as "flies" (of "fly") is and "flew" is not."""
     ends = {"e": ("ing",), "y": ("i",)}.get(word[-1:], ())
     return form.startswith((word, *(word[:-1] + end for end in ends)))
 
 
 @cache
 def shipped_nouns() -> Nouns:
-    """Return the noun exceptions that ship with Tacit, loaded once."""
+    """Return the noun exceptions that ship with Tacit, which are loaded only once."""
     return Nouns.load()
 
 
 @cache
 def is_plural(concept: str) -> bool:
-    """Check whether a concept is plural: by ``nouns.yaml``, else by the lexicon, else by its s."""
+    """Check whether a concept is plural, by ``nouns.yaml``, the lexicon or a final s."""
     from lemminflect import getAllLemmas, getInflection
 
     nouns, words = shipped_nouns(), bare(concept)
@@ -219,8 +219,8 @@ def is_plural(concept: str) -> bool:
 def singular(word: str) -> str | None:
     """Return the singular of a word: "handle" for "handles".
 
-    A word that is not plural is returned unchanged. A plural without a singular, such as
-    "scissors", returns None.
+    A word that is not plural is returned unchanged. For a plural without a singular, such as
+    "scissors", the result is None.
     """
     from lemminflect import getAllLemmas, getAllLemmasOOV
 
@@ -231,10 +231,11 @@ def singular(word: str) -> str | None:
 
 
 def spellings(word: str) -> tuple[str, ...]:
-    """Return a word and its other spelling, if there is one: ``grey``, ``gray``.
+    """Return a word and its other spelling, if it has one: ``grey`` and ``gray``.
 
-    Plurals in s and the parts of hyphenated words follow the listed pairs. Words are looked up in
-    lower case. The other spelling is in lower case, with an initial capital if the word has one.
+    The listed pairs of spellings also apply to plurals in s and to the parts of hyphenated words.
+    The list of spellings is searched for the word in lower case. The other spelling is in lower
+    case, with an initial capital if the word starts with a capital.
     """
     pieces = word.split("-")
     other = "-".join(_other(piece) or piece for piece in pieces)
@@ -242,13 +243,13 @@ def spellings(word: str) -> tuple[str, ...]:
 
 
 def american(word: str) -> str:
-    """Return a word's American spelling, which identifies two spellings of one response."""
+    """Return the American spelling of a word, by which spellings of one response are matched."""
     return "-".join(_american(piece) for piece in word.split("-"))
 
 
 @cache
 def _pairs() -> Mapping[str, str]:
-    """Return the British to American spellings, with plurals."""
+    """Return a mapping from British to American spellings, including plurals."""
     path = resources.files("tacit") / "data" / "templates" / "spellings.yaml"
     pairs: dict[str, str] = yaml.safe_load(path.read_text(encoding="utf-8"))
     return {f"{one}s": f"{other}s" for one, other in pairs.items()} | pairs

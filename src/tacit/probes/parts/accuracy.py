@@ -1,7 +1,8 @@
-"""Agreement of each stage with people's drawings (section 6, Tables 4 and 6, Figures 3 to 6).
+"""Accuracy of the raw and repaired beliefs (Gu et al. 2023, Tables 4 and 6, Figures 3 to 6).
 
-A stage is right about a statement that is true and labelled true, or not true and labelled false.
-Statements without a belief are excluded from every share, and counted as missing.
+A stage (raw or repaired beliefs) is right about a statement that is true and labelled true, or not
+true and labelled false. Statements without a belief are excluded from every accuracy and counted as
+missing.
 """
 
 from __future__ import annotations
@@ -22,18 +23,20 @@ if TYPE_CHECKING:
 
 
 def shifted(beliefs: pl.DataFrame, stage: str) -> pl.Series:
-    """Return the truth under a threshold that yields as many true statements as repair does.
+    """Return truth values under the threshold that makes as many statements true as repair does.
 
-    The order of the beliefs does not change: a statement is true when its belief is above the
-    threshold. Of the statements exactly at the threshold, only some can be true, so each counts
-    with that share.
+    A statement is true if its belief is above the threshold, so the order of the beliefs is
+    preserved. If only a share of the statements exactly at the threshold can be true, each of these
+    statements counts with this share.
 
     Args:
-        beliefs: ``p_true`` (null when missing) and a Boolean column named ``stage``.
+        beliefs: The column ``p_true`` (null when missing) and the Boolean column that ``stage``
+            names.
         stage: The column of the repaired beliefs.
 
     Returns:
-        For each row, the share from 0 to 1 that is true; null when the belief is missing.
+        For each row, a truth value from 0 to 1, fractional only at the threshold; null when the
+        belief is missing.
     """
     import polars as pl
 
@@ -52,9 +55,10 @@ def shifted(beliefs: pl.DataFrame, stage: str) -> pl.Series:
 
 
 def of_relation_majority() -> pl.Expr:
-    """Return an expression: whether the label equals the majority label of its relation.
+    """Return an expression that tests whether a label is the majority label of its relation.
 
-    The expression uses the columns ``relation`` and ``label``. Ties count as a majority of true.
+    The expression uses the columns ``relation`` and ``label``. A tie counts as a majority of true
+    labels.
     """
     import polars as pl
 
@@ -78,13 +82,13 @@ _SHIFTED = {objective: f"{objective} shifted" for objective in OBJECTIVES}
 def tables(
     beliefs: pl.DataFrame, symmetric: Collection[str], bootstrap: Bootstrap
 ) -> dict[str, pl.DataFrame]:
-    """Compute all accuracy tables; they have no rows without gold labels.
+    """Compute all accuracy tables, which have no rows without gold labels.
 
     Args:
-        beliefs: thing, annotator, subject, relation, object, p_true, label (null when no label is
-            implied), and one Boolean column per stage.
+        beliefs: Columns thing, annotator, subject, relation, object, p_true, label (null when the
+            drawing implies no label), and one Boolean column per stage.
         symmetric: The symmetric relations, which the set ``WITHOUT_SYMMETRIC`` excludes.
-        bootstrap: The bootstrap for the intervals, over things.
+        bootstrap: The bootstrap over things, for the intervals.
     """
     verdicts = judge(beliefs)
     by_drawing = of_drawings(verdicts)
@@ -101,14 +105,15 @@ def tables(
 
 
 def judge(beliefs: pl.DataFrame) -> pl.DataFrame:
-    """Determine which labelled statements each stage gets right.
+    """Judge, for each stage, whether its truth value of each labelled statement is right.
 
     Returns:
-        The labelled statements: thing, annotator, relation, label, ``agreed`` (all annotators of
-        the thing agree: ParRoT++), ``n`` (the belief exists), ``missing`` (it does not), for each
-        stage and for ``always_true`` whether the belief exists and the stage is right, and for each
-        objective ``<objective> shifted``: the same for the beliefs of :func:`shifted`, as a
-        fraction at ties.
+        One row per labelled statement, with the columns thing, annotator, relation, label,
+        ``agreed`` (whether all annotators of the thing agree: ParRoT++), ``n`` (whether there is a
+        belief) and ``missing`` (whether the belief is missing). For each stage and for
+        ``always_true``, a column states whether there is a belief and the stage is right about the
+        statement. For each objective, the column ``<objective> shifted`` states whether the truth
+        values of :func:`shifted` are right, as a fraction at ties.
     """
     import polars as pl
 
@@ -135,10 +140,11 @@ def judge(beliefs: pl.DataFrame) -> pl.DataFrame:
 
 
 def of_sets(sets: Mapping[str, pl.DataFrame], bootstrap: Bootstrap) -> pl.DataFrame:
-    """Compute the accuracy on each set: all statements, those labelled true or false, and balanced.
+    """Compute accuracy on each set: over all statements, over each gold label, and balanced.
 
     Balanced accuracy is the mean of the accuracies on statements labelled true and on statements
-    labelled false. It is undefined if either label has no statement with a belief.
+    labelled false. Balanced accuracy is undefined if all beliefs about the statements of one label
+    are missing.
 
     Returns:
         Columns set, gold (``all``, ``true``, ``false``, ``balanced``), stage, n, missing, accuracy,
@@ -160,12 +166,12 @@ def of_sets(sets: Mapping[str, pl.DataFrame], bootstrap: Bootstrap) -> pl.DataFr
 
 
 def baselines(sets: Mapping[str, pl.DataFrame], bootstrap: Bootstrap) -> pl.DataFrame:
-    """Compute the accuracy of baselines that do not use the model, on the same statements.
+    """Compute the accuracy of model-free baselines on the statements that have a belief.
 
     Returns:
         Columns set, baseline (one of ``BASELINES``), n, accuracy, low, high. The majority by
-        relation is computed on the evaluated labels, so it is the best possible accuracy that
-        depends on the relation only.
+        relation is computed on the evaluated labels. No other rule that depends only on the
+        relation can have a higher accuracy.
     """
     import polars as pl
 
@@ -188,11 +194,12 @@ def baselines(sets: Mapping[str, pl.DataFrame], bootstrap: Bootstrap) -> pl.Data
 
 
 def gain(sets: Mapping[str, pl.DataFrame], bootstrap: Bootstrap) -> pl.DataFrame:
-    """Compute the accuracy gain of repair, paired by statement and resample.
+    """Compute the accuracy gain of repair, paired by statement, with confidence intervals.
 
-    The whole gain is the sum of two parts: the gain of a shift of the threshold that preserves the
-    order of beliefs and makes as many statements true as repair does, and the additional gain of
-    consistency. The first part may be negative, and the threshold may move in either direction.
+    The whole gain is the sum of two parts: the gain from a shift of the threshold, and the
+    additional gain from consistency. The shift of the threshold preserves the order of the beliefs
+    and makes as many statements true as repair does. The gain from the shift may be negative, and
+    the threshold may move up or down.
 
     Returns:
         Columns set, objective, part (one of ``GAIN_PARTS``), n, gain, low, high.
@@ -227,7 +234,7 @@ def gain(sets: Mapping[str, pl.DataFrame], bootstrap: Bootstrap) -> pl.DataFrame
 
 
 def of_relations(verdicts: pl.DataFrame, bootstrap: Bootstrap) -> pl.DataFrame:
-    """Compute the accuracy of each relation (Figure 4).
+    """Compute the accuracy on the statements of each relation (Figure 4).
 
     Returns:
         Columns relation, stage, n, missing, accuracy, low, high, always_true.
@@ -248,10 +255,10 @@ def of_things(verdicts: pl.DataFrame) -> pl.DataFrame:
     """Compute the accuracy of each thing over all statements of its drawings (Figures 5, 6, 11).
 
     Returns:
-        Columns thing, rank (1 = the best before repair; ties by name), band (``best 20``,
-        ``middle`` or ``worst 20``), stage, n, missing, accuracy, always_true. With fewer than 40
-        things, the better half is best and the worse half worst. Rank and band are null without
-        any belief.
+        Columns thing, rank (1 for the best thing before repair, with ties by name), band (``best
+        20``, ``middle`` or ``worst 20``), stage, n, missing, accuracy, always_true. With fewer than
+        40 things, the best and the worst band each contain half of the things. Rank and band are
+        null for a thing without any belief.
     """
     import polars as pl
 
@@ -286,7 +293,7 @@ def of_things(verdicts: pl.DataFrame) -> pl.DataFrame:
 
 
 def of_drawings(verdicts: pl.DataFrame) -> pl.DataFrame:
-    """Compute each drawing's accuracy: thing, annotator, n, missing, and one column per stage.
+    """Compute the accuracy of each drawing, with one column per stage.
 
     The column ``always_true`` is the accuracy of always answering true.
     """
@@ -297,7 +304,8 @@ def at_least(by_drawing: pl.DataFrame, bootstrap: Bootstrap) -> pl.DataFrame:
     """Compute accuracy@s: the share of drawings with an accuracy of at least s per cent (Figure 3).
 
     Returns:
-        Columns s, stage, n (drawings with at least one belief), share, low, high, always_true.
+        Columns s, stage, n (the number of drawings with at least one belief), share, low, high,
+        always_true.
     """
     import polars as pl
 
@@ -319,7 +327,7 @@ def at_least(by_drawing: pl.DataFrame, bootstrap: Bootstrap) -> pl.DataFrame:
 def _sets(
     verdicts: pl.DataFrame, beliefs: pl.DataFrame, symmetric: Collection[str]
 ) -> dict[str, pl.DataFrame]:
-    """Return the verdicts of each set; a set's shift of the threshold uses its relations only."""
+    """Return the verdicts of each set, with the threshold shift computed on the set's relations."""
     import polars as pl
 
     if verdicts.is_empty():
@@ -338,7 +346,7 @@ def _summed(verdicts: pl.DataFrame, by: Sequence[str]) -> pl.DataFrame:
 
 
 def _divided(summed: pl.DataFrame) -> pl.DataFrame:
-    """Convert counts of right statements to shares; null if n is 0."""
+    """Convert counts of right statements to accuracies; null if n is 0."""
     import polars as pl
 
     n = pl.when(pl.col("n") > 0).then(pl.col("n"))
@@ -347,7 +355,7 @@ def _divided(summed: pl.DataFrame) -> pl.DataFrame:
 
 
 def _shares(verdicts: pl.DataFrame, bootstrap: Bootstrap) -> list[dict[str, Any]]:
-    """Return the accuracy over all these verdicts, one row per stage."""
+    """Return the accuracy over all given verdicts, one row per stage."""
     of_thing = _summed(verdicts, ["thing"])
     rows = []
     for stage in STAGES:
@@ -359,7 +367,7 @@ def _shares(verdicts: pl.DataFrame, bootstrap: Bootstrap) -> list[dict[str, Any]
 
 
 def _balanced(verdicts: pl.DataFrame, bootstrap: Bootstrap) -> list[dict[str, Any]]:
-    """Return the mean of the accuracies on both labels, one row per stage."""
+    """Return the balanced accuracy (the mean over both labels), one row per stage."""
     import polars as pl
 
     sides = {"true": pl.col("label"), "false": ~pl.col("label")}

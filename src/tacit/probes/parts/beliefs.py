@@ -1,4 +1,4 @@
-"""A model's beliefs about each mental model: from scores, from votes, or from a file."""
+"""A model's beliefs about each mental model, computed from scores or votes, or read from a file."""
 
 from __future__ import annotations
 
@@ -35,13 +35,13 @@ def answered(
     scores: Sequence[Scores],
     template: Template,
 ) -> pl.DataFrame:
-    """Return the questions with the scores of the model.
+    """Return the questions with the model's scores and beliefs.
 
     Returns:
-        The questions' columns and ``text``, ``logprob_true``, ``logprob_false`` (nats; null when
-        missing), ``p_true`` = P(True)/(P(True) + P(False)), null when missing, and ``filled``:
-        whether p_true is the template's value for missing beliefs. A prompt that was skipped as too
-        long has no belief.
+        The questions' columns, ``text``, ``logprob_true`` and ``logprob_false`` (nats; null when
+        missing), ``p_true`` = P(True)/(P(True) + P(False)) (null when missing), and ``filled``
+        (whether p_true is the template's value for missing beliefs). A prompt that was skipped as
+        too long has no belief.
     """
     import polars as pl
 
@@ -64,10 +64,10 @@ def answered(
 
 
 def beliefs(statements: pl.DataFrame, answers: pl.DataFrame) -> pl.DataFrame:
-    """Return each drawing's statements with their beliefs.
+    """Return each drawing's statements with the beliefs about them.
 
     Drawings of the same thing share the answer to a question, unless the answers have a column
-    ``annotator``. In this case, each drawing has separate answers.
+    ``annotator``. With a column ``annotator``, each drawing has separate answers.
     """
     key = STATEMENT if by_drawing(answers) else QUESTION
     return statements.join(
@@ -76,7 +76,7 @@ def beliefs(statements: pl.DataFrame, answers: pl.DataFrame) -> pl.DataFrame:
 
 
 def by_drawing(answers: pl.DataFrame) -> bool:
-    """Return whether each drawing has separate answers."""
+    """Check whether the answers are separate for each drawing."""
     return "annotator" in answers.columns
 
 
@@ -84,15 +84,16 @@ def answered_summary(answers: pl.DataFrame, bootstrap: Bootstrap) -> dict[str, A
     """Return summary statistics of the answers to the distinct questions.
 
     Args:
-        answers: The questions' columns and ``p_true``; ``filled`` if beliefs can be filled in;
-            ``annotator`` if each drawing has separate answers.
-        bootstrap: The bootstrap for the intervals, over things.
+        answers: The questions' columns and ``p_true``, with ``filled`` if beliefs can be filled in,
+            and with ``annotator`` if each drawing has separate answers.
+        bootstrap: The bootstrap over things, for the intervals.
 
     Returns:
-        ``by_drawing`` (whether each drawing has separate answers, so that a question of two
-        drawings counts twice), the counts ``questions``, ``missing``, ``filled`` and ``ties``
-        (beliefs of one half, which count as false), ``true_share`` of the questions with a belief
-        (%True; None without beliefs), and ``true_share_interval``.
+        ``by_drawing`` states whether each drawing has separate answers; if it does, a question
+        about two drawings counts twice. ``questions``, ``missing``, ``filled`` and ``ties`` are
+        counts; ties are beliefs of one half, which count as false. ``true_share`` is the share of
+        questions judged true among those with a belief (%True; None without beliefs), and
+        ``true_share_interval`` is its interval.
     """
     import polars as pl
 
@@ -111,13 +112,15 @@ def answered_summary(answers: pl.DataFrame, bootstrap: Bootstrap) -> dict[str, A
 
 
 def answer_probability(answers: pl.DataFrame) -> float | None:
-    """Return the median over questions of P(true) + P(false), the mass of both answers.
+    """Return the median of P(true) + P(false) over the questions.
 
     Args:
-        answers: ``logprob_true`` and ``logprob_false`` of each question, in nats.
+        answers: The columns ``logprob_true`` and ``logprob_false``, in nats, with one row per
+            question.
 
     Returns:
-        The median over the questions with both; None if there is none.
+        The median over the questions with both log-probabilities; None if there are no such
+        questions.
     """
     import polars as pl
 
@@ -135,10 +138,11 @@ def voted(
     """Return the questions with the votes of the model's sampled replies.
 
     Returns:
-        The questions' columns and ``text``, ``votes_true``, ``votes_false``, ``unparsed``,
-        ``truncated`` (unparsed replies that were cut off while reasoning), ``p_true`` with ``low``
-        and ``high`` (Wilson's 95 % CI), all three null when no reply could be parsed, and
-        ``filled``, which is false.
+        The questions' columns, ``text``, ``votes_true``, ``votes_false``, ``unparsed``,
+        ``truncated``, ``p_true``, ``low``, ``high`` and ``filled``, which is false. ``truncated``
+        counts the unparsed replies that were cut off while reasoning. ``p_true`` is the vote share
+        of true, and ``low`` and ``high`` are its Wilson 95 % CI; all three columns are null when no
+        reply could be parsed.
     """
     import polars as pl
 
@@ -162,27 +166,28 @@ log = logging.getLogger(__name__)
 
 
 def answers_in(path: Path, statements: pl.DataFrame, ontology: Ontology) -> pl.DataFrame:
-    """Return the probe's questions with the beliefs of a file, null for those the file lacks.
+    """Return the probe's questions with the beliefs of a file, null for questions not in it.
 
-    Without a column ``annotator``, a row is the belief about a question, which all drawings of the
-    thing share. With it, a row is the belief about a statement of one drawing. If all drawings that
-    share a question have the same belief about it, for every question, the result has one row per
-    question, as without the column.
+    Without a column ``annotator``, each row is the belief about a question, which all drawings of
+    the thing share. With a column ``annotator``, each row is the belief about a statement of one
+    drawing. If the drawings agree on the belief about every shared question, the result has one row
+    per question, as without the column ``annotator``.
 
     Args:
-        path: Beliefs with a column ``thing``; TSV, CSV, JSONL or Parquet. Columns other than
-            ``annotator`` are ignored.
+        path: A file of beliefs with a column ``thing``, in TSV, CSV, JSONL or Parquet. Additional
+            columns other than ``annotator`` are ignored.
         statements: The statements of every drawing: thing, annotator, subject, relation, object.
         ontology: The relations that the file may use.
 
     Returns:
-        One row per question: thing, subject, relation, object and ``p_true``. If drawings differ,
-        one row per statement of each drawing, with ``annotator`` after thing.
+        One row per question: thing, subject, relation, object and ``p_true``. If the drawings
+        differ in a belief, the table has one row per statement of each drawing, with ``annotator``
+        after thing.
 
     Raises:
-        DataError: The file is malformed, contains two beliefs about a question (or about a
-            drawing's statement), matches no question, or contains no belief. Rows that match no
-            question are counted in a warning.
+        DataError: The file is malformed, contains two different beliefs about a question (or about
+            a drawing's statement), matches no question, or contains no belief. A warning states how
+            many rows match no question.
     """
     import polars as pl
 
@@ -203,7 +208,7 @@ def answers_in(path: Path, statements: pl.DataFrame, ontology: Ontology) -> pl.D
 def _answers(
     path: Path, beliefs: pl.DataFrame, asked: pl.DataFrame, key: Sequence[str]
 ) -> pl.DataFrame:
-    """Return the questions with ``p_true``, joined by the key columns."""
+    """Return the questions with a file's beliefs in ``p_true``, joined by the key columns."""
     distinct = beliefs.select(*key, "p_true").unique(maintain_order=True)
     twice = distinct.select(key).is_duplicated()
     if twice.any():

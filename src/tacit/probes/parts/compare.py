@@ -28,7 +28,8 @@ VIOLATION = "violation, micro, before repair"
 def compare(found: Mapping[str, Findings], bootstrap: Bootstrap | None = None) -> pl.DataFrame:
     """Compare the accuracy and the constraint violations of each pair of models.
 
-    Both models are measured on the same drawings. The bootstrap resamples the same things for both.
+    Both models are measured on the same drawings. The bootstrap resamples the same things for both
+    models.
 
     Args:
         found: The findings by model name.
@@ -37,7 +38,8 @@ def compare(found: Mapping[str, Findings], bootstrap: Bootstrap | None = None) -
     Returns:
         Columns figure, first, second (models), first_value, second_value, difference (second minus
         first), low, high, p_value, first_undecided, second_undecided. A value is null if its figure
-        is undefined. The last two columns count undecided constraints; other figures have none.
+        is undefined. The columns ``first_undecided`` and ``second_undecided`` count each model's
+        undecided constraints, and are null for accuracies.
     """
     import polars as pl
 
@@ -61,13 +63,13 @@ def compare(found: Mapping[str, Findings], bootstrap: Bootstrap | None = None) -
 
 
 def _undecided(findings: Findings, figure: str) -> int | None:
-    """Return the number of undecided constraints for the violation rate, None for other figures."""
+    """Return the number of undecided constraints for the violation rate; None for accuracies."""
     by_drawing = findings.tables["violation_by_drawing"]
     return int(by_drawing["undecided"].sum()) if figure == VIOLATION else None
 
 
 def _sums(findings: Findings) -> dict[str, pl.DataFrame]:
-    """Return each figure's numerator ``over`` and denominator ``under``, summed by ``thing``."""
+    """Return the numerator ``over`` and the denominator ``under`` of each figure, by thing."""
     import polars as pl
 
     verdicts = accuracy.judge(findings.tables["beliefs"])
@@ -83,7 +85,7 @@ def _sums(findings: Findings) -> dict[str, pl.DataFrame]:
 
 
 def violations(findings: Findings) -> pl.DataFrame:
-    """Return the violated constraints ``over`` and the decided ones ``under``, by ``thing``."""
+    """Return the numbers of violated (``over``) and decided (``under``) constraints, by thing."""
     import polars as pl
 
     return _by_thing(

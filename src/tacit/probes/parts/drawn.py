@@ -22,18 +22,19 @@ if TYPE_CHECKING:
 def enriched_drawings(
     path: Path, things: Sequence[str] | None = None
 ) -> tuple[pl.DataFrame, dict[str, Any]]:
-    """Return every statement that follows from drawings, with its label, and counts.
+    """Return all statements that follow from drawings, with gold labels and with counts.
 
     Args:
         path: A folder of drawings, or one annotations file.
         things: The things to include; None for all.
 
     Returns:
-        A table thing, annotator, subject, relation, object, label; and counts: totals, by category
-        of the relations, by the categories of the paper's Table 1, and of statements to ask.
+        A table with the columns thing, annotator, subject, relation, object and label, and a
+        dictionary of counts. The dictionary contains totals, counts by category of relation, counts
+        by the categories of the paper's Table 1, and the number of statements to ask about.
 
     Raises:
-        RequestError: The file contains things without relations.
+        RequestError: The file lists things and parts but no relations.
         DataError: A file is missing or malformed, or a statement is both true and false.
     """
     if is_things(path):
@@ -51,7 +52,7 @@ def enriched_drawings(
 
 
 def _summary(found: list[Drawing], enriched: pl.DataFrame, ontology: Ontology) -> dict[str, Any]:
-    """Return the counts that the command prints, with the ontology's ``categories``."""
+    """Return the counts that the command prints, with counts by category of relation."""
     asked = all_statements(found, ontology.relations)
     together = agreed(enriched)
     drawn = _by_category(drawing_statements(found), ontology)
@@ -92,7 +93,7 @@ def _by_category(statements: pl.DataFrame, ontology: Ontology) -> dict[str, int]
 
 
 def _as_table_1(enriched: pl.DataFrame, categories: dict[str, int]) -> dict[str, int]:
-    """Return the categories as in the paper's Table 1, which counts ``required by`` as spatial."""
+    """Return the counts by category as in Table 1, which counts ``required by`` as spatial."""
     moved = enriched.filter(enriched["relation"] == "required by").height
     shift = {"spatial": moved, "functional": -moved}
     return {name: count + shift.get(name, 0) for name, count in categories.items()}

@@ -1,7 +1,8 @@
 """The figures of the parts probe (Gu et al. 2023, Figures 3 to 6 and 11, and Table 3).
 
-Every figure but that of violations compares the raw beliefs with the beliefs repaired under one
-objective, with one row of panels per model. A figure without data is None.
+Except for violations and model size, every figure compares the raw beliefs with the beliefs
+repaired under one objective. Each model has its own row of panels. A figure function returns None
+if there is no data to draw.
 """
 
 from __future__ import annotations
@@ -110,7 +111,7 @@ def best_and_worst_things(shown: Shown) -> Chart | None:
 
 @figure("Things with middle ranks of accuracy", "Figure 11 of Gu et al. (2023).")
 def all_things(shown: Shown) -> Chart | None:
-    """Plot Figure 11: the things between the best and the worst (ranks 21 to 80 of 100)."""
+    """Plot Figure 11: the things between the best and the worst things (ranks 21 to 80 of 100)."""
     import polars as pl
 
     return _things(shown, pl.col("band") == "middle", "column")
@@ -133,7 +134,7 @@ def size_of_models(shown: Shown) -> Chart | None:
 def violations(shown: Shown) -> Chart | None:
     """Plot Table 3: the violation rate of each constraint type, with baselines.
 
-    The published values are included if all 300 published drawings were asked about.
+    The published values are included if the run asked about all 300 published drawings.
     """
     import polars as pl
 
@@ -179,14 +180,14 @@ def violations(shown: Shown) -> Chart | None:
 
 
 def _violation_ticks(published: Mapping[str, Any], colours: Palette) -> tuple[Series, ...]:
-    """Return the ticks: both baselines, and the models of the paper."""
+    """Return the ticks of the figure: one per baseline, and one per model of the paper."""
     hues = (colours.faults[0], colours.gold, colours.after["margin"], colours.after["log-odds"])
     names = ("shuffled beliefs", "always true", *published)
     return tuple(Series(name, hue, _BAR) for name, hue in zip(names, hues, strict=False))
 
 
 def _published_rates() -> dict[str, dict[str, float]]:
-    """Return the violation rates of Table 3 by model and constraint."""
+    """Return the paper's violation rates (Table 3) by model and constraint."""
     import polars as pl
 
     from tacit.findings.published import printed_values
@@ -200,7 +201,7 @@ def _published_rates() -> dict[str, dict[str, float]]:
 
 
 def _is_all(summary: Mapping[str, Any]) -> bool:
-    """Return whether a run asked about all published drawings, so that Table 3 is comparable."""
+    """Check whether a run asked about all published drawings, as the runs of Table 3 did."""
     return (summary.get("drawings"), summary.get("statements")) == (300, _ALL_STATEMENTS)
 
 
@@ -218,7 +219,7 @@ FIGURES: Mapping[str, FigureSpec] = {
 
 
 def _things(shown: Shown, band: pl.Expr, by: str) -> Chart | None:
-    """Plot accuracy by thing: one panel per value of ``by``, with one row of panels per model."""
+    """Plot accuracy by thing, with a row of panels per model and a panel per value of ``by``."""
     import polars as pl
 
     table = _by_objective("accuracy_by_thing", "accuracy", shown)
@@ -255,7 +256,7 @@ def _things(shown: Shown, band: pl.Expr, by: str) -> Chart | None:
 def _rows(
     part: pl.DataFrame, names: Mapping[str, str], key: str, heading: str, look: Theme
 ) -> alt.LayerChart:
-    """Plot a row per key: both accuracies with intervals or a connecting line, and the gain."""
+    """Plot accuracy before and after repair and the gain, with a row per value of ``key``."""
     import polars as pl
 
     labelled = part.with_columns(label=pl.col(key).replace_strict(names))
@@ -280,7 +281,7 @@ def _rows(
 
 
 def _by_objective(name: str, column: str, shown: Shown) -> pl.DataFrame | None:
-    """Return a finding before and after repair, labelled by ``series``; None without values."""
+    """Return the rows of a table before and after repair, labelled by ``series``; None if empty."""
     import polars as pl
 
     table = shown.defined(name, column)
@@ -293,7 +294,7 @@ def _by_objective(name: str, column: str, shown: Shown) -> pl.DataFrame | None:
 
 
 def _after(look: Theme) -> str:
-    """Return the name of the series after repair, with the objective."""
+    """Return the series name of the repaired beliefs, such as "after repair (paper)"."""
     return f"after repair ({look.objective})"
 
 
@@ -306,7 +307,7 @@ def _series(look: Theme) -> tuple[Series, Series]:
 
 
 def _gains(table: pl.DataFrame, keys: list[str], share: str) -> pl.DataFrame:
-    """Return the keys that have both shares, and ``gain``: after minus before."""
+    """Return the keys with shares before and after repair, and ``gain``, after minus before."""
     import polars as pl
 
     before = table.filter(series=_BEFORE).select(*keys, before=share)
@@ -325,5 +326,5 @@ def _left_out(table: pl.DataFrame) -> str:
 
 
 def _counts(table: pl.DataFrame, name: str) -> list[str]:
-    """Return the label of each row: its name and its n."""
+    """Return a label for each row, which consists of a name and n, such as "egg (120)"."""
     return [f"{name} ({n:,})" for name, n in table.select(name, "n").iter_rows()]

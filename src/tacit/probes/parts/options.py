@@ -56,7 +56,7 @@ class PartsOptions:
         """Return the prompt template.
 
         Raises:
-            RequestError: Two templates are given.
+            RequestError: Both a preset and a template file are given.
             DataError: The template's file is missing or malformed.
         """
         from tacit.probes.parts.questions import Template
@@ -67,10 +67,10 @@ class PartsOptions:
 
     @property
     def chosen_things(self) -> list[str] | None:
-        """The names of the things, spelled as in the drawings."""
+        """The names of the things to include, spelled as in the drawings."""
         return names(self.things)
 
 
 def names(listed: str | None) -> list[str] | None:
-    """Split names at commas and convert them to the spelling of the drawings."""
+    """Split names at commas, and convert them to lower case as in the drawings."""
     return None if listed is None else [name.strip().lower() for name in listed.split(",")]

@@ -1,4 +1,4 @@
-"""The parts probe: drawings, questions, answers, findings."""
+"""The parts probe builds questions from drawings, and computes findings from the answers."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ _LABELS = ("labelled", "contradicted")
 
 @dataclass(frozen=True)
 class PartsProbe:
-    """Probe that asks about every ordered pair of parts of every drawing, with each relation.
+    """A probe that asks about every ordered pair of parts of every drawing, with each relation.
 
     Args:
         drawings: The annotators' drawings.
@@ -69,10 +69,11 @@ class PartsProbe:
 
     @classmethod
     def of(cls, options: PartsOptions) -> Self:
-        """See ``Probe.of``.
+        """Build the probe from options; see ``Probe.of``.
 
         Raises:
-            RequestError: Two templates are given, or the options for nouns contradict each other.
+            RequestError: Both a preset and a template file are given, or the options for nouns
+                contradict each other.
             DataError: A file is missing or malformed, or no question can be asked.
         """
         template = options.template()
@@ -84,13 +85,13 @@ class PartsProbe:
     def read(
         cls, path: Path, things: Collection[str] | None = None, limit: int | None = None
     ) -> Self:
-        """Read drawings, or things without drawings; the template and the wording are the defaults.
+        """Read drawings, or things without drawings, with the default template and wording.
 
         Args:
-            path: A folder of drawings or with ``things.tsv`` only, an annotations file, or a file
-                of things and parts.
+            path: A folder of drawings, a folder that contains only ``things.tsv``, an annotations
+                file, or a file of things and parts.
             things: The things to include; None for all.
-            limit: The number of drawings to include, from the first; None for all.
+            limit: The number of drawings to include, counted from the first drawing; None for all.
 
         Raises:
             DataError: A file is missing or malformed, a thing is unknown, or no thing has two
@@ -123,54 +124,54 @@ class PartsProbe:
 
     @cached_property
     def gold(self) -> pl.DataFrame:
-        """The statements that the drawings imply, with ``label``."""
+        """The statements that the drawings imply, with the gold label in the column ``label``."""
         return enrich(drawing_statements(self.drawings), self.ontology)
 
     @staticmethod
     def compare(found: Mapping[str, Findings]) -> pl.DataFrame:
-        """Compare models, paired; see ``tacit.probes.parts.compare``."""
+        """Compare each pair of models; see ``tacit.probes.parts.compare``."""
         from tacit.probes.parts.compare import compare
 
         return compare(found)
 
     @staticmethod
     def scaling(found: Mapping[str, Findings]) -> list[ScaledFigure]:
-        """Return figures over the size of models; see ``tacit.probes.parts.scale``."""
+        """Return the figures to compare over model size; see ``tacit.probes.parts.scale``."""
         from tacit.probes.parts.scale import scaling
 
         return scaling(found)
 
     @staticmethod
     def headline(findings: Findings) -> str:
-        """See ``Declared.headline``."""
+        """Return the main result in one sentence; see ``Declared.headline``."""
         from tacit.probes.parts.sentences import headline
 
         return headline(findings)
 
     @staticmethod
     def sentences(findings: Findings) -> Iterator[str]:
-        """See ``Declared.sentences``."""
+        """Yield sentences on the questions and the results; see ``Declared.sentences``."""
         from tacit.probes.parts.sentences import sentences
 
         return sentences(findings)
 
     @staticmethod
     def notes(findings: Findings) -> Iterator[str]:
-        """See ``Declared.notes``."""
+        """Yield notes on intervals, beliefs and accuracy; see ``Declared.notes``."""
         from tacit.probes.parts.sentences import notes
 
         return notes(findings)
 
     @staticmethod
     def views(findings: Findings, request: Mapping[str, Any], most: int) -> Iterator[View]:
-        """See ``Declared.views``: all statements with prompts, or those of sampled drawings."""
+        """Yield all statements with prompts, or those of some drawings; see ``Declared.views``."""
         from tacit.probes.parts.reading import views
 
         return views(findings, request, most)
 
     @staticmethod
     def report_graphs(found: Mapping[str, Findings], look: Theme) -> GraphSet | None:
-        """See ``Declared.graphs``: the parts graphs of drawings, before and after repair."""
+        """Return the parts graphs of drawings before and after repair; see ``Declared.graphs``."""
         from tacit.probes.parts.reading import graph_set
 
         return graph_set(found, look)
@@ -183,10 +184,10 @@ class PartsProbe:
         return FIGURES
 
     def check_graphs(self, options: PartsOptions) -> None:
-        """Check that the drawings contain the things to draw as graphs.
+        """Check that each thing to show as a graph has a drawing.
 
         Raises:
-            RequestError: A thing is not among the drawings.
+            RequestError: A thing that ``--graphs`` names has no drawing.
         """
         things = names(options.graphs) or []
         unknown = sorted(set(things) - {drawing.thing for drawing in self.drawings})
@@ -197,7 +198,7 @@ class PartsProbe:
 
     @staticmethod
     def graphs(shown: Shown, probe: PartsProbe, options: PartsOptions) -> list[tuple[str, str]]:
-        """Return name and SVG of each graph: the options' things, or one typical drawing."""
+        """Return the file name and SVG of each parts graph that ``--graphs`` selects."""
         from tacit.probes.parts.graph import graphs
 
         things = names(options.graphs)
@@ -209,34 +210,34 @@ class PartsProbe:
         return graphs(known, probe.ontology, shown.look, drawings)
 
     def check_replies(self, *, sampled: bool) -> None:
-        """See ``ReadsReplies``; chat replies can answer every question of this probe."""
+        """Accept all requests, since chat replies can answer every question of the probe."""
 
     def requests(self) -> Mapping[str, Requests]:
-        """See ``Probe.requests``; one group, with one row per distinct question."""
+        """Return one group with one request per distinct question; see ``Probe.requests``."""
         return {"questions": Requests(self.questions, self.prompts)}
 
     def measure(self, answers: Answers) -> Findings:
-        """See ``Probe.measure``."""
+        """Compute the findings from answers; see ``Probe.measure``."""
         answers = answers.joined(self.requests())
         if answers.sampled:
             return self.measure_votes(answers.votes("questions"))
         return self.measure_scores(answers.scores("questions"))
 
     def measure_file(self, beliefs: Path) -> Findings:
-        """See ``ReadsBeliefs.measure_file``."""
+        """Compute the findings from a file of beliefs; see ``ReadsBeliefs.measure_file``."""
         return self.measure_beliefs(answers_in(beliefs, self.statements, self.ontology))
 
     def measure_votes(self, votes: Sequence[Votes]) -> Findings:
-        """Compute findings from each prompt's votes; the summary's ``votes`` counts replies."""
+        """Compute findings from the votes of each prompt, and add vote counts to the summary."""
         answers = voted(self.questions, self.prompts, votes, self.template)
         findings = self.measure_beliefs(answers)
         return replace(findings, summary={**findings.summary, "votes": votes_summary(votes)})
 
     def measure_scores(self, scores: Sequence[Scores]) -> Findings:
-        """Compute findings from each prompt's scores.
+        """Compute findings from the scores of each prompt.
 
-        The summary also has ``answer_probability`` (the median of P(true) + P(false)) and
-        ``spanned`` (how many answers share a token with the text).
+        The summary also contains ``answer_probability`` (the median of P(true) + P(false)) and
+        ``spanned`` (the number of answers that share a token with the surrounding text).
         """
         answers = beliefs.answered(self.questions, self.prompts, scores, self.template)
         findings = self.measure_beliefs(answers)
@@ -250,12 +251,12 @@ class PartsProbe:
 
         Args:
             answers: One row per question, with the questions' columns and ``p_true`` (null =
-                missing). With an additional column ``annotator``, one row per statement of each
-                drawing. Other columns are copied.
+                missing). With an additional column ``annotator``, the table has one row per
+                statement of each drawing. Other columns are copied to the findings.
 
         Returns:
-            Findings with intervals clustered by thing. Without drawings, the accuracy tables have
-            no rows.
+            The findings, with confidence intervals clustered by thing. Without drawings, the
+            accuracy tables have no rows.
 
         Raises:
             DataError: A belief is malformed.

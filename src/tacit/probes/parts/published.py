@@ -1,4 +1,4 @@
-"""Comparison with the published values of Gu et al. (2023): ours, published, difference."""
+"""Comparison of findings with the values that Gu et al. (2023) publish."""
 
 from __future__ import annotations
 
@@ -26,17 +26,16 @@ SCHEMA = (
 
 
 def data_tables(probe: PartsProbe, seed: Mapping[str, tuple[str, ...]] | None) -> pl.DataFrame:
-    """Compare the values that depend only on the drawings: Tables 1 and 5, labels, majority class.
+    """Compare the published values that depend only on the drawings, such as Tables 1 and 5.
 
     Args:
         probe: The probe, with its drawings.
-        seed: The seed parts that the annotators were given; None if not available.
+        seed: The seed parts that the annotators received; None if not available.
 
     Returns:
         Columns table, row, column, model (null), ours, ours_low and ours_high (null), published,
-        difference, elicitation (null).
-        Averages are rounded to two decimals, as in the paper. ``ours`` is null when it cannot be
-        computed.
+        difference, elicitation (null). Averages are rounded to two decimals, as in the paper.
+        ``ours`` is null when the value cannot be computed.
     """
     tables = {"sizes": _sizes(probe, seed), "agreed": _agreed(probe), "labels": _labels(probe)}
     printed = [cell for cell in printed_values(PAPER, tables) if cell.model is None]
@@ -44,12 +43,12 @@ def data_tables(probe: PartsProbe, seed: Mapping[str, tuple[str, ...]] | None) -
 
 
 def model_tables(findings: Findings) -> pl.DataFrame:
-    """Compare Tables 3, 4, 6 and 7, Figure 3 and changed drawings with each of the paper's models.
+    """Compare findings with Tables 3, 4, 6 and 7 and Figure 3, for each model of the paper.
 
     Returns:
-        The columns of :func:`data_tables`. ``model`` is the paper's model, and ``elicitation`` the
-        elicitation method of the findings, if known. Shares are in per cent with two decimals, and
-        have the ends of their 95 % CI if the findings have one.
+        The columns of :func:`data_tables`. ``model`` names a model of the paper, and
+        ``elicitation`` is the elicitation method of the findings, if known. Shares are in per cent
+        with two decimals, with the ends of their 95 % CI if the findings contain intervals.
     """
     import polars as pl
 
@@ -68,7 +67,7 @@ def model_tables(findings: Findings) -> pl.DataFrame:
 
 
 def _interval(cell: PrintedValue, findings: Findings) -> tuple[float | None, float | None]:
-    """Return the ends of the interval of our value of a share, in per cent with two decimals."""
+    """Return the ends of a share's interval, in per cent with two decimals; None if undefined."""
     spec, rows = BY_NAME.get(cell.block["from"]), cell.rows(findings.tables)
     if spec is None or rows is None or cell.block.get("as") != "percent":
         return None, None
@@ -136,12 +135,12 @@ def _category(probe: PartsProbe, relation: str) -> str | None:
 
 
 def _as_table_1(probe: PartsProbe, relation: str) -> str | None:
-    """Return the category in Table 1, which counts ``required by`` as spatial."""
+    """Return a relation's category in Table 1, which counts ``required by`` as spatial."""
     return "spatial" if relation == "required by" else _category(probe, relation)
 
 
 def _agreed(probe: PartsProbe) -> pl.DataFrame:
-    """Return the number of statements that all annotators of a thing agree on, including 0."""
+    """Return the number of statements per thing on which all annotators agree, including 0."""
     import polars as pl
 
     counts = dict(agreed(probe.gold)["thing"].value_counts().iter_rows())
@@ -151,7 +150,7 @@ def _agreed(probe: PartsProbe) -> pl.DataFrame:
 
 
 def _labels(probe: PartsProbe) -> pl.DataFrame:
-    """Return label counts, agreement, contradictions and the majority class (rounded to 1 %)."""
+    """Return the counts of labels, agreements and contradictions, and the majority class."""
     found, n = agreement(probe.gold), probe.gold.height
     true = int(probe.gold["label"].sum())
     return _figures(
@@ -166,7 +165,7 @@ def _labels(probe: PartsProbe) -> pl.DataFrame:
 
 
 def _changed(findings: Findings) -> pl.DataFrame:
-    """Return the shares of drawings that improve, worsen or stay the same (``paper`` objective)."""
+    """Return the shares of drawings whose accuracy rises, falls or stays equal after repair."""
     ours = findings.tables["repair"].filter(objective="paper").row(0, named=True)
     names = ("improved", "worse", "same")
     n = sum(ours[name] or 0 for name in names)

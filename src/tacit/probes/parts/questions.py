@@ -1,4 +1,4 @@
-"""Prompts for statements about the parts of things, and beliefs from their scores."""
+"""Prompts for statements about the parts of things, and beliefs computed from their scores."""
 
 from __future__ import annotations
 
@@ -40,11 +40,11 @@ Number = Literal["paper", "grammar"]
 
 @dataclass(frozen=True)
 class Wording:
-    """The wording of nouns: by the paper's rule, or by grammar.
+    """The wording of nouns, by the paper's rule or by the rules of English.
 
     Args:
-        number: The preset.
-        nouns: The exceptions, for ``grammar``.
+        number: The preset, ``paper`` or ``grammar``.
+        nouns: The exceptions to the rules of ``grammar``.
     """
 
     number: Number = "paper"
@@ -52,7 +52,7 @@ class Wording:
 
     @classmethod
     def of(cls, number: str, own: Path | None = None) -> Wording:
-        """Return the wording of a preset, with the user's exceptions.
+        """Return the noun wording of a preset, with the user's exceptions.
 
         Raises:
             RequestError: The preset is unknown, or exceptions are combined with the paper's rule.
@@ -69,11 +69,11 @@ class Wording:
         raise RequestError(f"there is no number rule {number!r}; expected paper or grammar")
 
     def is_plural(self, noun: str) -> bool:
-        """Return whether a noun takes a plural verb."""
+        """Check whether a noun takes a plural verb."""
         return noun.endswith("s") if self.number == "paper" else self.nouns.is_plural(noun)
 
     def with_article(self, noun: str) -> str:
-        """Return the noun with its indefinite article; by grammar, plurals have none."""
+        """Return a noun with its indefinite article; with ``grammar``, plurals have no article."""
         if self.number == "paper":
             return f"{'an' if begins_with_vowel(noun) else 'a'} {noun}"
         return noun if self.is_plural(noun) else f"{self.nouns.article(noun)} {noun}"
@@ -92,13 +92,13 @@ class Template:
     """The prompt template for a statement; ``parts.yaml`` describes each field.
 
     Args:
-        name: The name of the preset or of the file.
-        text: The text, with ``{a_thing}`` and ``{statement}``.
+        name: The name of the preset or of the template file.
+        text: The text of the prompt, with the placeholders ``{a_thing}`` and ``{statement}``.
         separator: The text between the prompt and the answer.
         positive: The answers that mean true.
         negative: The answers that mean false.
-        lacking: The treatment of an answer without a score: the belief is missing, or the answer's
-            probability is zero.
+        lacking: ``missing`` if an answer without a score makes the belief missing, or ``zero`` if
+            the answer counts as probability zero.
         filled: The value that replaces missing beliefs; None for no replacement.
     """
 
@@ -115,7 +115,7 @@ class Template:
 
     @classmethod
     def load(cls, name: str = "plain") -> Template:
-        """Read a preset.
+        """Read a preset of the prompt template.
 
         Raises:
             RequestError: The preset does not exist.
@@ -128,7 +128,7 @@ class Template:
 
     @classmethod
     def read(cls, path: Path) -> Template:
-        """Read a user's template: a YAML file with the fields of a preset.
+        """Read a user's prompt template from a YAML file with the fields of a preset.
 
         Raises:
             DataError: The file is missing, or a field is unknown, missing or malformed.
@@ -136,16 +136,16 @@ class Template:
         return _template(path.name, read_as(_Content, path).content)
 
     def prompt(self, a_thing: str, statement: str) -> Prompt:
-        """Return the prompt for a worded statement about a thing with its article."""
+        """Return the prompt that asks whether a worded statement about a thing is true."""
         text = self.text.format(a_thing=a_thing, statement=statement)
         return Prompt(text, self.positive + self.negative, self.separator)
 
     def logprobs(self, score: Scores) -> tuple[float | None, float | None]:
-        """Return the logs of the summed probabilities of positive and negative answers, in nats.
+        """Return the total log-probabilities (nats) of the positive and of the negative answers.
 
-        With ``lacking`` = ``missing``, a value is None if any of its answers lacks a score. With
-        ``zero``, answers without a score count as probability zero, and both values are None if no
-        answer has a score.
+        If ``lacking`` is ``missing``, the value of the positive or negative answers is None if one
+        of these answers has no score. If ``lacking`` is ``zero``, answers without a score count as
+        probability zero, and both values are None if no answer has a score.
         """
         sides = [[score[answer].logprob for answer in of] for of in (self.positive, self.negative)]
         known = [[value for value in side if value is not None] for side in sides]
@@ -219,7 +219,7 @@ class _Content(BaseModel):
         return self
 
     def spellings(self, answers: Sequence[str]) -> tuple[str, ...]:
-        """Return the distinct answers; with ``any_case``, also capitalised and in upper case."""
+        """Return the distinct answers; ``any_case`` adds capitalised and upper-case answers."""
         if not self.any_case:
             return tuple(answers)
         return tuple(dict.fromkeys(f for a in answers for f in (a, a.capitalize(), a.upper())))
@@ -229,7 +229,7 @@ QUESTION = ("thing", "subject", "relation", "object")
 
 
 def questions(statements: pl.DataFrame) -> pl.DataFrame:
-    """Return the distinct (thing, subject, relation, object) of all statements, in their order."""
+    """Return the distinct questions (thing, subject, relation, object), in order of occurrence."""
     return statements.select(QUESTION).unique(maintain_order=True)
 
 

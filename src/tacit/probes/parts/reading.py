@@ -1,4 +1,4 @@
-"""Report sections on single drawings: their graphs, and their statements with prompts."""
+"""Report sections on single drawings, with their parts graphs, statements and prompts."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _QUESTION = ("thing", "subject", "relation", "object")
 
 
 def graph_set(found: Mapping[str, Findings], look: Theme) -> GraphSet | None:
-    """Return the graphs of each model's drawings, all or a sample; None without beliefs."""
+    """Return the parts graphs of each model's drawings or of a sample; None without beliefs."""
     import polars as pl
 
     from tacit.coherence.ontology import Ontology
@@ -64,7 +64,7 @@ def graph_set(found: Mapping[str, Findings], look: Theme) -> GraphSet | None:
 
 
 def views(findings: Findings, request: Mapping[str, Any], most: int) -> Iterator[View]:
-    """Yield a table of all statements with prompts and beliefs, or those of sampled drawings."""
+    """Yield a table of statements with prompts and beliefs, for all drawings or a sample."""
     import polars as pl
 
     del request
@@ -85,14 +85,14 @@ def views(findings: Findings, request: Mapping[str, Any], most: int) -> Iterator
 
 
 def sampled(drawings: pl.DataFrame, most: int) -> tuple[list[tuple[str, str]], str]:
-    """Select the drawings to show: all, or a sample from the least to the most contradictory.
+    """Select all drawings, or a sample from the least to the most contradictory drawing.
 
     Args:
         drawings: The finding ``violation_by_drawing``.
         most: The maximum number of drawings.
 
     Returns:
-        (thing, annotator) of each drawing, and a sentence that describes the selection.
+        The thing and the annotator of each drawing, and a sentence that describes the selection.
     """
     keys = drawings.select(_KEY).rows()
     if len(keys) <= most:

@@ -1,4 +1,4 @@
-"""The raw beliefs and the beliefs repaired under each objective, with their violations."""
+"""The raw beliefs and the beliefs repaired under each objective, with constraint violations."""
 
 from __future__ import annotations
 
@@ -26,14 +26,15 @@ TYPES = ("symmetric", "asymmetric", "inverse", "transitive")
 
 @dataclass(frozen=True)
 class RepairedBeliefs:
-    """The raw beliefs, and the repaired beliefs of each objective.
+    """The raw beliefs, and the beliefs repaired under each objective.
 
     Args:
-        beliefs: thing, annotator, subject, relation, object, p_true, and one Boolean column per
-            stage: whether the statement is true in it. Before repair, a missing belief is not true.
-        before: The check of the raw beliefs.
-        groups: For each stage, the counts of its check by drawing.
-        repairs: For each objective, the result of repair.
+        beliefs: Columns thing, annotator, subject, relation, object and p_true, and one Boolean
+            column per stage that states whether the statement is true in the stage. Before repair,
+            a statement without a belief is not true.
+        before: The result of checking the raw beliefs for constraint violations.
+        groups: For each stage, the numbers of violated and decided constraints by drawing.
+        repairs: The result of repair under each objective.
     """
 
     beliefs: pl.DataFrame
@@ -43,10 +44,10 @@ class RepairedBeliefs:
 
 
 def check_and_repair(beliefs: pl.DataFrame, ontology: Ontology) -> RepairedBeliefs:
-    """Check the beliefs, and repair them under each objective.
+    """Check the beliefs for constraint violations, and repair the beliefs under each objective.
 
     Args:
-        beliefs: thing, annotator, subject, relation, object, p_true (null = missing).
+        beliefs: Columns thing, annotator, subject, relation, object and p_true (null when missing).
         ontology: The constraints.
 
     Raises:
@@ -76,18 +77,19 @@ def check_and_repair(beliefs: pl.DataFrame, ontology: Ontology) -> RepairedBelie
 def violation(
     groups: Mapping[str, pl.DataFrame], baselines: pl.DataFrame, bootstrap: Bootstrap
 ) -> pl.DataFrame:
-    """Compute the conditional violation by constraint type in each stage (Table 3).
+    """Compute the conditional violation rate of each constraint type in each stage (Table 3).
 
     Args:
-        groups: For each stage, the counts by drawing, as in ``Check.groups``.
+        groups: The counts by drawing in each stage, as in ``Check.groups``.
         baselines: ``tacit.probes.parts.violation_baselines.baselines`` of the raw beliefs.
-        bootstrap: The bootstrap for the intervals, over things.
+        bootstrap: The bootstrap over things, for the intervals.
 
     Returns:
         Columns constraint, stage, violated, applicable, undecided, rate, low, high, shuffled,
-        always_true. A rate is violated / (applicable - undecided), and null when no constraint is
-        decided. ``macro`` is the mean of the types' defined rates and has no counts; ``micro`` is
-        computed over all types. The baselines are null after repair.
+        always_true. A rate is violated / (applicable - undecided), and is null when no constraint
+        is decided. The row ``macro`` is the mean of the defined rates of the constraint types,
+        without counts. The row ``micro`` is the rate over the constraints of all types. The
+        baselines ``shuffled`` and ``always_true`` are null after repair.
     """
     import polars as pl
 
@@ -130,16 +132,17 @@ def _violation(stage: str, counts: pl.DataFrame, bootstrap: Bootstrap) -> list[t
 
 
 def set_level(groups: pl.DataFrame, bootstrap: Bootstrap) -> dict[str, Any]:
-    """Compute measures of whole drawings from ``Check.groups``; undefined shares are None.
+    """Compute measures of whole drawings from their counts; undefined shares are None.
 
     Args:
         groups: The counts by drawing.
-        bootstrap: The bootstrap for the intervals, over things.
+        bootstrap: The bootstrap over things, for the intervals.
 
     Returns:
-        ``drawings_with_violation``, the share ``consistent`` of drawings whose believed statements
-        can all be true together, ``contradiction_density`` (violated over decided constraints,
-        averaged over drawings with a decided constraint), and an interval for each of the two.
+        ``drawings_with_violation`` is the number of drawings with a violated constraint.
+        ``consistent`` is the share of drawings whose believed statements can all be true together.
+        ``contradiction_density`` is the share of decided constraints that are violated, averaged
+        over the drawings with a decided constraint. The two shares have intervals.
     """
     import polars as pl
 
@@ -158,15 +161,16 @@ def set_level(groups: pl.DataFrame, bootstrap: Bootstrap) -> dict[str, Any]:
 
 
 def repair(repairs: Mapping[Objective, Repaired], by_drawing: pl.DataFrame) -> pl.DataFrame:
-    """Return the result of repair under each objective, with the drawings whose accuracy changes.
+    """Return the result of repair under each objective, and in how many drawings accuracy changes.
 
     Args:
         repairs: For each objective, the result of repair.
-        by_drawing: ``accuracy_by_drawing``; no rows without gold labels.
+        by_drawing: The table ``accuracy_by_drawing``, which has no rows without gold labels.
 
     Returns:
-        Columns objective, groups, optimal, value, bound, turned_true, turned_false, free, and the
-        numbers of drawings improved, same and worse, which are null without gold labels.
+        Columns objective, groups, optimal, value, bound, turned_true, turned_false, free, improved,
+        same and worse. The numbers of improved, same and worse drawings are null without gold
+        labels.
     """
     import polars as pl
 
@@ -188,7 +192,7 @@ def repair(repairs: Mapping[Objective, Repaired], by_drawing: pl.DataFrame) -> p
 
 
 def _changed(by_drawing: pl.DataFrame, objective: str) -> dict[str, int | None]:
-    """Count drawings by change of accuracy; drawings without a known accuracy are excluded."""
+    """Count the drawings whose accuracy rises, stays equal or falls; skip unknown accuracies."""
     if by_drawing.is_empty():
         return dict.fromkeys(("improved", "same", "worse"))
     # Both shares have the same denominator, so equal shares are exactly equal.
@@ -201,7 +205,7 @@ def _changed(by_drawing: pl.DataFrame, objective: str) -> dict[str, int | None]:
 
 
 def repair_by_drawing(repairs: Mapping[Objective, Repaired]) -> pl.DataFrame:
-    """Return the objective and ``Repaired.table``, one row per objective and drawing."""
+    """Return the repair results of each drawing under each objective, as in ``Repaired.table``."""
     import polars as pl
 
     return pl.concat(

@@ -1,4 +1,4 @@
-"""The figure that is compared over the size of models: the violation rate before repair."""
+"""The violation rate before repair, which is compared over model size."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 def scaling(found: Mapping[str, Findings]) -> list[ScaledFigure]:
     """Return the figures of some models; see ``ScaledFigure``.
 
-    The rate is over the decided constraints of all drawings. Resamples draw things, and each thing,
-    with all of its drawings, is a block of Page's test.
+    The violation rate is computed over the decided constraints of all drawings. The bootstrap
+    resamples things. Each thing, with all of its drawings, is a block of Page's trend test.
 
     Args:
         found: The findings of each model.

@@ -1,4 +1,4 @@
-"""The sentences on the findings of the parts probe."""
+"""The sentences that describe the findings of the parts probe."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ KINDS = {
 
 
 def headline(findings: Findings) -> str:
-    """Return the violation rate before repair and the accuracy gain of repair in a sentence."""
+    """Return a sentence on the violation rate before repair and the accuracy gain of repair."""
     summary = findings.summary
     micro = _row(summary["violation"], constraint="micro", stage="before")
     if micro is None or micro["rate"] is None:
@@ -67,7 +67,7 @@ def headline(findings: Findings) -> str:
 
 
 def _opposite(summary: Mapping[str, Any], gain: float) -> Iterator[str]:
-    """Yield a phrase on the other objectives under which the gain has the opposite sign."""
+    """Yield a phrase on the objectives whose gain has the opposite sign to the main objective's."""
     rows = [
         row
         for row in summary["accuracy_gain"]
@@ -83,13 +83,13 @@ def _opposite(summary: Mapping[str, Any], gain: float) -> Iterator[str]:
 
 
 def _shuffled(row: Mapping[str, Any]) -> str:
-    """Return a phrase with the violation rate of the same beliefs shuffled."""
+    """Return a phrase with the violation rate of the shuffled beliefs."""
     value = row["shuffled"]
     return "" if value is None else f" (the same beliefs shuffled: {percent(value)})"
 
 
 def _unclear(row: Mapping[str, Any]) -> str:
-    """Return a phrase if the interval of a difference includes 0, else an empty string."""
+    """Return a phrase if a difference's interval includes 0, and an empty string if not."""
     low, high = row["low"], row["high"]
     if low is None or high is None or not low <= 0 <= high:
         return ""
@@ -140,7 +140,7 @@ def _asked(summary: Mapping[str, Any]) -> str:
 
 
 def judged(summary: Mapping[str, Any]) -> str:
-    """Return a sentence on how many of the questions are believed."""
+    """Return a sentence on the share of questions that the model judged true."""
     if summary["true_share"] is None:
         return "It has no beliefs."
     known = summary["questions"] - summary["missing"]
@@ -149,7 +149,7 @@ def judged(summary: Mapping[str, Any]) -> str:
 
 
 def _probable(summary: Mapping[str, Any]) -> Iterator[str]:
-    """Yield a sentence on the probability of both answers together; a warning if it is small."""
+    """Yield a sentence on the median of P(true) + P(false)."""
     mass = summary.get("answer_probability")
     if mass is None:
         return
@@ -169,7 +169,7 @@ def _ties(summary: Mapping[str, Any]) -> str:
 
 
 def _baselines(summary: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the baselines of accuracy and of the gain of repair."""
+    """Yield sentences on the baselines of accuracy and of the gain of repair."""
     always = _row(summary["accuracy_baselines"], set="ParRoT", baseline="always true")
     without = _row(summary["accuracy_gain"], set=WITHOUT_SYMMETRIC, objective="paper", part="whole")
     if always:
@@ -216,7 +216,7 @@ def _violations(summary: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _asymmetric(summary: Mapping[str, Any]) -> Iterator[str]:
-    """Yield a sentence on the asymmetric and macro rates, which transitive constraints hide."""
+    """Yield a sentence on the asymmetric violation rate and the macro violation rate."""
     rows = [_row(summary["violation"], constraint=name, stage="before") for name in _BESIDE]
     found = [row for row in rows if row is not None and row["rate"] is not None]
     if len(found) == len(_BESIDE):
@@ -228,7 +228,7 @@ def _asymmetric(summary: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _that_apply(row: Mapping[str, Any]) -> str:
-    """Return the number of decided constraints, as the object of a sentence."""
+    """Return a phrase with the number of decided constraints."""
     n = row["applicable"] - row["undecided"]
     also = f" and {number_of(n, 'is', 'are')} decided" if row["undecided"] else ""
     return (
@@ -254,7 +254,7 @@ def _worst(summary: Mapping[str, Any]) -> str:
 
 
 def missing(summary: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the counts of missing and filled-in beliefs, and of answers that share a token."""
+    """Yield sentences on missing and filled-in beliefs, and on answers that share a token."""
     without = several(summary["missing"], "question has", "questions have")
     yield f"{without} no belief." if summary["missing"] else "Every question has a belief."
     if summary["missing_statements"]:

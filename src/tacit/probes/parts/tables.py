@@ -402,7 +402,7 @@ BY_NAME = {spec.name: spec for spec in TABLES}
 
 
 def decided(row: Mapping[str, Any]) -> str:
-    """Return the number of applicable constraints that are violated or satisfied, in words."""
+    """Return a phrase with the number of applicable constraints that are violated or satisfied."""
     return several(row["applicable"] - row["undecided"], "applicable constraint")
 
 

@@ -1,10 +1,11 @@
-"""Baselines of the violation rate: always answering true, and the same beliefs shuffled.
+"""Baselines of the violation rate: always answering true, and shuffled beliefs.
 
-The micro rate weights each type of constraint by its number of applicable constraints. The number
-of transitive ones grows with the square of the share of believed statements, so a model that
-believes many statements at random can have a lower micro rate than one that knows more. A rate is
-therefore compared with the rates of beliefs that know nothing: those of a model that believes every
-statement, and the model's own beliefs, permuted among the statements of each drawing.
+The micro rate weights each constraint type by its number of applicable constraints. The number of
+applicable transitive constraints grows with the square of the share of believed statements. A model
+that believes many statements at random can therefore have a lower micro rate than a model that
+knows more. A violation rate is therefore compared with the rates of two baselines without
+knowledge. The first baseline believes every statement, and the second permutes the model's beliefs
+among the statements of each drawing.
 """
 
 from __future__ import annotations
@@ -32,20 +33,20 @@ SEED = 0
 def baselines(
     beliefs: pl.DataFrame, ontology: Ontology, shuffles: int = SHUFFLES, seed: int = SEED
 ) -> pl.DataFrame:
-    """Compute the violation rates of beliefs that know nothing, by constraint type.
+    """Compute the violation rates of two baselines without knowledge, by constraint type.
 
-    Both baselines have a belief exactly where the model has one, so the same constraints are
+    The baselines have a belief exactly where the model has a belief, so the same constraints are
     undecided for lack of a belief.
 
     Args:
-        beliefs: thing, annotator, subject, relation, object, p_true (null = missing).
+        beliefs: Columns thing, annotator, subject, relation, object and p_true (null when missing).
         ontology: The constraints.
         shuffles: The number of permutations.
         seed: Seed of the permutations.
 
     Returns:
-        Columns constraint (the types, ``macro`` and ``micro``), always_true, and shuffled: the mean
-        rate over the permutations in which it is defined. A rate is null when it is never defined.
+        Columns constraint (a type, ``macro`` or ``micro``), always_true and shuffled, which is the
+        mean rate over the permutations in which the rate is defined. An undefined rate is null.
     """
     import numpy as np
     import polars as pl
@@ -68,14 +69,14 @@ def baselines(
 def shuffled(beliefs: pl.DataFrame, generator: np.random.Generator) -> pl.DataFrame:
     """Permute the beliefs among the statements of each drawing; missing beliefs stay missing.
 
-    The share of statements that are believed is unchanged in each drawing.
+    The share of believed statements in each drawing does not change.
 
     Args:
         beliefs: thing, annotator, subject, relation, object, p_true (null = missing).
         generator: The source of random numbers.
 
     Returns:
-        The same rows with other beliefs, first those that have one.
+        The same rows with permuted beliefs; rows with a missing belief come last.
     """
     import polars as pl
 

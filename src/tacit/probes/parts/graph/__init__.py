@@ -1,14 +1,14 @@
-"""The parts graph of one drawing: before repair, after repair, and as the annotator drew it.
+"""The parts graph of one drawing before repair, after repair, and as the annotator drew it.
 
-An edge represents a statement and its equivalent in the other direction (``above`` and ``below``,
-or both directions of a symmetric relation). A violated edge differs in colour, dashes and width,
-and its tooltip names the violation: ``yolk surrounds shell, and shell surrounds yolk``. If every
-stage of a drawing has at most ``drawing.MOST_LINES`` lines, the stages are shown as graphs;
-otherwise, they are shown as tables. They are also shown as tables if the labels of a line would
-overlap others.
+An edge represents a statement and its equivalent in the opposite direction, such as ``above`` and
+``below``, or both directions of a symmetric relation. A violated edge has a distinct colour, dashes
+and width, and its tooltip names the violation: ``yolk surrounds shell, and shell surrounds yolk``.
+The stages of a drawing are shown as graphs if every stage has at most ``drawing.MOST_LINES`` lines
+and no labels overlap. The stages are shown as tables in all other cases.
 
-Graphs omit the edges of a transitive relation that violate nothing and follow from two other such
-edges (the transitive reduction), and captions count them. Tables show all edges.
+Graphs omit the edges of a transitive relation that violate no constraint and follow from two other
+such edges (the transitive reduction). Captions state the number of omitted edges. Tables show all
+edges.
 """
 
 from __future__ import annotations
@@ -36,16 +36,18 @@ _GROUP = ("model", "thing", "annotator")
 
 
 def parts_graph(beliefs: pl.DataFrame, ontology: Ontology, look: Theme | None = None) -> str:
-    """Return the parts graph of one drawing.
+    """Return the parts graph of one drawing as SVG.
 
     Args:
-        beliefs: The rows of the finding ``beliefs`` for one drawing: thing, annotator, subject,
-            relation, object, p_true, before, the objective's column and, with gold labels, label.
+        beliefs: The rows of the table ``beliefs`` for one drawing, with the columns thing,
+            annotator, subject, relation, object, p_true, before, the column of the objective and,
+            with gold labels, label.
         ontology: The relations and their constraints.
         look: The palette and the objective.
 
     Returns:
-        An SVG document; equal beliefs return equal bytes. Without gold labels, it has two columns.
+        An SVG document, which is identical for equal beliefs. The document has three columns, or
+        two columns without gold labels.
 
     Raises:
         DataError: There are no beliefs, the beliefs belong to several drawings, or a column is
@@ -74,17 +76,18 @@ def graphs(
     """Return the parts graphs of selected drawings.
 
     Args:
-        tables: The findings' tables; the result is empty without ``beliefs``.
+        tables: The tables of the findings by name; the result is empty without the table
+            ``beliefs``.
         ontology: The relations.
         look: The palette and the objective.
-        drawings: (thing, annotator) of each drawing; None for one typical drawing.
+        drawings: The thing and the annotator of each drawing; None for one typical drawing.
 
     Returns:
-        The file name (without suffix) and the SVG of each graph; one per model if the beliefs have
-        a column ``model``.
+        The file name (without suffix) and the SVG of each graph. Each model has its own graph if
+        the beliefs have a column ``model``.
 
     Raises:
-        RequestError: The beliefs do not contain a drawing.
+        RequestError: The beliefs do not contain a selected drawing.
     """
     import polars as pl
 
@@ -162,7 +165,7 @@ def _subject(beliefs: pl.DataFrame) -> Subject:
 
 
 def _typical(tables: Mapping[str, pl.DataFrame], beliefs: pl.DataFrame) -> tuple[str, str]:
-    """Return the drawing with the median number of violated constraints, or else the first."""
+    """Return the drawing with the median number of violations; the first if there are no counts."""
     violations = tables.get("violation_by_drawing")
     if violations is None or violations.is_empty():
         return beliefs["thing"][0], beliefs["annotator"][0]
@@ -172,5 +175,5 @@ def _typical(tables: Mapping[str, pl.DataFrame], beliefs: pl.DataFrame) -> tuple
 
 
 def _slug(name: str) -> str:
-    """Return the name with characters that are safe in a file name."""
+    """Replace the characters of a name that are unsafe in a file name."""
     return re.sub(r"[^0-9A-Za-z.]+", "_", name).strip("._")[:60] or "_"

@@ -1,9 +1,9 @@
-"""The stages of one drawing as SVG: graphs if they are readable, otherwise tables.
+"""The stages of one drawing as SVG, shown as graphs or, if graphs are unreadable, as tables.
 
-A graph has its parts on a ring, at the same positions in every stage. One line connects two parts,
-and its labels list all relations between them. If a stage has more than ``MOST_LINES`` lines, or
-the labels of a line would overlap others, every stage is shown as tables instead: one table per
-relation, with subjects as rows and objects as columns.
+A graph places its parts on a ring, at the same positions in every stage. A single line connects two
+parts, and its labels list all relations between these parts. Every stage is shown as tables if a
+stage has more than ``MOST_LINES`` lines, or if the labels of a line would overlap others. Each
+table shows one relation, with subjects as rows and objects as columns.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ class Column:
         graph: The stage.
         colour: The stage's colour in all figures.
         title: The title.
-        about: The stage's counts, one line each.
+        about: The counts to show below the title, one per line.
     """
 
     graph: Graph
@@ -65,7 +65,7 @@ class Column:
 
 @dataclass(frozen=True)
 class Subject:
-    """The subject of the figure: its title, a second line, and its parts in their order."""
+    """The title and the second line of the figure, and the ordered parts of the thing."""
 
     title: str
     about: str
@@ -98,10 +98,10 @@ class _Line:
     """All relations between two parts.
 
     Args:
-        tail: The part where the line starts; relations are read from it.
+        tail: The part where the line starts; relations are read from this part to the other.
         head: The part where the line ends.
-        names: Each relation as read from tail to head, with its edge.
-        directed: Whether any of the relations has a direction.
+        names: The name of each relation, as read from tail to head, with its edge.
+        directed: Whether any relation of the line has a direction.
     """
 
     tail: str
@@ -111,19 +111,19 @@ class _Line:
 
     @property
     def gravity(self) -> int:
-        """The rank of the most severe fault; greater than any rank without faults."""
+        """The rank of the line's most severe fault; without a fault, the number of ranks."""
         faults = [edge.fault for _, edge in self.names if edge.fault is not None]
         return min(faults, default=len(FAULTS))
 
     @property
     def size(self) -> Point:
-        """The approximate width and height of the labels, from their number of letters."""
+        """The approximate width and height of the labels, from their numbers of letters."""
         longest = max(len(name) + 2 * (edge.fault is not None) for name, edge in self.names)
         return longest * _LETTER * _SMALL, len(self.names) * _SMALL * _LINE
 
 
 def _lines(graph: Graph, ontology: Ontology) -> list[_Line]:
-    """Group the edges to draw by pair of parts, the pairs with the most severe faults first."""
+    """Group the edges to draw by pair of parts, starting with the most severe faults."""
     found: dict[frozenset[str], list[Edge]] = {}
     for edge in graph.drawn:
         found.setdefault(frozenset((edge.tail, edge.head)), []).append(edge)
@@ -143,7 +143,7 @@ def _gravity(line: _Line) -> int:
 
 
 def _with_left_out(column: Column) -> Column:
-    """Return the column with a count of the edges that are not drawn."""
+    """Return the column with a note on the number of edges that are not drawn."""
     edges = column.graph.edges
     follow = len(edges) - len(column.graph.drawn)
     if not follow:
@@ -154,7 +154,7 @@ def _with_left_out(column: Column) -> Column:
 
 @dataclass(frozen=True)
 class _Page:
-    """The subject and the stages of a figure, with the space for their headings.
+    """The subject and the stages of a figure, with the layout of their headings.
 
     Args:
         subject: The subject of the figure.
@@ -168,20 +168,20 @@ class _Page:
 
     @property
     def kinds(self) -> list[int]:
-        """The kinds of fault that occur in any stage."""
+        """The ranks of the kinds of fault that occur in any stage."""
         edges = (edge for each in self.columns for edge in each.graph.edges)
         return sorted({edge.fault for edge in edges if edge.fault is not None})
 
     @property
     def top(self) -> float:
-        """The y coordinate where the stages start."""
+        """The y coordinate at which the stages start."""
         return _MARGIN + 76 + 16 * max(len(each.about) for each in self.columns)
 
     def begin(self, column: float, body: float) -> tuple[Element, list[Element]]:
         """Create a document with its title, and a group for each stage with its heading.
 
-        The attributes of the document tell a page how to stack the stages: ``data-column`` is the
-        width of a stage, and ``data-top`` and ``data-bottom`` its vertical extent.
+        The attributes of the document tell a web page how to stack the stages. ``data-column`` is
+        the width of a stage, and ``data-top`` and ``data-bottom`` are its vertical extent.
 
         Args:
             column: The width of a stage.
@@ -211,7 +211,7 @@ class _Page:
         ]
 
     def _column(self, root: Element, column: Column, left: float) -> Element:
-        """Add the group of a stage, with its heading; y is that of the document."""
+        """Add the SVG group of a stage with its heading; y is relative to the document."""
         ink: dict[str, Value] = {"fill": self.colours.ink}
         group = add(root, "g", class_="column", transform=f"translate({left:.1f} 0)")
         top = _MARGIN + 40
@@ -222,7 +222,7 @@ class _Page:
         return group
 
     def finished(self, root: Element, bottom: float, *, tables: bool) -> str:
-        """Add the key at the bottom, with signs for tables, and return the document as text."""
+        """Add the key at the bottom of the document, and return the document as text."""
         words = ["believed; violates no constraint"]
         if tables:
             words[0] += " (rows: subjects, columns: objects)"
@@ -314,14 +314,14 @@ def _ordered(parts: Sequence[str], lines: Sequence[_Line]) -> list[str]:
 
 
 def _spot(rank: int, n: int, radius: float) -> Point:
-    """Return a position on the ring, clockwise from the top, never at the very top or bottom."""
+    """Return a position on the ring, clockwise from the top but never at the very top or bottom."""
     start = 0.5 if n % 2 == 0 else 0.25
     angle = (rank + start) * 2 * math.pi / n - math.pi / 2
     return radius * math.cos(angle), radius * math.sin(angle)
 
 
 def _part(parent: Element, part: str, spot: Point, colours: Palette) -> None:
-    """Draw a dot, and the part's name beside it."""
+    """Draw a part as a dot, with the part's name beside the dot."""
     x, y = spot
     add(parent, "circle", class_="part", cx=x, cy=y, r=_DOT, fill=colours.ink)
     side = 1 if x > 0 else -1
@@ -336,7 +336,7 @@ def _part(parent: Element, part: str, spot: Point, colours: Palette) -> None:
 def _draw(
     parent: Element, line: _Line, at: Point, spots: Mapping[str, Point], colours: Palette
 ) -> None:
-    """Draw a line with its labels."""
+    """Draw a line between two parts, with the labels of its relations."""
     group = add(parent, "g")
     tip(group, "\n".join(edge.description for _, edge in line.names))
     fault = line.gravity if line.gravity < len(FAULTS) else None
@@ -365,7 +365,7 @@ def _line(
     *,
     arrow: bool = False,
 ) -> None:
-    """Draw a line between two dots; violated lines differ in colour, dashes and width."""
+    """Draw a line between two dots, in a distinct colour, dashes and width if it is violated."""
     length = math.dist(*ends) or 1.0
     (x1, y1), (x2, y2) = ends
     dx, dy = (x2 - x1) / length, (y2 - y1) / length
@@ -426,7 +426,7 @@ def _table(
     left: float,
     colours: Palette,
 ) -> None:
-    """Draw a table: rows are subjects, and columns are objects with the numbers of the rows."""
+    """Draw a table of numbered parts, with subjects as rows and objects as columns."""
     side = _PITCH * len(names)
     rule: dict[str, Value] = {"stroke": colours.faint, "stroke_width": 1.0}
     for rank in range(len(names) + 1):
@@ -448,7 +448,7 @@ def _table(
 
 
 def _sign(parent: Element, middle: Point, fault: int | None, colours: Palette) -> Element:
-    """Draw the sign of an edge in a table: a dot, a cross, a ring or a triangle."""
+    """Draw the sign of an edge in a table cell: a dot, a cross, a ring or a triangle."""
     x, y = middle
     group = add(parent, "g")
     if fault is None:
@@ -466,7 +466,7 @@ def _sign(parent: Element, middle: Point, fault: int | None, colours: Palette) -
 
 
 def _edge_attributes(edge: Edge) -> Mapping[str, str]:
-    """Return the attributes that identify the edge of an element."""
+    """Return the SVG attributes that identify the edge of an element."""
     return {
         "class_": "edge" if edge.fault is None else "edge violated",
         "data_relation": edge.relation,
@@ -481,10 +481,10 @@ def _wide(part: str) -> float:
 
 
 def _name(part: str) -> list[str]:
-    """Split a part's name into lines."""
+    """Split a part's name into lines of limited length."""
     return textwrap.wrap(_short(part, _LONGEST), _NAME) or [""]
 
 
 def _short(words: str, most: int) -> str:
-    """Truncate text to a number of letters, with an ellipsis at the end."""
+    """Truncate text to a number of letters, and mark the cut with an ellipsis."""
     return words if len(words) <= most else words[: max(1, most - 1)] + "\N{HORIZONTAL ELLIPSIS}"

@@ -1,8 +1,8 @@
 """The edges of a parts graph, computed from the beliefs about one drawing.
 
-An edge represents a statement and the equivalent ones. It uses the relation of an inverse pair that
-the ontology lists first, and orders the parts of a symmetric relation. The faults of an edge are
-the violated constraints that involve its statements.
+An edge represents a statement and the statements that are equivalent to it. Of two inverse
+relations, an edge uses the relation that the ontology lists first. The two parts of a symmetric
+relation are sorted. The faults of an edge are the violated constraints that involve its statements.
 """
 
 from __future__ import annotations
@@ -46,14 +46,14 @@ class Edge:
     """A believed relation between two parts, in either direction.
 
     Args:
-        relation: The relation, the first of its inverse pair in the ontology.
+        relation: The relation; of two inverse relations, the one that the ontology lists first.
         tail: The subject.
         head: The object.
-        held: The believed statements, one or two.
-        faults: (rank in ``FAULTS``, explanation) of each violated constraint, the most severe
-            first.
-        follows: Whether two other edges imply this one, so that it can be omitted.
-        gold: The truth value that the annotator's drawing implies, or None.
+        held: The one or two believed statements that the edge represents.
+        faults: The rank in ``FAULTS`` and the explanation of each violated constraint, the most
+            severe first.
+        follows: Whether two other edges imply the edge, so that it can be omitted.
+        gold: The truth value that the annotator's drawing implies; None without a gold label.
     """
 
     relation: str
@@ -66,7 +66,7 @@ class Edge:
 
     @property
     def fault(self) -> int | None:
-        """The rank of the most severe fault; None without faults."""
+        """The rank of the edge's most severe fault; None without faults."""
         return self.faults[0][0] if self.faults else None
 
     @property
@@ -83,7 +83,7 @@ class Edge:
 
 @dataclass(frozen=True)
 class Graph:
-    """One stage of one drawing.
+    """The graph of one stage of one drawing.
 
     Args:
         stage: The column that contains the stage's truth values.
@@ -105,7 +105,7 @@ class Graph:
 
     @cached_property
     def by_relation(self) -> Mapping[str, tuple[Edge, ...]]:
-        """The edges by relation, for relations that have edges."""
+        """The edges of each relation that has edges."""
         found: dict[str, list[Edge]] = {}
         for edge in self.edges:
             found.setdefault(edge.relation, []).append(edge)
@@ -113,24 +113,24 @@ class Graph:
 
     @property
     def drawn(self) -> tuple[Edge, ...]:
-        """The edges that do not follow from others."""
+        """The edges to draw, which do not follow from other edges."""
         return tuple(edge for edge in self.edges if not edge.follows)
 
 
 def parts_of(beliefs: pl.DataFrame) -> list[str]:
-    """Return the parts in order of first mention, all subjects before all objects."""
+    """Return the parts in order of first mention, with all subjects before all objects."""
     return list(dict.fromkeys([*beliefs["subject"], *beliefs["object"]]))
 
 
 def graph_of(beliefs: pl.DataFrame, ontology: Ontology, stage: str) -> Graph:
-    """Return the graph of one stage.
+    """Return the graph of one stage of one drawing.
 
     Args:
-        beliefs: The beliefs about one drawing: subject, relation, object, p_true, a Boolean column
-            ``stage`` and, with gold labels, ``label``.
+        beliefs: The beliefs about one drawing, with the columns subject, relation, object, p_true,
+            the Boolean column that ``stage`` names and, with gold labels, ``label``.
         ontology: The relations and their constraints.
-        stage: The column with the stage's truth values (null = unknown). In the stage ``before``, a
-            statement without a belief is unknown.
+        stage: The column with the stage's truth values, in which null means unknown. In the stage
+            ``before``, a statement without a belief is unknown.
 
     Raises:
         DataError: A column is missing, or a statement is malformed or occurs twice.
@@ -170,7 +170,7 @@ def graph_of(beliefs: pl.DataFrame, ontology: Ontology, stage: str) -> Graph:
 
 @dataclass(frozen=True)
 class _Keys:
-    """Maps statements to edges, and sorts edges."""
+    """Maps each statement to the key of its edge, and sorts these keys."""
 
     ontology: Ontology
     ranks: Mapping[str, int]
@@ -212,7 +212,7 @@ def _faults(violations: pl.DataFrame, keys: _Keys) -> dict[Key, list[tuple[int, 
 
 
 def _why(row: Mapping[str, Any]) -> str:
-    """Explain a violation: ``yolk surrounds shell, and shell surrounds yolk``."""
+    """Describe a violation, as in ``yolk surrounds shell, and shell surrounds yolk``."""
     there = ", and ".join(" ".join(each) for each in _statements(row, believed=True))
     absent = " nor ".join(" ".join(each) for each in _statements(row, believed=False))
     return f"{there}, but not {absent}" if absent else there
@@ -229,8 +229,9 @@ def _statements(row: Mapping[str, Any], *, believed: bool) -> list[Statement]:
 def _reduced(edges: Sequence[Edge], ontology: Ontology) -> list[Edge]:
     """Mark the edges that follow from other edges.
 
-    Only faultless edges of a transitive relation can follow or imply others, and only if they
-    contain no cycle. The omitted edges can then be recovered from the remaining ones.
+    An edge can follow from or imply other edges only if it has no fault and its relation is
+    transitive. The faultless edges of the relation must also contain no cycle. Under these
+    conditions, the omitted edges can be recovered from the remaining edges.
     """
     found = []
     relations = dict.fromkeys(edge.relation for edge in edges)

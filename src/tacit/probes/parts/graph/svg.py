@@ -1,4 +1,4 @@
-"""SVG elements: all text is escaped, numbers are rounded, and equal input returns equal bytes."""
+"""SVG elements with escaped text and rounded numbers; equal input returns identical bytes."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Value: TypeAlias = str | float
 
 
 def document(width: float, height: float, title: str) -> Element:
-    """Create an empty document with a white background; screen readers announce the title."""
+    """Create an empty document with a white background and a title for screen readers."""
     root = ET.Element("svg")
     size = {"width": number(width), "height": number(height)}
     root.attrib |= {
@@ -29,7 +29,7 @@ def document(width: float, height: float, title: str) -> Element:
 
 
 def add(parent: Element, tag: str, **attributes: Value) -> Element:
-    """Add an element; underscores in attribute names become hyphens."""
+    """Add an element to its parent; underscores in attribute names become hyphens."""
     element = ET.SubElement(parent, tag)
     mark(element, **attributes)
     return element
@@ -43,7 +43,7 @@ def mark(element: Element, **attributes: Value) -> None:
 
 
 def write(parent: Element, x: float, y: float, words: str, **attributes: Value) -> Element:
-    """Add one line of text; y is the baseline."""
+    """Add one line of text whose baseline is at y."""
     element = add(parent, "text", x=x, y=y, **attributes)
     element.text = legal(words)
     return element
@@ -67,6 +67,6 @@ def serialised(root: Element) -> str:
 
 
 def number(value: float) -> str:
-    """Format a number to one tenth of a pixel."""
+    """Format a number, rounded to one tenth of a pixel."""
     text = f"{value:.1f}".removesuffix(".0")
     return "0" if text == "-0" else text
