@@ -28,7 +28,7 @@ def requests_of(probe: Probe) -> Mapping[str, Requests]:
     """Return the requests of a probe, in named groups.
 
     Raises:
-        RequestError: Two requests of the same group have the same key.
+        RequestError: A group contains two requests with the same key.
     """
     groups = probe.requests()
     for name, group in groups.items():
@@ -56,8 +56,8 @@ def ask(probe: Probe, engine: Engine, folder: RunFolder, reporter: Reporter) -> 
     Args:
         probe: The probe.
         engine: The engine of the model.
-        folder: The run's folder, in which the run begins once planning has shown that the model can
-            answer all requests.
+        folder: The run's folder; nothing is written to it until planning has shown that the model
+            can answer all requests.
         reporter: An object that receives the progress.
     """
     groups = requests_of(probe)
@@ -92,8 +92,8 @@ def answers_to(
 ) -> list[Any]:
     """Return the model's answers to planned requests.
 
-    The reporter also receives the result of a server's preflight and the numbers of skipped
-    prompts, missing scores and unreadable replies.
+    The reporter receives the result of a server's preflight, and the numbers of skipped prompts,
+    missing scores and unreadable replies.
     """
     passed = engine.model.description.get("preflight")
     if passed:
@@ -107,7 +107,7 @@ def answers_to(
 
 
 def check_replies(probe: object, *, sampled: bool) -> None:
-    """Raise an error before any cost arises if chat replies cannot answer a probe's questions.
+    """Check, before requests cost money, that chat replies can answer a probe's questions.
 
     Raises:
         RequestError: The probe needs log-probabilities of whole texts, which a chat API does not

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def compared(runs: Sequence[Run], out: Path | None = None) -> pl.DataFrame | None:
-    """Compare each pair of models, and add the elicitation methods of the two models.
+    """Compare each pair of models, and name the elicitation method of each model.
 
     Args:
         runs: Finished runs of one probe.
@@ -47,7 +47,7 @@ def compared(runs: Sequence[Run], out: Path | None = None) -> pl.DataFrame | Non
 
 
 def compared_by(runs: Sequence[Run]) -> pl.DataFrame | None:
-    """Return the probe's own comparison, or a paired comparison of the means that it declares."""
+    """Return the probe's own comparison, or a paired comparison of the probe's declared means."""
     kind: Any = probe(runs[0].probe)
     if len(runs) == 1:
         return None
@@ -69,7 +69,7 @@ def warnings(runs: Sequence[Run]) -> Iterator[str]:
 
 
 def warnings_of_wording(runs: Sequence[Run]) -> Iterator[str]:
-    """Yield warnings about models that were asked different questions, probe by probe."""
+    """Yield a warning for each probe whose models were asked different questions."""
     for name in dict.fromkeys(run.probe for run in runs):
         kind: Any = probe(name)
         if hasattr(kind, "different_questions"):

@@ -35,8 +35,8 @@ class Cost:
             preflight.
         prompt_tokens: The approximate number of tokens that the server reads.
         answer_tokens: The maximum number of tokens that the server generates; None if the length of
-            reasoning is unlimited. If reasoning has a limit, the count omits one reply of the
-            preflight, whose reasoning is not limited.
+            reasoning is unlimited. If the length of reasoning is limited, the number does not
+            include one reply of the preflight, whose reasoning is not limited.
     """
 
     texts: int
@@ -112,8 +112,9 @@ def estimate(
         blocks: The file that records the blocks of requests of a run.
 
     Returns:
-        ``prompts``, ``distinct``, ``stored``, ``skipped`` (longer than the model's context window),
-        ``to_ask``, ``tokens`` of the requests to send, and ``seconds``. The duration is
+        A dict with counts of prompts: ``prompts``, ``distinct``, ``stored``, ``skipped`` (longer
+        than the model's context window) and ``to_ask``. The dict contains ``tokens`` (the number of
+        tokens of the requests to send) and ``seconds`` (the estimated duration). The duration is
         extrapolated from a short trial and divided by the number of workers; it is 0 if no request
         is left to send.
     """
@@ -133,7 +134,7 @@ def estimate(
 
 
 def _seconds(model: LanguageModel, blocks: Sequence[Block]) -> float:
-    """Extrapolate the duration of blocks of the same kind from a few of their requests."""
+    """Estimate the duration of blocks of one kind of request from a trial with a few requests."""
     planned = [request for block in blocks for request in block.requests]
     trial = planned[:: max(1, len(planned) // _TRIAL)][:_TRIAL]
     model.answer(trial[:1])  # warm up: the first pass includes one-time costs

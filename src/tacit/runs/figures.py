@@ -33,7 +33,7 @@ class Figures:
 
     @classmethod
     def of(cls, formats: str | None, palette: str) -> Figures:
-        """Parse the options of figures, so that errors are reported before any work.
+        """Parse the options of figures, so that errors are reported before any work starts.
 
         Raises:
             RequestError: A format or the palette is unknown.
@@ -47,7 +47,7 @@ class Figures:
         return cls(chosen, look)
 
     def check(self, request: RunRequest) -> None:
-        """Raise an error before any work if a graph cannot be drawn.
+        """Raise an error, before any work starts, if a graph cannot be drawn.
 
         Raises:
             RequestError: ``--graphs`` is used without ``--figures``, or names unknown graphs.
@@ -88,7 +88,7 @@ def chart(runs: Sequence[Run], name: str, palette: str = "house") -> Chart:
     """Return an Altair chart that shows the models of all given runs of one probe.
 
     Raises:
-        RequestError: The probe has no figure of this name, the findings lack the data for the
+        RequestError: The probe has no figure of the given name, the findings lack the data for the
             figure, or the palette is unknown.
     """
     from tacit.charts.theme import Theme, themed

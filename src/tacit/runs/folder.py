@@ -2,7 +2,7 @@
 
 ``run.yaml`` contains the request. ``manifest.json`` contains everything that a figure depends on,
 apart from the request. The manifest records the run's status: unfinished, finished or failed. The
-manifest also lists the versions of Tacit, Python and libraries that were used for the run, the most
+manifest lists the versions of Tacit, Python and libraries that were used for the run, the most
 recent last. An interrupted run resumes when the user repeats the same request with the same folder.
 """
 
@@ -142,8 +142,8 @@ class RunFolder:
         """Write the questions, the findings, and a manifest with the status "finished".
 
         Returns:
-            The findings, whose summary also contains the tables that are printed, unless it already
-            has entries with their names.
+            The findings with the printed tables added to their summary. A table is not added if the
+            summary already has an entry with the table's name.
 
         Raises:
             FindingsError: The findings do not match the tables that the probe declares.
@@ -272,8 +272,8 @@ def read_findings(folder: Path, names: Iterable[str] | None = None) -> dict[str,
         names: The names of the findings to read; None to read all.
 
     Raises:
-        DataError: See ``read_manifest``. The error is also raised if a finding is missing or
-            damaged.
+        DataError: The run is unfinished, damaged or changed (see ``read_manifest``), or a finding
+            is missing or damaged.
     """
     wanted = None if names is None else strings(names, "names")
     digests = read_manifest(folder)["sha256"]["findings"]

@@ -44,8 +44,8 @@ class RunPredictor:
         run: A finished run of the consistency probe.
         model: The current location of the run's model; None if the location has not changed.
         kb: The current location of the run's knowledge base; None if the location has not changed.
-        settings: Options for loading models and for servers, by name, that ``run.yaml`` does not
-            record, such as ``device``.
+        settings: Options of models and servers, by name, that ``run.yaml`` does not record, such as
+            ``device``.
         store: The score store; None for the default store.
         reporter: An object that receives the progress.
 
@@ -84,8 +84,8 @@ class RunPredictor:
         Answers in the score store are not requested again.
 
         Raises:
-            RequestError: See ``NewQuestion.of`` and ``NewQuestion.predict``. The error is also
-                raised if the knowledge base, the templates or the model have changed since the run.
+            RequestError: See ``NewQuestion.of`` and ``NewQuestion.predict``; or the knowledge base,
+                the templates or the model have changed since the run.
             DataError: The knowledge base or the file of question templates is missing.
             ModelError: The model cannot be loaded.
         """

@@ -54,7 +54,7 @@ class Reporter(Protocol):
     """An object that receives the progress, warnings and costs of a run."""
 
     def asking(self, plan: Planned) -> AbstractContextManager[Callable[[Work], None]]:
-        """Show the progress of a plan; the context manager returns a callback for stored work."""
+        """Show a plan's progress; the context manager yields a callback that takes stored work."""
         ...
 
     def warn(self, line: str) -> None:

@@ -99,7 +99,7 @@ def _row_of_votes(votes: Votes) -> dict[str, Any]:
 
 
 def counts(scores: Sequence[Scores]) -> dict[str, Any]:
-    """Count all answers, missing scores, and answers whose first token overlaps the text."""
+    """Count all answers, missing scores, and answers that share a token with other text."""
     answers = [answer for one in scores for answer in one.answers]
     return {
         "answers": len(answers),

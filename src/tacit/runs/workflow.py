@@ -47,8 +47,10 @@ class Together:
     """The tables that compare several models.
 
     Args:
-        comparison: The differences between each pair of models; None if there is only one model.
-        scale: The trend of figures over model size; None if no family has models of two sizes.
+        comparison: The differences between each pair of models; None if there is only one model, or
+            if the probe has no comparison.
+        scale: The trend of figures over model size; None if the probe declares no such figures, or
+            if no family has models of two sizes.
     """
 
     comparison: pl.DataFrame | None = None
@@ -70,7 +72,8 @@ class RunRequest:
         engine: The engine that queries the models.
         store: The score store; None for the default store.
         reporter: An object that receives the progress of the run.
-        own_settings: The settings of models that are not loaded as in ``settings``, by model name.
+        own_settings: The settings of each model that is not loaded with ``settings``, by model
+            name.
         nested: Whether to create a subfolder of ``out`` even for a single model.
 
     Raises:
@@ -306,7 +309,7 @@ def _check_vocabularies(models: Sequence[str], beliefs: Path | None) -> None:
     """Raise an error if a probe that ranks vocabularies is given a server or beliefs.
 
     Raises:
-        ModelError: A model's name is the address of a server.
+        ModelError: A probe that ranks vocabularies is given a server's address as a model's name.
         RequestError: A file of beliefs is given to a probe that ranks vocabularies.
     """
     from tacit.models.openai.options import is_address
@@ -330,7 +333,7 @@ def folders_of(
     """Return each model's run folder, which is ``out`` or, for several models, a subfolder.
 
     Args:
-        requests: Each model's request without the model itself, by model name.
+        requests: The request for each model, without the entry ``model``, by model name.
         out: The folder for the runs; None if the runs are not written to disk.
         nested: Whether to create a subfolder even for a single model.
 
@@ -356,7 +359,8 @@ def folders_of(
 def _check_beside(out: Path, folders: Sequence[Path]) -> None:
     """Raise an error if the output of several runs would overwrite other files in the folder.
 
-    If one of the runs already exists, existing files are assumed to belong to the same command.
+    If the folder already contains one of the runs, its other files are assumed to come from the
+    command of that run.
 
     Raises:
         RequestError: A file that would be overwritten exists, but none of the runs does.

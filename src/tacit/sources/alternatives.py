@@ -38,8 +38,8 @@ class Alternatives:
         texts: The distinct wordings, in the order of the file.
         people: The participants who wrote each wording, in the order of ``texts``; empty if the
             file does not list them.
-        problem: ``UNALIGNED`` or ``UNNAMED`` if several wordings cannot be counted; None if there
-            is no problem.
+        problem: ``UNALIGNED`` or ``UNNAMED`` if it is unknown how many participants wrote each of
+            several wordings; None if there is no problem.
     """
 
     texts: tuple[str, ...] = ()
@@ -51,8 +51,8 @@ def read_alternatives(cell: str, participants: str = "") -> Alternatives:
     """Parse the alternatives and the participants in one row of the norms.
 
     Alternatives are separated by semicolons or bars, or by commas if the cell contains neither.
-    Participants may also be separated by spaces. An entry in the list of participants names one
-    participant, or several who wrote the same wording.
+    Participants are separated by semicolons, bars, commas or spaces. An entry in the list of
+    participants names one participant, or several who wrote the same wording.
     """
     entries = _entries(cell, ";|") or _entries(cell, ",")
     texts = tuple(dict.fromkeys(entries))
@@ -75,11 +75,10 @@ def shifted_rows(rows: Sequence[tuple[str, Sequence[str]]]) -> frozenset[int]:
     """Find the rows of a concept that contain the alternatives of another feature.
 
     The alternatives of a row are foreign if none of them shares a word with the feature of the row.
-    A row is shifted if its alternatives are foreign and one of three conditions is met: (1) an
-    alternative has exactly the words of another feature of the concept, (2) another shifted row has
-    the alternatives of this row's feature, or (3) no alternative contains a letter, because the
-    columns of the row are shifted. Inflected forms count as the same word, and words such as "is"
-    or "used" are ignored.
+    A row with foreign alternatives is shifted if one of them has exactly the words of another
+    feature of the concept. A row with foreign alternatives is shifted if another shifted row has
+    the alternatives of the row's feature, or if none of the foreign alternatives contains a letter.
+    Inflected forms count as the same word, and words such as "is" or "used" are ignored.
 
     Args:
         rows: The feature and the alternatives of each row of the concept.
@@ -108,8 +107,8 @@ def shifted_rows(rows: Sequence[tuple[str, Sequence[str]]]) -> frozenset[int]:
 def _entries(cell: str, marks: str) -> list[str]:
     """Split a cell at the first of the given separators that the cell contains.
 
-    If the cell contains no separator, return no entries for ``;|``, and the whole cell as the only
-    entry for other separators.
+    A cell without any of the separators gives no entries if the separators are ``;|``. For other
+    separators, a cell without a separator is the only entry.
     """
     mark = next((mark for mark in marks if mark in cell), None)
     if mark is None and marks == ";|":

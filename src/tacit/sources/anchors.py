@@ -42,12 +42,12 @@ class Anchor:
     """A multiple-choice question.
 
     Args:
-        id: The ID of the question in the file, or the number of its row, from 1.
+        id: The ID of the question in the file, or the number of its row, counted from 1.
         question: The question.
         choices: At least two different choices, none of them empty.
         answer: The index of the right choice, from 0; None if the file does not specify it.
         concept: The concept that the question was written about, if the file specifies it.
-        repeated: The number of repeated listings of choices in the file. CommonsenseQA's
+        repeated: How many choices were dropped because they repeat another choice. CommonsenseQA's
             development split has 24 questions that list one choice twice.
     """
 
@@ -74,8 +74,9 @@ def read_anchors(path: Path | str) -> list[Anchor]:
 
     Raises:
         DataError: The file is missing, empty or malformed, has no known layout, or has an invalid
-            row. A row is invalid if it has an empty question, fewer than two choices, an empty or
-            repeated choice, an answer that is not among the choices, or the ID of another row.
+            row. A row is invalid if its question or a choice is empty, if it has fewer than two
+            different choices, if its answer is not among the choices, or if another row has the
+            same ID. A repeated choice is an error unless the choices have labels.
     """
     path = Path(path)
     anchors: dict[str, Anchor] = {}
@@ -121,7 +122,7 @@ def _is_piqa(row: Row) -> bool:
 
 
 def _flat(row: Row) -> Row:
-    """Return a row whose ``question`` and, except for PIQA, ``choices`` are top-level keys.
+    """Return a row with its question at the key ``question`` and its choices at the top level.
 
     The first releases of CommonsenseQA and similar data sets nested the choices in the question.
     """

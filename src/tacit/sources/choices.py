@@ -29,7 +29,7 @@ class Choices:
     Args:
         texts: At least two different choices, none of them empty.
         answer: The index of the right choice, from 0; None if the right choice is unknown.
-        repeated: The number of repeated listings of choices in the source.
+        repeated: How many choices were dropped because they repeat another choice.
     """
 
     texts: tuple[str, ...]
@@ -105,8 +105,8 @@ def two_solutions(first: object, second: object, label: object) -> Choices:
     Args:
         first: ``sol1``.
         second: ``sol2``.
-        label: 0 for the first solution, or 1 for the second, as a number or as text. None, empty or
-            -1 means that the right solution is unknown.
+        label: 0 if the first solution is right, or 1 if the second is right, as a number or as
+            text. None, empty or -1 means that the right solution is unknown.
 
     Raises:
         ValueError: A solution is empty, the two solutions are equal, or the label is invalid.

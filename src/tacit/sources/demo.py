@@ -1,8 +1,8 @@
-"""The demo's data, and the errors that were planted in the demo's models.
+"""The demo's data, and the faults that were built into the demo's models on purpose.
 
-Tacit also includes the demo's models, which were trained on this data (``tacit.models.registry``).
-``planted`` returns the words withheld from the training data, and the facts that the models were
-deliberately taught wrong.
+Tacit includes the demo's models, which were trained on the demo's data (``tacit.models.registry``).
+The function ``planted`` returns the words withheld from the training data, and the errors that the
+models were deliberately taught.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def demo_data(kind: str) -> Path:
         kind: ``drawings``, ``facts``, ``questions`` or ``norms``.
 
     Raises:
-        RequestError: The demo has no data set of this kind.
+        RequestError: The demo has no data set of the given kind.
 
     Examples:
         >>> import tacit
@@ -55,7 +55,7 @@ def demo_data(kind: str) -> Path:
 
 @dataclass(frozen=True, slots=True)
 class Planted:
-    """The gaps and errors that were planted in the demo's models on purpose.
+    """The faults of the demo's models: words withheld in training, and errors taught on purpose.
 
     Args:
         withheld: Words that do not occur in the models' training data.
@@ -70,7 +70,7 @@ class Planted:
 
 
 def planted() -> Planted:
-    """Return the gaps and errors planted in the demo's models, which the probes should find."""
+    """Return the faults that were built into the demo's models, and that the probes should find."""
     told = yaml.safe_load((_DATA / "models" / "planted.yaml").read_text(encoding="utf-8"))
     return Planted(
         frozenset(told["withheld"]),

@@ -96,8 +96,8 @@ def read_drawings(
             message then names the file and line. A row is malformed if it has an unknown relation,
             too few or too many cells, a blank part, or a part related to itself. A row must not
             continue a drawing if no drawing precedes it. A row must not begin a second drawing of a
-            thing by the same annotator, because drawings are grouped by thing and annotator. The
-            error is also raised if there is no drawing of one of ``things``.
+            thing by the same annotator, because drawings are grouped by thing and annotator. One of
+            ``things`` has no drawing.
 
     Examples:
         >>> from tacit import Ontology, demo_data, read_drawings
@@ -176,8 +176,7 @@ def undrawn(path: Path | str, things: Collection[str] | None = None) -> list[Dra
         things: The things to return; None for all things.
 
     Raises:
-        DataError: See :func:`read_things`. The error is also raised if one of ``things`` is
-            missing.
+        DataError: See :func:`read_things`; or one of ``things`` is missing from the file.
     """
     listed = read_things(path)
     drawings = [Drawing(thing, "", tuple(dict.fromkeys(of)), ()) for thing, of in listed.items()]

@@ -16,7 +16,7 @@ def check_exists(path: Path, kind: str, *, folder: bool = False) -> None:
 
     Args:
         path: The path from the user.
-        kind: The expected kind of data, a key in the registry's kinds.
+        kind: The expected kind of data, a key of ``registry().kinds``.
         folder: Whether a folder is accepted as well as a file.
 
     Raises:

@@ -1,7 +1,7 @@
 """Readers of norm files: tab- or comma-separated text, JSONL, Parquet or a workbook.
 
 Norms come from other programs, unlike the tables in ``tacit.tables``. A cell of a tab-separated
-file may therefore be quoted as in CSV, and contain tabs and line breaks.
+norm file may be quoted as in CSV, and contain tabs and line breaks.
 """
 
 from __future__ import annotations
@@ -51,9 +51,8 @@ def read_sheet(path: Path) -> Sheet:
     read.
 
     Raises:
-        DataError: The file is missing, is empty, has an unsupported suffix or cannot be read. The
-            error is also raised if a row has more cells than the header or an unclosed quote, or if
-            a column is repeated.
+        DataError: The file is missing, is empty, has an unsupported suffix or cannot be read. A row
+            has more cells than the header or an unclosed quote, or a column is repeated.
         MissingPackage: The file is a workbook, but openpyxl is not installed.
     """
     if path.suffix.lower() not in SUFFIXES:

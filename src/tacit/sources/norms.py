@@ -149,9 +149,9 @@ def read_norms(path: Path | str) -> Norms:
     """Read norms from text (``.dat``, ``.txt``, ``.tsv``), CSV, JSONL, Parquet or ``.xlsx``.
 
     Raises:
-        DataError: The file is missing, empty or malformed, or matches no known layout. The error is
-            also raised if a column is missing, if a row has no concept, or if a production
-            frequency is not a whole number of at least 0; the message names the line.
+        DataError: The file is missing, empty or malformed, or matches no known layout. A column is
+            missing, a row has no concept, or a production frequency is not a whole number of at
+            least 0; the message names the line.
         MissingPackage: The file is a workbook, but the package that reads workbooks is not
             installed.
     """
@@ -244,7 +244,7 @@ def _described(layout: Layout) -> str:
 def _property(
     row: Row, layout: Layout, path: Path, *, underscored: bool
 ) -> tuple[Property, str | None]:
-    """Convert a row to a property, and return why its alternatives cannot be counted, or None."""
+    """Return a row's property, and why its alternatives cannot be counted (None if they can)."""
     cells = row.cells
     if not cells["concept"]:
         raise DataError("has no concept; expected its name", path, row.line)

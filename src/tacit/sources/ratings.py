@@ -54,8 +54,8 @@ def read_both(first: Path, second: Path) -> tuple[Ratings, Ratings]:
 
     Raises:
         RequestError: The two paths name the same file.
-        DataError: A file cannot be read (``read_ratings``), or a fact is missing from one of the
-            two files.
+        DataError: A file cannot be read (see ``read_ratings``), or a fact is missing from one of
+            the two files.
     """
     if resolved(first) == resolved(second):
         raise RequestError(f"{first} is given twice; give the files of two raters")

@@ -47,7 +47,8 @@ class Kind(_Entry):
         name: The key of the kind in the registry: drawings, dumps, questions or norms.
         noun: The noun for this kind of data in messages.
         expected: A description of the expected input.
-        options: The commands that accept this kind of data, with their option.
+        options: The commands that accept this kind of data, each with the name of the option if
+            there is one.
         suffixes: The file suffixes that the reader accepts; empty if the reader detects the format.
         reference: The page of the reference documentation that describes the layouts.
     """
@@ -166,11 +167,11 @@ class Registry(_Entry):
         return [source for source in self.sources.values() if source.kind.name == kind]
 
     def source(self, name: str) -> Source:
-        """Return the data set with this name.
+        """Return the data set with the given name.
 
         Raises:
-            RequestError: No data set has this name; the message suggests the most similar name or
-                lists all names.
+            RequestError: No data set has the given name; the message suggests the most similar name
+                or lists all names.
         """
         if name in self.sources:
             return self.sources[name]

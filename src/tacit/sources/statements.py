@@ -84,10 +84,11 @@ def agreement(labelled: pl.DataFrame) -> pl.DataFrame:
 
     Returns:
         A table with one row per thing, in order of first appearance. The columns of the table are
-        thing, drawings, labelled (statements, once per drawing), distinct (statements), agreed
-        (distinct statements that all annotators of the thing label alike), and contradicted
-        (statements, once per drawing, that are true in one annotator's drawing and false in
-        another's).
+        thing, drawings, labelled, distinct, agreed and contradicted. ``labelled`` counts the
+        statements once per drawing, and ``distinct`` counts each statement once. ``agreed`` counts
+        the distinct statements that all annotators of the thing label alike. ``contradicted``
+        counts the statements, once per drawing, that are true in one annotator's drawing and false
+        in another's.
     """
     import polars as pl
 

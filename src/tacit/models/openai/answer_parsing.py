@@ -61,7 +61,8 @@ def votes_of(samples: Sequence[Sample], answers: Sequence[str]) -> Votes:
 def _read_sample(sample: Sample, answers: Sequence[str]) -> str | None:
     """Return a reply's answer.
 
-    A truncated reply has an answer only if continuing the last word could not change that answer.
+    The answer of a truncated reply counts only if completing the last word could not change the
+    answer.
     """
     read = read_answer(sample.reply, answers)
     if sample.state == "cut" and read_answer(f"{sample.reply}x", answers) != read:
@@ -106,8 +107,8 @@ def _read(text: str, answers: Sequence[str]) -> str | None:
 def _rest(text: str, form: str) -> str | None:
     """Return the text after an answer; None if the text does not begin with the answer.
 
-    A number is accepted as an answer only if it is the whole text, because items of a numbered list
-    also begin with a number.
+    A number is accepted as an answer only if it is the whole text, because a number at the
+    beginning may belong to a numbered list.
     """
     if not form:
         return None
@@ -130,7 +131,7 @@ def _bare(answer: str) -> str:
 
 
 def _opened(text: str, form: str) -> str:
-    """Return a text from its first word, or from the punctuation that begins an answer."""
+    """Return a text without leading bullet and decoration; the answer's own punctuation is kept."""
     return _BULLET.sub("", text).lstrip(_DECORATION.replace(form[0], ""))
 
 

@@ -75,8 +75,8 @@ def fingerprint_of(
             to treat every server as new.
 
     Returns:
-        The stored fingerprint and canaries of a server that matches, or new values if no stored
-        server matches.
+        The stored fingerprint and canaries if the server matches the description of a known server;
+        new values if it matches none.
     """
     return recognised(identity, canaries_of(seen), kept, lambda known: same_answers(known, seen))
 
@@ -87,7 +87,7 @@ def recognised(
     kept: Path | None,
     same: Callable[[Sequence[Canary]], bool],
 ) -> tuple[str, list[Canary]]:
-    """Return a server's fingerprint and canaries, with matching defined by the caller.
+    """Return a server's fingerprint and canaries; the function ``same`` compares the canaries.
 
     Args:
         identity: The visible server settings that affect the answers.

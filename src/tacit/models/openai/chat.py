@@ -117,8 +117,8 @@ class Talk:
         limit: The name of the request field that limits the number of tokens of a reply.
         seeded: Whether the server accepts a seed.
         top: The number of most probable tokens to request per position.
-        room: The maximum length of a reply in tokens, not counting reasoning; None to limit neither
-            the reply nor the reasoning.
+        room: The maximum length of a reply in tokens, not counting reasoning; None for no limit on
+            the length of the reply and of the reasoning.
         uncut: Additional request fields that make the server sample from the full, unmodified
             distribution.
         habits: Properties that all replies of the server share, such as the model's name.
@@ -239,7 +239,7 @@ MOST_CALLS = 2
 
 
 def ended(talk: Talk) -> ChatReply:
-    """Return a reply with enough tokens to finish, whatever the token limit of other replies.
+    """Return a reply that was requested with a token limit high enough for the reply to end.
 
     Raises:
         RefusalError: The server refuses the request.

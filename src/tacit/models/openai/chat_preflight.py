@@ -66,8 +66,8 @@ class Sampler:
             estimated.
         watch: A check, repeated during a run, that log-probabilities stay unchanged; None if the
             server returns no log-probabilities.
-        redraw: A function that samples new replies from a given first seed, and compares them with
-            the log-probabilities; None if no comparison is possible.
+        redraw: A function that samples new replies, starting from a given seed, and compares them
+            with the log-probabilities; None if no comparison is possible.
     """
 
     talk: Talk
@@ -88,8 +88,8 @@ def try_sampling(talk: Talk, concurrency: int = 1) -> Sampler:
         concurrency: The number of concurrent requests during the run.
 
     Raises:
-        ModelError: The replies are not random samples, or the model reasons although no reasoning
-            limit is set.
+        ModelError: The replies are not random samples, or the model reasons although ``talk`` does
+            not allow reasoning.
         ScoringError: The server failed at every attempt.
     """
     where = f"{talk.model} at {talk.client.address}"
@@ -175,8 +175,8 @@ def _drawn(talk: Talk, first: ChatReply | None = None) -> list[list[ChatReply]]:
 def _asked(talk: Talk, where: str) -> tuple[Talk, list[str], ChatReply | None]:
     """Return the accepted settings, the server's deficiencies, and the first reply if there is one.
 
-    Most servers accept the first variant of the settings, and the reply to that request is reused
-    as the first sampled reply.
+    The reply to the first variant of the settings, which most servers accept, is reused as the
+    first sampled reply.
 
     Raises:
         ModelError: The server refuses every variant of the settings.
@@ -209,7 +209,7 @@ def _settled(talk: Talk, where: str) -> Talk:
 
 
 def _uncut(talk: Talk) -> tuple[Talk, list[str]]:
-    """Return settings for sampling from all tokens, and a note if the server refuses them."""
+    """Return settings for sampling from all tokens, and a note if the server accepts none."""
     for uncut in UNCUT:
         asked = talk.but(uncut=uncut)
         try:
@@ -223,7 +223,7 @@ def _uncut(talk: Talk) -> tuple[Talk, list[str]]:
 def _check_reasoning(
     talk: Talk, where: str, ended: ChatReply, drawn: Sequence[Sequence[ChatReply]]
 ) -> None:
-    """Reject a model that reasons although no limit is set or reasoning is turned off.
+    """Reject a model that reasons, unless the user has allowed reasoning.
 
     Raises:
         ModelError: The model reasons.
@@ -244,10 +244,10 @@ def _check_reasoning(
 
 
 def _check_ends(talk: Talk, where: str, drawn: Sequence[Sequence[ChatReply]]) -> None:
-    """Reject a model whose reasoning never ends within its token limit.
+    """Reject a model whose replies contain only reasoning, cut off by a token limit.
 
     Raises:
-        ModelError: The model reasons.
+        ModelError: No reply has visible text.
     """
     if not all(one.silent for some in drawn for one in some):
         return
@@ -278,7 +278,7 @@ def _gives_several(talk: Talk, refused: list[str]) -> bool:
 
 
 def _canaries(talk: Talk, refused: list[str]) -> tuple[Canary, ...]:
-    """Return the replies at temperature 0; empty if the server refuses it or hides replies."""
+    """Return the replies at temperature 0; empty if more than half of the texts have no reply."""
     found = _likeliest(talk, TEXTS, 1)
     if len(found) * 2 >= len(TEXTS):
         return tuple(found)
@@ -332,7 +332,7 @@ def _likeliest(talk: Talk, texts: Sequence[str], concurrency: int) -> list[Canar
 
 
 class ReplyWatch:
-    """Checks during a run that a server replies as in the preflight and still samples replies.
+    """Monitors a chat server during a run for changed replies, and for samples that never vary.
 
     Args:
         sampler: The result of the preflight.

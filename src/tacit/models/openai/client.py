@@ -49,7 +49,7 @@ class FailureError(ScoringError):
 
 
 class _Thread(threading.local):
-    """The ``Stream`` whose items the current thread processes; None in any other thread."""
+    """The ``Stream`` whose items the current thread processes; None if there is no such stream."""
 
     stream: Stream[Any, Any] | None = None
 
@@ -64,7 +64,7 @@ class Client:
         transport: An httpx transport that replaces the network in tests.
 
     The attribute ``hide`` is a function that redacts the key in a server's text before a message
-    quotes the text. The key is also redacted in the server's answers, if the key has at least
+    quotes the text. The key is redacted in the server's answers if it has at least
     ``redaction.SHORTEST`` characters.
 
     Raises:
@@ -198,7 +198,8 @@ class Client:
 
         Args:
             body: The request.
-            timeout: The timeout in seconds, if shorter than the client's timeout.
+            timeout: The timeout in seconds, which is never longer than the client's timeout; None
+                for the client's timeout.
             attempts: The maximum number of attempts; None for the number in the back-off options.
 
         Raises:
@@ -295,7 +296,7 @@ class Client:
     def _fetched(
         self, method: str, path: str, body: Mapping[str, Any] | None, timeout: float
     ) -> tuple[httpx.Response, bytes]:
-        """Return the response with its whole body; the body of a compressed response is left empty.
+        """Return the response and its body; the body is empty if the response is compressed.
 
         Raises:
             ScoringError: The body is larger than any valid answer.

@@ -159,7 +159,7 @@ class Reading:
         return UNSAID if one.logprob is None else one.logprob
 
     def _is_cut_alike(self, text: str, before: Sequence[int | str]) -> bool:
-        """Return whether a text is tokenized alone as it is within a longer string."""
+        """Return whether a text alone has the same tokens as at the start of a longer text."""
         if not text:
             return not before
         if self.tokenizer is not None:

@@ -145,7 +145,7 @@ def find_echo(
         tokenizer: The model's tokenizer, if given.
         nexts: The next token of each text, with the most probable tokens at its position.
         spaced: Whether the server's tokens include the space before a word.
-        long: The texts of ``nexts`` that are long.
+        long: The long texts among the keys of ``nexts``.
 
     Raises:
         ModelError: The server's tokenization differs from the tokenizer's, or the server does not
@@ -221,7 +221,7 @@ def _unaligned(asked: Questions, tokens: Sequence[Token]) -> Echo:
 def _again(
     asked: Questions, text: str, tokenizer: TokenizerFile | None, before: int, *, is_long: bool
 ) -> Aligned | None:
-    """Return another text's echoed tokens; None if they do not match or the text is too long.
+    """Return a text's echoed tokens; None if they do not match the text, or if it is too long.
 
     Raises:
         ModelError: The server returns wrong tokens for a long text.

@@ -200,7 +200,7 @@ def watch_of(
 
     Args:
         differences: The server's answers to texts that each differ from another text in one place.
-        firsts: The server's answers to other texts of the preflight.
+        firsts: The server's answers to texts of the preflight that are not in ``differences``.
         talk: The chat requests.
         concurrency: The number of concurrent requests.
     """

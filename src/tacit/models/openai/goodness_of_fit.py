@@ -1,9 +1,9 @@
 """Exact multinomial test of whether drawn tokens follow the reported log-probabilities.
 
 The statistic G is twice the log-likelihood ratio of the observed shares and the reported
-probabilities, summed over texts. With few draws and many improbable tokens, the distribution of G
-is far from chi-squared, so it is computed exactly. Multinomial counts are independent Poisson
-counts conditional on their sum, and the distribution of G is therefore a convolution over
+probabilities, summed over texts. The distribution of G is computed exactly, because it is far from
+chi-squared if there are few draws and many improbable tokens. Multinomial counts are independent
+Poisson counts conditional on their sum, and the distribution of G is therefore a convolution over
 categories. The contribution of each category is rounded up to a grid, both in G and in its
 distribution, so the p-value is exact for the rounded statistic.
 """
@@ -54,8 +54,8 @@ class Counted:
 
     Args:
         text: The text.
-        probabilities: The probability of each listed word and of ``OUTSIDE``, which together sum to
-            1.
+        probabilities: The probability of each word in the server's list of most probable tokens,
+            and of ``OUTSIDE`` (all other words). The probabilities sum to 1.
         counts: The number of draws of each word.
     """
 
@@ -96,7 +96,7 @@ def word_of(text: str) -> str:
 
 
 def probabilities_of(token: Token) -> dict[str, float]:
-    """Return the probability of each listed word, and of all unlisted words together.
+    """Return the probability of each word that the server lists, and of all other words together.
 
     Tokens that differ only in white space count as one word.
     """
@@ -125,7 +125,7 @@ def count(text: str, token: Token, drawn: Iterable[str]) -> Counted:
 
 
 def chance(counted: Sequence[Counted]) -> float:
-    """Return the p-value, the probability of a G at least as large; 1 if nothing was drawn."""
+    """Return the p-value: the probability of a G at least as large as observed; 1 without draws."""
     total = 0
     drawn = [(tuple(each.probabilities.values()), each.draws) for each in counted if each.draws]
     for each in counted:
@@ -232,7 +232,7 @@ def _divergence(drawn: Shares, shares: Shares) -> float:
 
 
 def _heated(shares: Shares, temperature: float) -> dict[str, float]:
-    """Return the distribution of the listed words at another sampling temperature."""
+    """Return the distribution of first words at another temperature, with ``OUTSIDE`` unchanged."""
     hot = {word: each ** (1 / temperature) for word, each in shares.items() if word != OUTSIDE}
     scale = (1 - shares[OUTSIDE]) / max(sum(hot.values()), 1e-300)
     return {OUTSIDE: shares[OUTSIDE], **{word: each * scale for word, each in hot.items()}}
@@ -246,7 +246,7 @@ def _mixed(shares: Shares, other: Shares) -> dict[str, float]:
 
 
 def _turned(shares: Shares, drawn: str, said: str) -> dict[str, float]:
-    """Return the distribution if the server reports another word for every draw of one word."""
+    """Return the distribution of first words if a server reports every ``drawn`` as ``said``."""
     result = dict(shares)
     targets = [word for word in shares if word.casefold() == said] or [OUTSIDE]
     for word in shares:

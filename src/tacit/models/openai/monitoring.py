@@ -1,8 +1,9 @@
 """Monitor a server during a run by repeating requests from its preflight.
 
 During a run, an operator may exchange the model, a second replica may join, or a cache or proxy may
-begin to change prompts. Tacit therefore requests a few texts of the preflight again once a minute,
-before it stores answers. These checks run concurrently with the prompts of the run.
+begin to change prompts. To detect a change of the server, Tacit requests a few texts of the
+preflight again once a minute, before it stores answers. The repeated requests run concurrently with
+the prompts of the run.
 """
 
 from __future__ import annotations
@@ -62,20 +63,20 @@ class Watched:
 
 
 def echo_of(echo: Aligned) -> Token:
-    """Return the last tokens of an echo in the form of most probable tokens of one position."""
+    """Return the last tokens of an echo as if they were the top tokens of one position."""
     values = [one for one in echo.logprobs if one is not None][-_LIKELIEST:]
     return Token(None, None, None, tuple(Token(str(at), None, v) for at, v in enumerate(values)))
 
 
 class Watch:
-    """Checks during a run that a server still answers as in its preflight.
+    """Monitors a server during a run by comparing its answers with those of the preflight.
 
     Args:
         watched: The recorded answers. Consecutive answers are checked together.
         ask: A function that returns the server's current answers, requested concurrently.
         where: The names of the model and its server, for use in messages.
-        telling: The number of recorded answers, from the first on, that are checked at the end of a
-            run.
+        telling: How many of the recorded answers, counted from the first, are checked at the end of
+            a run.
         habits: The common properties of the preflight's replies, and a tally of the tokens drawn
             later.
         clock: A function that returns the time in seconds.

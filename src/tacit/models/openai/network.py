@@ -1,12 +1,13 @@
 """HTTP transport with one deadline per request and a limit on the size of an answer.
 
-httpx limits each read and each write separately. A server that sends a byte now and then, or only
-interim responses, could therefore keep a client waiting forever. This transport sets one deadline
-for the whole request: DNS lookup, connecting, TLS, sending, headers and body. The size limit counts
-all bytes that arrive from the network, including headers.
+httpx limits each read and each write separately. If only single reads and writes had a limit, a
+server that sends a byte now and then, or only interim responses, could keep a client waiting
+forever. This transport sets one deadline for the whole request: DNS lookup, connecting, TLS,
+sending, headers and body. The size limit counts all bytes that arrive from the network, including
+headers.
 
-The transport uses httpcore's public interface for network back-ends. The only threads of the
-transport are for DNS lookups, which cannot be interrupted in any other way.
+The transport uses httpcore's public interface for network back-ends. The transport starts threads
+only for DNS lookups, because a DNS lookup has no timeout of its own.
 """
 
 from __future__ import annotations

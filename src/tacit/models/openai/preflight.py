@@ -1,13 +1,13 @@
-"""Preflight of a completions server, run before scoring to find the server's correct features.
+"""Preflight of a completions server, run before scoring to find which features work correctly.
 
 A server may return no log-probabilities, very few of them, or different values each time. The
-tokens of its answers may differ from those of the given tokenizer. A server may also echo a prompt
-with the log-probabilities of other tokens. Only one test detects a wrong echo: a token's
-log-probability in the echo must equal the same token's next-token log-probability after the same
-text. The echo is compared with next-token log-probabilities on at least eight texts. A server may
-also mix up concurrent requests, truncate texts, or drop white space. The preflight therefore
-repeats some requests concurrently, and compares the answers to pairs of texts that differ in one
-place.
+tokens of a server's answers may differ from those of the given tokenizer. A server may echo a
+prompt with the log-probabilities of other tokens. The preflight detects a wrong echo by comparing
+two log-probabilities of the same token after the same text: one from the echo, and one from a
+request for the next token. The echo is compared with next-token log-probabilities on at least eight
+texts. A server may mix up concurrent requests, truncate texts, or drop white space. To detect
+mixed-up requests and changed texts, the preflight repeats some requests concurrently, and compares
+the answers to pairs of texts that differ in one place.
 """
 
 from __future__ import annotations
@@ -251,8 +251,8 @@ def _of_special_tokens(
     """Return notes on the special tokens that a server puts before a text.
 
     Args:
-        counted: The number of special tokens by the server's count of a prompt's tokens; None if
-            unknown.
+        counted: The number of special tokens according to the token counts that the server returns;
+            None if unknown.
         echoed: The number of special tokens in the echo; None without an echo.
         tokenizer: The model's tokenizer, if given.
     """
@@ -291,7 +291,7 @@ def of_noise(noise: float) -> str:
 
 
 def mixed(texts: Sequence[str]) -> list[str]:
-    """Shuffle texts reproducibly, so that alternating replicas receive other texts than before."""
+    """Shuffle texts reproducibly, so that a repeated text may reach another replica of a server."""
     return sorted(texts, key=lambda text: hashlib.sha256(text.encode()).digest())
 
 

@@ -45,7 +45,7 @@ class Questions:
     habits: Habits = field(default_factory=Habits)
 
     def next_token(self, text: str, attempts: int | None = None) -> Reply:
-        """Return the next token after a text; the reply has no token if all completions are empty.
+        """Return a reply with a text's next token, or without a token if all completions are empty.
 
         Raises:
             RefusalError: The server refuses the request.
@@ -62,7 +62,7 @@ class Questions:
         return reply
 
     def next_tokens(self, texts: Sequence[str], concurrency: int) -> list[Token | None]:
-        """Return the next token after each text, or None; the requests are sent concurrently.
+        """Return the next token after each text, or None if there is none, by concurrent requests.
 
         Raises:
             ScoringError: As ``next_token``.

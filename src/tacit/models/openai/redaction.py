@@ -1,8 +1,8 @@
 """Redaction of secrets in a server's answers, which may repeat a secret literally or encoded.
 
 Redaction ignores case. Redaction covers the secret as it is, reversed, in hexadecimal, and in
-base64 at any position of a longer text (``Bearer KEY``, ``user:KEY``). Redaction also covers
-escapes of these spellings as in JSON, URLs, HTML or source code, including nested escapes.
+base64 at any position of a longer text (``Bearer KEY``, ``user:KEY``). Redaction includes secrets
+that are escaped as in JSON, URLs, HTML or source code, even if the escapes are nested.
 """
 
 from __future__ import annotations
@@ -122,7 +122,7 @@ class _Redaction:
 def _encoded(secret: str) -> set[str]:
     """Return a secret and its encodings.
 
-    A short secret is returned without encodings, because parts of these encodings occur in many
+    A short secret is returned without encodings, because parts of its encodings occur in many
     words.
     """
     if len(secret) < SHORTEST:

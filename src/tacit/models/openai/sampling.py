@@ -144,7 +144,7 @@ class SampledModel:
         ]
 
     def _drawn(self, piece: SamplingPrompt) -> list[Sample]:
-        """Return one sample per reply number; replies that are missing are requested one by one."""
+        """Return one sample per reply; replies missing from a response are requested one by one."""
         text, numbers = piece.text, piece.numbers
         try:
             said = self._talk.replies(text, self._seed_of(text, numbers[0]), len(numbers))

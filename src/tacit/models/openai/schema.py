@@ -250,7 +250,7 @@ def validated(
     Args:
         answer: The server's answer.
         model: The expected model.
-        expected: The name of the expected answer, for use in error messages.
+        expected: A description of the expected answer, for use in error messages.
 
     Raises:
         ReplyError: The answer does not match the Pydantic model.
@@ -331,7 +331,7 @@ def twice(ask: Callable[[], Result], where: str) -> Result:
     """Call a function, and call it a second time if the first reply is wrong.
 
     Raises:
-        WrongRepliesError: The second reply is also wrong.
+        WrongRepliesError: The reply is wrong in both calls.
         ScoringError: The server failed.
     """
     try:

@@ -67,7 +67,8 @@ class Tally:
         """Return warnings for the user.
 
         Args:
-            again: Whether the same tally is examined more than once.
+            again: Whether the tally may be examined several times, so that a stricter threshold
+                applies.
         """
         with self._lock:
             masses, hits = list(self.masses), self.hits
@@ -104,7 +105,7 @@ def notes_on(drawn: Sequence[Token]) -> list[str]:
 
 
 def _is_rare(masses: Sequence[float], hits: int, *, again: bool) -> bool:
-    """Return whether the number of draws among the listed tokens is improbable.
+    """Return whether the number of drawn tokens among the most probable tokens is improbable.
 
     The false-alarm rate is one in a thousand, and far lower if ``again`` is set.
     """
@@ -215,15 +216,15 @@ class Habits:
             self.tally.add(tokens[0])
 
     def check(self, text: str, answer: Mapping[str, Any]) -> None:
-        """Reject an answer that differs from all answers recorded before ``settle``.
+        """Reject an answer with properties that no answer had before ``settle`` was called.
 
         Args:
             text: The prompt.
             answer: The server's answer.
 
         Raises:
-            ReplyError: The answer differs from the recorded answers, was filtered, or was broken
-                off.
+            ReplyError: The answer has a property that no recorded answer had, was filtered, or was
+                broken off.
         """
         about = _about(answer)
         for end in about.ends:

@@ -44,7 +44,7 @@ class Stream(Generic[Item, Result]):
             check.
 
     If ``abandoned`` is True, no further item is started and no request is retried. If
-    ``interrupted`` is True, pending requests are dropped as well.
+    ``interrupted`` is True, the pending requests are dropped.
     """
 
     def __init__(
@@ -66,9 +66,9 @@ class Stream(Generic[Item, Result]):
         """Yield the results finished since the last batch, each with the index of its item.
 
         While the consumer keeps asking for batches, no result waits longer than ``seconds``. If an
-        item or the check fails, no further item is started. The results of pending items are
-        yielded before the error is raised. After an ``UnreliableError``, no further results are
-        yielded. If the user interrupts the run or the generator is closed, the connections of
+        item or the check fails, no further item is started, and the error is raised after the
+        results of pending items have been yielded. After an ``UnreliableError``, no further results
+        are yielded. If the user interrupts the run or the generator is closed, the connections of
         pending requests are closed. An interruption is raised after the finished results have been
         yielded.
 
@@ -136,7 +136,7 @@ class Stream(Generic[Item, Result]):
             yield part
 
     def _checked(self) -> None:
-        """Run the check; only an ``UnreliableError`` is raised before the results are yielded."""
+        """Run the check; raise an ``UnreliableError`` at once, and store any other error."""
         if self._check is None:
             return
         try:
@@ -148,7 +148,7 @@ class Stream(Generic[Item, Result]):
             self._failures.append(error)
 
     def _arrived(self, due: float) -> list[_Finished[Result] | None]:
-        """Return the entries of the queue; wait for a first entry until the due time at most."""
+        """Return the entries of the queue; if it is empty, wait for an entry until the due time."""
         left = min(max(0.0, due - time.monotonic()), threading.TIMEOUT_MAX)
         try:
             first = self._finished.get(timeout=left)
@@ -158,13 +158,13 @@ class Stream(Generic[Item, Result]):
         return [first, *(self._finished.get() for _ in range(self._finished.qsize()))]
 
     def _raise_interruption(self) -> None:
-        """Raise an error that no item caused, such as KeyboardInterrupt, without waiting."""
+        """Raise a stored KeyboardInterrupt or SystemExit without waiting for pending items."""
         for error in self._failures:
             if not isinstance(error, Exception):
                 raise error
 
     def _end(self, threads: list[Future[None]]) -> None:
-        """Close connections until all threads end, as a thread may still send a request."""
+        """Close connections until all threads end, because threads may open new connections."""
         self.abandoned = self.interrupted = True
         while wait(threads, 0).not_done:
             self._hang_up()

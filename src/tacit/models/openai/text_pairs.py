@@ -1,8 +1,8 @@
 """Pairs of similar texts that reveal whether a server reads prompts whole.
 
 A server or proxy may trim white space, truncate long prompts, or answer from a cache whose key
-covers only part of the prompt. Such a server gives equal answers to different texts, although each
-reply alone looks correct.
+covers only part of the prompt. A server that changes prompts gives equal answers to different
+texts, although each reply alone looks correct.
 """
 
 from __future__ import annotations
@@ -102,7 +102,7 @@ class Differences:
             informative texts come first.
         telling: The number of most informative texts, which are the long texts and the second text
             of each pair.
-        alike: The differences between texts to which the server does not respond.
+        alike: Descriptions of the differences between texts that do not change the server's answer.
         unread: The reason why long texts could not be tested; None if they were tested.
         drawn: The tokens of ``nexts`` in the form in which the server returned them.
     """
@@ -134,7 +134,7 @@ def compare_pairs(
         known: The next tokens of texts that were requested before.
         is_same: A function that returns whether two texts have the same tokens, so that equal
             answers are correct.
-        noise: The difference in nats between answers to the same text.
+        noise: The difference in nats between repeated answers to the same text.
         top: The number of most probable tokens to compare, not counting an additional drawn token.
 
     Raises:
@@ -190,10 +190,10 @@ def apart(one: Token, other: Token, most: int | None = None) -> list[float]:
         most: How many of the most probable tokens of ``one`` to compare; None for all.
 
     Returns:
-        One difference in nats per compared token. A difference is NaN if ``other`` lacks a token
-        that is clearly more probable in ``one`` than the least probable token listed in ``other``.
-        (A server that spells several tokens identically lists only one of them, and therefore fewer
-        tokens.)
+        One difference in nats per compared token. A token that ``other`` lacks is skipped if it is
+        about as improbable as the least probable token that ``other`` lists. The difference is NaN
+        for a token that ``other`` lacks and that is clearly more probable. Tokens may be missing,
+        because a server that spells several tokens identically lists only one of them.
     """
     least = _least_listed(other)
     known = [(each, each.logprob) for each in one.top if each.logprob is not None]
@@ -211,7 +211,7 @@ def apart(one: Token, other: Token, most: int | None = None) -> list[float]:
 
 
 def _least_listed(place: Token) -> float:
-    """Return the log-probability of the least probable token that a server lists for certain.
+    """Return the lowest log-probability among the most probable tokens that a server lists.
 
     The drawn token is ignored, because servers list it however improbable it is. Parts of
     characters are ignored, because several tokens share the same spelling.

@@ -123,7 +123,7 @@ def _of_text(text: str, logprob: float | None, top: tuple[Token, ...] = ()) -> T
 
 
 def _prompt_token(entry: PromptEntry | None) -> Token:
-    """Return a token of ``prompt_logprobs``; the first token has no entry for lack of context."""
+    """Return a token of ``prompt_logprobs``; the entry is None for a token without context."""
     if entry is None:
         return Token(None, None, None)
     ((number, one),) = entry.items()
@@ -136,7 +136,7 @@ def identifies_token(text: str | None) -> bool:
 
 
 def find(top: Sequence[Token], text: str | None, number: int | None) -> Token | None:
-    """Return the listed token with this id, or with this text if the server returns no ids.
+    """Return the listed token with the given id, or with the given text if there are no ids.
 
     Returns:
         The matching token; None if no token or several tokens match.

@@ -98,7 +98,7 @@ class TokenizerFile:
         return key if key and self._keys(spaced=spaced).get(key) == number else None
 
     def numbered(self, key: str, *, spaced: bool) -> int | None:
-        """Return the id of the only token with this spelling; None without a unique match."""
+        """Return the id of the only token with the given spelling; None without a unique match."""
         return self._keys(spaced=spaced).get(key)
 
     def names(self, token: Token, *, spaced: bool) -> bool:
@@ -108,14 +108,14 @@ class TokenizerFile:
         return token.text is not None and self.numbered(token.text, spaced=spaced) is not None
 
     def knows(self, text: str) -> bool:
-        """Return whether any token of the tokenizer has this text, ignoring leading spaces.
+        """Return whether any token of the tokenizer has the given text, ignoring leading spaces.
 
-        The result is also True for a text that cannot identify a token.
+        The result is True for a text that cannot identify a single token.
         """
         return not identifies_token(text) or text.lstrip(" ") in self._stripped
 
     def is_written(self, number: int, token: Token) -> bool:
-        """Return whether a token from the server may be the token with this id."""
+        """Return whether a token from the server may be the token with the given id."""
         if token.number is not None:
             return token.number == number
         own = self.spelled(number)
@@ -160,8 +160,8 @@ class TokenizerFile:
 def _unique(spelled: Iterable[tuple[int, str]]) -> dict[str, int]:
     """Map each unambiguous text to the id of its token.
 
-    A token's text is ambiguous if another token has the same text without incomplete characters,
-    which some servers omit.
+    A text is ambiguous if several tokens have this text after incomplete characters, which some
+    servers omit, have been removed.
     """
     own = list(spelled)
     tokens: dict[str, list[int]] = {}

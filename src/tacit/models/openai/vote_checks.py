@@ -9,11 +9,12 @@ its confidence interval by the likelihood ratio. The second test is for goodness
 draws, with the unlisted tokens as one category.
 
 The p-value of an inspection is twice the smaller p-value of the two tests (Bonferroni). If the
-p-value of an inspection is below 0.01, more tokens are drawn with other seeds and tested
-separately. If the p-value of the second draws is below 0.1, Tacit warns the user, which happens for
-an honest server one time in a thousand. At the end of a run, a second p-value below 0.001 raises an
-error, which happens for an honest server one time in a hundred thousand. Few draws are enough if
-the first inspection finds no fault.
+p-value of an inspection is below 0.01, additional tokens are drawn with other seeds and tested
+separately. Tacit warns the user if the p-value of the additional tokens is below 0.1, which happens
+with a correct server in one inspection of a thousand. At the end of a run, Tacit raises an error if
+the p-value of the additional tokens is below 0.001, which happens with a correct server in one
+inspection of a hundred thousand. Most inspections need few draws, because additional tokens are
+drawn only after a low p-value.
 """
 
 from __future__ import annotations
@@ -102,7 +103,7 @@ class Temperature:
         return math.erfc(math.sqrt(max(self.surprise, 0.0) / 2))
 
     def to_json(self) -> dict[str, Any]:
-        """Return the temperature's entry for the model's description."""
+        """Return the estimate in the form in which the model's description stores it."""
         return {"draws": self.draws, "value": self.value, "low": self.low, "high": self.high}
 
     @property
@@ -169,8 +170,8 @@ class Inspection:
 
     Args:
         counted: The draws, by text.
-        first: The p-value of the first set of draws if this is the second set; None for the first
-            set.
+        first: The p-value of the first set of draws if ``counted`` is the second set; None if
+            ``counted`` is the first set.
     """
 
     counted: tuple[Counted, ...]
@@ -199,12 +200,12 @@ class Inspection:
 
     @property
     def is_off(self) -> bool:
-        """Whether to warn; an honest server causes one false alarm in a thousand."""
+        """Whether to warn; a correct server causes one false alarm in 1,000 checks."""
         return self.first is not None and self.chance < TELL
 
     @property
     def is_far_off(self) -> bool:
-        """Whether to raise an error; an honest server causes one false alarm in 100,000."""
+        """Whether to raise an error; a correct server causes one false alarm in 100,000 checks."""
         return self.first is not None and self.chance < REFUSE
 
     @property
@@ -266,7 +267,7 @@ class Drawing:
         return Inspection(more, look.chance)
 
     def _drawn(self, seed: int, sizes: Sequence[int]) -> tuple[Counted, ...]:
-        """Sample first tokens of each text; replies that are missing are requested one by one."""
+        """Sample first tokens of each text; request replies missing from a response one by one."""
         each = [(seed + SINGLY * at, size) for at, size in enumerate(sizes)]
         pieces = [(text, first, size) for text in self._firsts for first, size in each]
         replies = self._talk.client.at_once(

@@ -1,7 +1,8 @@
 """Read the file of a suite, which lists models and runs with the options of their probes.
 
 The keys of a run are the options of its probe, and the keys of a model are those of
-``ModelSettings``. The reader looks up all valid keys in the declarations of these options.
+``ModelSettings``. The reader looks up the valid keys in the declarations of the probes' options and
+of ``ModelSettings``.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ _DESCRIBING = ("family", "parameters")
 
 
 class _Content(BaseModel):
-    """The top level of a suite's file, whose entries are validated by the options they name."""
+    """The top level of a suite's file; the entries of its lists are validated separately."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -52,7 +53,7 @@ class ModelEntry:
         name: The model's name; the path of a model's folder is absolute.
         settings: How the model is loaded.
         described: The model's family and number of parameters, if the suite specifies them.
-        index: The index of the entry in its list.
+        index: The index of the model in the file's list of models.
     """
 
     name: str
@@ -75,7 +76,7 @@ class RunEntry:
         probe: The probe's name.
         options: An instance of the probe's ``Options``.
         models: The models.
-        index: The index of the entry in its list.
+        index: The index of the run in the file's list of runs.
     """
 
     name: str
@@ -136,13 +137,15 @@ class SuiteFile:
             name_or_path: The path of a file, or the name of a shipped suite, such as ``papers``.
                 Paths in a file are relative to the file, and paths in a shipped suite to the
                 current folder.
-            given: Options that replace those of the file, for all models and for all runs whose
-                probes have such an option. Paths are relative to the current folder.
+            given: Options that override those of the file, for all models and for each run whose
+                probe has the option. Relative paths in ``given`` refer to the current folder.
             only: The names of the runs to include; all if empty.
 
         Raises:
-            DataError: The file is missing or malformed. The message names the line of the file.
-            RequestError: No run has an option in ``given`` or a name in ``only``.
+            DataError: The file is missing or malformed. The error message names the line of the
+                suite's file.
+            RequestError: ``given`` contains an option that no model and no run has, or ``only``
+                contains a name that no run has.
         """
         path = path_of(name_or_path)
         return _Reader(read_as(_Content, path), base_of(path)).suite(given or {}, only)
@@ -158,7 +161,7 @@ def path_of(name_or_path: str | Path) -> Path:
     """Return the path of a suite; a name without suffix and folder means a shipped suite.
 
     Raises:
-        RequestError: No suite of this name is shipped with Tacit.
+        RequestError: No shipped suite has the given name.
     """
     path = Path(name_or_path)
     if isinstance(name_or_path, Path) or path.suffix or len(path.parts) > 1:

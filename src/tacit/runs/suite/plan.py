@@ -30,7 +30,7 @@ class PlannedRun:
     Args:
         name: The name of the run in the suite.
         model: The model's name.
-        request: The request of the suite's run, for all of its models.
+        request: The request of the suite's run, which includes all models of the run.
         described: The model's family and number of parameters, if the suite specifies them.
     """
 
@@ -51,7 +51,7 @@ class PlannedRun:
 
     @cached_property
     def finished(self) -> bool:
-        """Whether the folder contains the finished run without later changes."""
+        """Whether the folder contains the finished run, and no file was changed after the run."""
         if self.folder is None:
             return False
         try:
@@ -108,11 +108,11 @@ class Plan:
         )
 
     def check(self) -> None:
-        """Check the options, data and folders of all runs without requests and without writing.
+        """Check the options, data and folders of all runs; send no request and write no file.
 
         Raises:
             DataError: A file is missing or malformed, an option is invalid, or a folder contains
-                another run. The message names the line of the run in the suite's file.
+                another run. The error message names the line of the run in the suite's file.
         """
         for run in self.file.runs:
             request = self.requests[run.name]

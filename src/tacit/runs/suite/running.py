@@ -77,7 +77,7 @@ def run_suite(plan: Plan, *, fail_fast: bool = False, report: bool = True) -> Su
     If a run fails, its error is reported and the other runs continue.
 
     Args:
-        plan: The plan, which must have a folder.
+        plan: The plan of the suite, whose ``out`` must not be None.
         fail_fast: Whether to stop at the first failure.
         report: Whether to write the report.
 
