@@ -78,10 +78,11 @@ class Check:
         revision_cost: The smallest number of beliefs that must change to make all groups
             consistent, computed by exact repair. None if the revision cost was not requested, or
             was not proven for every group within the time limit. The revision cost of a group with
-            a violated constraint is at least 1. If every statement of a group has a belief, a
-            revision cost of at least 1 also implies a violated constraint. If some statements have
-            no belief, the revision cost can be positive without a violated constraint, because
-            several constraints can conflict through a missing statement.
+            a violated constraint is at least 1. If every possible statement about a group's items
+            has a belief, a positive revision cost also implies a violated constraint. If some
+            statements have no belief, the revision cost can be positive without a violated
+            constraint, because several constraints can conflict through a statement without a
+            belief.
         revision_cost_at_least: A proven lower bound on the revision cost; None if not requested.
         revision_cost_at_most: An upper bound on the revision cost: a number of changes that
             suffices. None if not requested.
