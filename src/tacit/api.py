@@ -56,8 +56,8 @@ def run(  # noqa: PLR0913 - all of a run in one call
     This function is equivalent to ``tacit run``: scores are cached, and an interrupted run resumes.
 
     Args:
-        probe: The name of a probe (``parts``, ``consistency``, ``assumptions``, or a probe of
-            another package), or a probe class.
+        probe: A probe class, or the name of a probe: ``parts``, ``consistency``, ``assumptions``,
+            or a name that another package registers.
         model: A model's name on the Hugging Face hub, its folder, ``demo``, or a server's address;
             or a sequence of these values.
         beliefs: A file of beliefs to read in place of a model; only for probes that accept beliefs
@@ -142,7 +142,8 @@ def suite(  # noqa: PLR0913 - all of a suite in one call
         fail_fast: Whether to stop at the first run that fails. By default, the other runs continue.
             Otherwise the other runs continue.
         report: Whether to write ``report.html``.
-        store: The score store; None for ``$TACIT_STORE``, else ``.tacit`` in the current folder.
+        store: The score store. If None, the folder in ``$TACIT_STORE`` is used, or ``.tacit`` in
+            the current folder if the variable is not set.
         progress: Whether to show progress on standard error.
         engine: Options of the scoring engine, such as ``engine``, ``address``, ``workers`` and
             ``threads``.
@@ -340,9 +341,9 @@ def repair(
     Args:
         beliefs: As for ``check``.
         ontology: As for ``check``.
-        objective: The objective to maximise: ``paper``, ``log-odds`` or ``margin``. ``paper``, the
-            objective of ParRoT, also makes disbelieved statements true unless a constraint forbids
-            it. For beliefs from other sources, ``log-odds`` is recommended.
+        objective: The objective to maximise: ``paper``, ``log-odds`` or ``margin``. With ``paper``,
+            the objective of ParRoT, disbelieved statements also become true unless a constraint
+            forbids them. For beliefs from other sources, ``log-odds`` is recommended.
         on_duplicate: As for ``check``.
         options: Options of ``tacit.coherence.repair.repair``: ``time_limit``, ``processes`` and
             ``groups``.

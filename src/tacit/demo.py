@@ -1,4 +1,4 @@
-"""The demo: run all three probes on bundled data, and report whether they find planted errors."""
+"""The demo: run all three probes on bundled data, to find planted gaps and errors."""
 
 from __future__ import annotations
 
@@ -185,7 +185,7 @@ def _believed(beliefs: pl.DataFrame) -> set[tuple[str, ...]]:
 
 
 def _separations(found: Mapping[str, Run]) -> dict[str, float | None]:
-    """Return the AUROC between taught and withheld concepts, for each probe.
+    """Return the AUROC that separates taught from withheld concepts, for each probe.
 
     A concept's score is its accuracy in parts, its mean background score in consistency, and its
     mean reciprocal rank in assumptions.

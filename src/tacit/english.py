@@ -95,7 +95,7 @@ def number_of(n: int, one: str, many: str | None = None) -> str:
 
 
 def head(noun: str) -> str:
-    """Return the last word before a preposition in lower case, which carries the noun's number."""
+    """Return the head of a noun phrase in lower case: the last word before any preposition."""
     return re.split(r"[ /-]", before_preposition(noun))[-1].lower()
 
 

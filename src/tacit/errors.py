@@ -123,4 +123,4 @@ class FindingsError(WorkError):
 
 
 class RepairError(WorkError):
-    """A repaired assignment violates a constraint. This bug in Tacit should be reported."""
+    """A repaired assignment violates a constraint, which is a bug in Tacit to be reported."""

@@ -35,8 +35,8 @@ class Option:
         group: The heading under which help lists the option.
         requested: Whether ``run.yaml`` includes the option, so that runs with different values
             count as different runs.
-        data: A function that maps the option's value to digests of the data it names, by file name.
-            If None, the SHA-256 of each path is used.
+        data: A function that maps the option's value to digests of the data that the value names,
+            by file name. If None, the SHA-256 hash of each path's file is used.
         hidden: Whether help omits the option.
         check: A function that checks a value from the command line and returns it, before any other
             use of the value.

@@ -60,8 +60,7 @@ def check_outputs(
     Raises:
         DataError: A table's suffix is not a supported format, or a path is invalid.
         RequestError: An output file is a folder, a device, an input file or another output file,
-            also through links. Or an output file exists and is of another kind, and ``force`` is
-            false.
+            also through links. An existing output file is of another kind, and ``force`` is false.
     """
     read = {resolved(path) for path in inputs}
     written: set[Path] = set()

@@ -94,7 +94,8 @@ def write_tables(tables: Sequence[tuple[pl.DataFrame, Path]]) -> None:
     Raises:
         DataError: A suffix is not supported, or a TSV cell or column name contains a tab or a line
             break. No table is written.
-        WorkError: A file cannot be written. The tables before that file have been written.
+        WorkError: A file cannot be written. Tables earlier in the sequence have already been
+            written.
     """
     for frame, path in tables:
         if _suffix_of(path) == ".tsv":
@@ -282,7 +283,7 @@ def _read_jsonl(path: Path) -> pl.DataFrame:
 
 
 def _check_kinds(record: dict[str, Any], kinds: dict[str, str], path: Path, line: int) -> None:
-    """Raise if a cell's type differs from the cells above; ``kinds`` is updated in place."""
+    """Raise if the type of a cell differs from earlier rows; ``kinds`` is updated in place."""
     for name, cell in record.items():
         if cell is None:
             continue

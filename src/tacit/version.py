@@ -1,4 +1,4 @@
-"""The version of Tacit; in a checkout of its repository, the version includes the commit."""
+"""The version of Tacit; in a checkout of the Git repository, the version includes the commit."""
 
 from __future__ import annotations
 

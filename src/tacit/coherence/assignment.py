@@ -1,4 +1,4 @@
-"""Computation of the best consistent assignment for weighted beliefs, and its verification."""
+"""Compute and verify the best consistent assignment of truth values for weighted beliefs."""
 
 from __future__ import annotations
 
@@ -41,8 +41,8 @@ class Assignment:
             assignment is proven optimal.
         optimal: For each group, whether the assignment is proven optimal.
         settled: Whether the tie rule compared all best assignments in every group.
-        statements: All true statements, including those that are not in the beliefs; columns g, s,
-            r and o as in `violations`.
+        statements: All true statements, including statements that are not in the beliefs, with the
+            columns g, s, r and o of `violations`.
     """
 
     row_true: Booleans
@@ -96,7 +96,7 @@ def best_assignment(
 
 
 def _less(effort: Effort, seconds: float) -> Effort:
-    """Shorten the time limit by at most a fifth, to leave time for verification."""
+    """Shorten the remaining time by at most a fifth, to leave time for verification."""
     left = effort.deadline - time.monotonic()
     if left == math.inf:
         return effort
@@ -130,7 +130,7 @@ def _statements(
     families: tuple[Family, ...],
     ontology: Ontology,
 ) -> pl.DataFrame:
-    """Return all true statements, for each relation and direction of a class."""
+    """Return all true statements in each relation of a class, in both directions if symmetric."""
     _, places = compile_ontology(ontology)
     found = [pl.DataFrame(schema=dict.fromkeys(("g", "s", "r", "o"), pl.Int64))]
     for bucket, answer in zip(buckets, answers, strict=True):

@@ -48,8 +48,8 @@ def group_columns(beliefs: pl.DataFrame, groups: Sequence[str] | None = None) ->
 
     Args:
         beliefs: A table of beliefs.
-        groups: The names of the group columns, or a single name. If None, all columns of the table
-            that are listed in ``GROUPS``.
+        groups: The names of the group columns, or a single name. If None, the group columns are all
+            columns of the table that are listed in ``GROUPS``.
 
     Raises:
         RequestError: A column of ``groups`` does not exist, or cannot identify a group.

@@ -128,7 +128,7 @@ class Check:
 
     @property
     def macro(self) -> float | None:
-        """The mean violation rate over the types that have decided constraints, or None."""
+        """The mean violation rate over types of constraint; None if no constraint is decided."""
         rates = [count.rate for count in self.counts.values() if count.rate is not None]
         return sum(rates) / len(rates) if rates else None
 
@@ -149,7 +149,7 @@ class Check:
 
     @property
     def density(self) -> float | None:
-        """The contradiction density: the mean violation rate of groups."""
+        """The contradiction density, which is the mean of the groups' violation rates."""
         mean = self.groups["density"].mean()
         return float(mean) if isinstance(mean, int | float) else None
 
@@ -175,11 +175,11 @@ class Check:
         """A table of the violated constraints with their statements and beliefs, sorted.
 
         Returns:
-            The group columns, ``constraint``, the columns ``subject_1``, ``relation_1``,
-            ``object_1``, ``p_true_1`` and ``believed_1`` of the first statement, and a column with
-            the suffix ``_1`` for each copied column of the beliefs. Columns of the second statement
-            have the suffix ``_2``, and those of the third statement ``_3``; only transitive
-            constraints have a third statement.
+            The group columns, the column ``constraint``, and the columns ``subject_1``,
+            ``relation_1``, ``object_1``, ``p_true_1`` and ``believed_1`` of the first statement.
+            Each copied column of the beliefs is also included, with the suffix ``_1``. Columns of
+            the second statement have the suffix ``_2``, and columns of the third statement have the
+            suffix ``_3``. Only transitive constraints have a third statement.
         """
         return _violations(self._constraints, self._beliefs, self._coded, self._relations)
 

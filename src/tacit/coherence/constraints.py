@@ -43,10 +43,11 @@ class Family:
 
     Args:
         classes: The relation classes, in the order of the ontology file.
-        implications: Triples (a, b, turned), where a and b are indices into ``classes``: x a y
-            implies x b y, or y b x if turned.
-        exclusions: Triples (a, b, turned), where a and b are indices into ``classes``: x a y and x
-            b y (y b x if turned) are never both true.
+        implications: Implications as triples (a, b, turned) of two indices into ``classes`` and a
+            flag. For each triple, x a y implies x b y, or y b x if ``turned`` is true.
+        exclusions: Exclusions as triples (a, b, turned) of two indices into ``classes`` and a flag.
+            For each triple, x a y and x b y are never both true, or x a y and y b x if ``turned``
+            is true.
     """
 
     classes: tuple[RelationClass, ...]
@@ -55,7 +56,7 @@ class Family:
 
     @property
     def transitive(self) -> bool:
-        """Whether any class is transitive, so that different pairs of items interact."""
+        """Whether any class is transitive, so that statements about different items interact."""
         return any(each.transitive for each in self.classes)
 
     @property
@@ -68,7 +69,7 @@ class Family:
 
 @dataclass(frozen=True)
 class Membership:
-    """The family and class of a relation, and whether the class swaps the relation's arguments."""
+    """The family and class of a relation, and whether the relation is the inverse in its class."""
 
     family: int
     position: int
@@ -178,7 +179,7 @@ def clauses_of(family: Family, n: int) -> Clauses:
 
 
 def triples_of(family: Family, n: int) -> Integers:
-    """Return all transitive constraints of n items, shape (t, 3): statements 1 and 2 imply 3."""
+    """Return all transitive constraints of n items, shape (t, 3): premise, premise, conclusion."""
     index = clauses_of(family, n).index
     i, j, k = (axis.ravel() for axis in np.indices((n, n, n)))
     different = (i != j) & (j != k) & (i != k)
@@ -197,7 +198,7 @@ def _linked(
     variables: Integers,
     index: Integers,
 ) -> tuple[Integers, Integers]:
-    """Return the pairs of statements that implications or exclusions connect, as two arrays."""
+    """Return pairs of statements connected by implications or exclusions, as two arrays."""
     nothing = np.empty(0, dtype=np.int64)
     ones, others = [nothing], [nothing]
     for a, b, turned in links:
@@ -230,7 +231,7 @@ def _class_of(relation: Relation) -> RelationClass:
 def _representatives(
     relations: Mapping[str, Relation],
 ) -> tuple[dict[str, str], dict[str, bool]]:
-    """Return the first relation of each relation's class, and whether arguments are swapped."""
+    """Return, for each relation, the first relation of its class and whether they are inverses."""
     first: dict[str, str] = {}
     turned: dict[str, bool] = {}
     for name, relation in relations.items():
@@ -241,7 +242,7 @@ def _representatives(
 
 
 def _joined(names: list[str], links: list[tuple[str, str]]) -> list[list[str]]:
-    """Group names into connected components, in the order of ``names``."""
+    """Group linked names into connected components, in the order of ``names``."""
     group = {name: {name} for name in names}
     for a, b in links:
         merged = group[a] | group[b]

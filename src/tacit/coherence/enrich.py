@@ -21,11 +21,12 @@ _COLUMNS = ("subject", "relation", "object")
 def enrich(statements: pl.DataFrame, ontology: Ontology) -> pl.DataFrame:
     """Label true statements and all statements that they imply within their group.
 
-    A true statement implies that its symmetric and inverse partners are true, and so is the same
-    pair of items in every relation that its relation implies. For a transitive relation, x r y and
-    y r z also imply x r z, if x differs from z. These rules are applied until no new true statement
-    appears. A true statement implies that its reverse is false if the relation is asymmetric, and
-    that every statement that its relation excludes is false. The symmetric and inverse partners of
+    A true statement implies that its symmetric and inverse partners are true. If the statement's
+    relation implies another relation, the statement with the other relation is also true. For a
+    transitive relation, x r y and y r z also imply x r z, if x differs from z. All rules for true
+    statements are applied until no new true statement appears. A true statement implies that its
+    reverse is false if the relation is asymmetric. If the statement's relation excludes another
+    relation, the statement with the other relation is false. The symmetric and inverse partners of
     a false statement are also false.
 
     Args:
@@ -160,7 +161,7 @@ def _falsehoods(true: set[Statement], relations: Mapping[str, Relation]) -> set[
 
 
 def _partners(statement: Statement, relations: Mapping[str, Relation]) -> list[Statement]:
-    """Return the symmetric and inverse partners of a statement, which always have its label."""
+    """Return a statement's symmetric and inverse partners, which always share its label."""
     subject, name, obj = statement
     relation = relations[name]
     partners = [(obj, name, subject)] if relation.symmetric else []

@@ -1,4 +1,4 @@
-"""Enumeration of all assignments of a few items, to find the best for many sets of weights."""
+"""Enumeration of all assignments of a few items, to find the best one for each set of weights."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ def best_assignments(
 
 
 def _allowed(assignments: Booleans, clauses: Clauses, triples: Integers, last: int) -> Booleans:
-    """Return which partial assignments satisfy all constraints that end with statement ``last``."""
+    """Return which partial assignments satisfy the constraints whose last statement is ``last``."""
     keep = np.ones(len(assignments), dtype=bool)
     if last in clauses.never:
         keep &= ~assignments[:, last]

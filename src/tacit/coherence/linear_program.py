@@ -4,8 +4,8 @@ Strict partial orders also satisfy an inequality that is not among the pairwise 
 constraints. Let y(ij) mean "item i precedes item j". For a cycle of three items i, j and k, the
 inequality is y(ij) + y(jk) + y(ki) - y(ik) - y(kj) - y(ji) <= 1. The inequality is half the sum of
 three transitive constraints, with the limit rounded down. With this inequality, the linear program
-describes the strict partial orders of three items exactly. Without it, transitive constraints also
-admit the value one half on each arc of the cycle.
+describes the strict partial orders of three items exactly. Transitive constraints alone also admit
+the value one half on each arc of the cycle.
 """
 
 from __future__ import annotations
@@ -151,7 +151,7 @@ class Rows:
         return not (clash or gap or len(self.violated(assignment.astype(np.float64), 1)))
 
     def closed(self, assignment: Booleans) -> Booleans | None:
-        """Return the smallest consistent assignment that contains an assignment, if one exists."""
+        """Return the smallest consistent assignment with the given statements true, or None."""
         clauses = self.clauses
         assignment = assignment.copy()
         while True:
@@ -231,12 +231,13 @@ class Region:
 
 @dataclass(frozen=True)
 class Optimum:
-    """The best integer solution in a search region; proven, with assignment None, if none exists.
+    """The best integer solution in a search region; the assignment is None if none was found.
 
     Args:
         assignment: The solution, or None.
         bound: Upper bound on the objective over all integer solutions.
-        optimal: Whether the solution is proven optimal, or no solution is proven to exist.
+        optimal: Whether the solution is proven optimal, or the region is proven to contain no
+            solution.
         relaxed: The solution of the linear program without integrality.
         reduced: The absolute values of the reduced costs of the linear program.
         relaxed_bound: The objective value of the linear program's solution.

@@ -62,8 +62,8 @@ def bettered(rows: Rows, weights: Integers, assignment: Booleans, deadline: floa
 def _added_together(rows: Rows, assignment: Booleans, order: Integers, deadline: float) -> Booleans:
     """Add statements of positive weight together, or in halves if some statements conflict.
 
-    The result equals that of adding the statements one by one, because every subset of compatible
-    statements is compatible.
+    The result is the same as if the statements were added one by one, because every subset of
+    compatible statements is compatible.
     """
     order = order[~assignment[order]]
     if not len(order) or time.monotonic() > deadline:

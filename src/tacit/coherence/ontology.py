@@ -65,13 +65,17 @@ class Relation:
         question_singular: The wording of a question with a singular subject, or None.
         question_plural: The wording of a question with a plural subject, or None.
         category: The category under which the relation's statements are counted, or None.
-        symmetric: If true, x r y and y r x have the same truth value.
-        asymmetric: If true, x r y and y r x are never both true.
-        transitive: If true, x r y and y r z imply x r z for three different items.
-        irreflexive: If true, x r x is never true. Every asymmetric relation is irreflexive.
-        inverse: The inverse relation s, for which y s x is true exactly if x r y is true; or None.
-        implies: The relations s for which x r y implies x s y.
-        excludes: The relations s for which x r y and x s y are never both true.
+        symmetric: Whether statements x r y and y r x of this relation r have the same truth value.
+        asymmetric: Whether statements x r y and y r x of this relation r are never both true.
+        transitive: Whether statements x r y and y r z of this relation r imply x r z, for three
+            different items.
+        irreflexive: Whether a statement x r x of this relation r is never true. Every asymmetric
+            relation is irreflexive.
+        inverse: The inverse relation s of this relation r, for which y s x is true exactly if x r y
+            is true; or None.
+        implies: The relations s that this relation r implies, so that x r y implies x s y.
+        excludes: The relations s that this relation r excludes, so that x r y and x s y are never
+            both true.
 
     Raises:
         RequestError: ``implies`` or ``excludes`` is a single string; a list or tuple of names is
@@ -248,7 +252,7 @@ class _Agreement:
             self._check_inverse(relation, relations[relation.inverse])
 
     def check_possible(self, relation: Relation) -> None:
-        """Check that a relation can be true of some pair of different items.
+        """Check that a relation can be true of two different items.
 
         Raises:
             DataError: The relation's constraints imply that it is never true.

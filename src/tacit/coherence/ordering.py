@@ -230,7 +230,7 @@ def _reinsert(weights: Integers, order: Booleans, item: int) -> bool:
 
 
 def _best_position(into: Integers, out: Integers, order: Booleans) -> tuple[Booleans, Booleans]:
-    """Return which items to put before and after an item for the largest weight (minimum cut).
+    """Return which items to put before and after an item for the largest weight, by minimum cut.
 
     Args:
         into: The weight of each other item before the inserted item, shape (m,).

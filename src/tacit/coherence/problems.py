@@ -1,9 +1,10 @@
 """Decomposition of the repair of beliefs into independent problems.
 
 Statements that are equivalent through inverse or symmetric relations share one variable. For each
-group and family of relations, items form connected components, where each link is a statement that
-may be worth making true. The decomposition does not change the optimum, because a best assignment
-needs no true statements except statements of positive weight and their consequences.
+group and family of relations, items are split into connected components. A statement links its two
+items if the statement's weight is positive or, except in orders without negative weights, 0. The
+decomposition does not change the optimum, because a best assignment needs no true statements except
+statements of positive weight and their consequences.
 """
 
 from __future__ import annotations

@@ -66,7 +66,8 @@ class Solution:
 
     Args:
         true: Whether each statement is true, shape (v,).
-        free: Whether each statement is known to differ in another best assignment, shape (v,).
+        free: Whether the truth value of each statement is known to differ in another best
+            assignment, shape (v,).
         bound: Upper bound on the weight of all assignments; equals the weight of this assignment if
             it is proven optimal.
         optimal: Whether the assignment is proven optimal.
@@ -205,9 +206,9 @@ class _Face:
     def alone(self, assignment: Booleans, candidates: Booleans) -> bool:
         """Return whether assignments that differ in a candidate statement all have smaller weights.
 
-        The objective is still the total weight, because it lets branch and bound discard most of
-        its nodes. A lower limit on the total weight, as in `explore`, would take about twice as
-        long.
+        The objective is still the total weight, because this objective lets branch and bound
+        discard most of its nodes. A lower limit on the total weight, as in `explore`, would take
+        about twice as long.
         """
         found = best_solution(
             self.weights, self.rows, other_than(assignment, candidates), self.deadline

@@ -93,12 +93,12 @@ def relaxed_bound(program: Program, deadline: float) -> float:
 
 
 def pairwise_bound(program: Program) -> float:
-    """Return an upper bound: the sum of the positive weights, one per pair in an order."""
+    """Return an upper bound: the sum of positive weights (in an order, only one per item pair)."""
     return float(program.weights @ _pairwise(program))
 
 
 def _pairwise(program: Program) -> Booleans:
-    """Select statements of positive weight; in an order, only the heavier of each pair."""
+    """Select statements of positive weight; in an order, only the heavier direction per pair."""
     true = program.weights > 0
     if program.family.order:
         index = clauses_of(program.family, program.n).index[0]

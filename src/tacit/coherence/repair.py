@@ -10,8 +10,8 @@ and the number of processes have no effect.
    over its forward statements of positive weight. In the chosen order, only the forward statements
    of positive weight and their consequences are true.
 3. For all other families, repair chooses the best assignment with the fewest true statements. Among
-   assignments with equally few true statements, it chooses the assignment with the smallest sum of
-   tie-breaking numbers.
+   assignments with equally few true statements, repair chooses the assignment with the smallest sum
+   of tie-breaking numbers.
 
 Assignments are equally good if the sums of their weights are equal. Weights are rounded to
 millionths, or to integers for the objective ``paper``. The tie-breaking number of a statement is

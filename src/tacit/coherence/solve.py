@@ -249,7 +249,7 @@ def _solve_hard(programs: list[Program], effort: Effort) -> list[Solution]:
 
 
 def _short_solutions(programs: list[Program], deadline: float) -> dict[int, Solution]:
-    """Solve the shortest programs in this process, as workers would take longer to start."""
+    """Solve the shortest programs in this process, because starting a worker takes longer."""
     costs = itertools.accumulate(map(_seconds, programs))
     short = sum(cost < _WORTH_WORKERS / 2 for cost in costs)
     found: dict[int, Solution] = {}

@@ -83,7 +83,7 @@ class _Decided:
         return cls(believed, pl.concat([truth, false]), closed=False)
 
     def having(self, ontology: Ontology, flag: str) -> pl.DataFrame:
-        """Return believed statements about two different items, by a property of relations."""
+        """Return believed statements on two different items, in relations with a property."""
         relations = [
             number for number, each in enumerate(ontology.relations.values()) if getattr(each, flag)
         ]

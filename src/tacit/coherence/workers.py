@@ -87,7 +87,7 @@ class Worker:
         return worker
 
     def finish(self, deadline: float) -> dict[int, Solution]:
-        """Wait for all solutions until the deadline at most, and return the solutions available.
+        """Wait for all solutions, but not past the deadline, and return the available solutions.
 
         Raises:
             WorkError: The process failed.

@@ -5,7 +5,7 @@ computes the chance level of average precision, and `studentised` computes p-val
 ranking metrics. `prediction` computes all of these statistics for one predictor, and adjusts
 p-values for multiple tests. `conditional` estimates the difference P(right | marked) - P(right)
 with an interval. `agreement` computes the agreement of two raters, and `scale` fits slopes of a
-figure over model size.
+metric over model size.
 """
 
 from tacit.statistics.intervals import (

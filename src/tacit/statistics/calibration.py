@@ -1,7 +1,7 @@
 """Errors of predicted probabilities: Brier score and expected calibration error.
 
-Functions with a plural name evaluate many samples at once; the weights, shape (samples, rows), say
-how often each sample contains each row.
+Functions with a plural name evaluate many samples at once. The weights, shape (samples, rows),
+count how often each sample contains each row.
 """
 
 from __future__ import annotations

@@ -17,7 +17,7 @@ item counts once.
    mean value held fixed.
 5. The share of marked items is also an estimate, and the gain is nearly proportional to the share
    of unmarked items. An end of the interval that has the same sign as the gain is therefore moved
-   away from the gain on a logarithmic scale. Its new distance from the gain combines the old
+   away from the gain on a logarithmic scale. The new distance from the gain combines the old
    distance and the error of the share in quadrature. No end changes its sign.
 
 There is no interval if the share of correct rows is 0 or 1 among the marked or the unmarked items,

@@ -10,9 +10,9 @@ three steps.
 3. The ends of the interval are percentiles of the resampled statistics, with linear interpolation.
    Resamples in which the statistic is undefined are ignored.
 
-A ratio of sums has no interval if it has fewer than ``FEWEST_CLUSTERS`` clusters. A statistic has
-no interval if it has the same value in all resamples, for example because it is 1 in every cluster.
-In both cases, the data do not show how much clusters vary.
+A ratio of sums has no interval if it has fewer than ``FEWEST_CLUSTERS`` clusters, because so few
+clusters do not show how much clusters vary. A statistic that has the same value in all resamples
+also has no interval, for example a statistic that is 1 in every cluster.
 
 The random draws depend only on the seed and the number of clusters. Statistics over the same
 clusters therefore use the same resamples, so that differences between statistics are paired.

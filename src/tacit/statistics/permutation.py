@@ -109,7 +109,7 @@ def laid(sizes: Ints, samples: int, random: np.random.Generator) -> Ints:
 
 
 def p_value(observed: float, permuted: Floats) -> float:
-    """Return the share of permutations that reach the observed value, which counts as one of them.
+    """Return the share of permutations that reach the observed value, including the observation.
 
     Args:
         observed: The observed statistic; large values are evidence against the null hypothesis.
@@ -164,7 +164,7 @@ class Scale:
 
 
 def _of_lift(right: Floats, rows: Floats) -> Influence:
-    """Compute -log(1 - lift) of each sample, and the influences of rows on it."""
+    """Compute -log(1 - lift) of each sample, and the influences of rows on this value."""
     n, all_right = rows.sum(axis=-1, keepdims=True), right.sum(axis=1, keepdims=True)
     all_rows = rows.cumsum(axis=-1)
     average = average_precisions(right, rows)[:, None]
@@ -182,7 +182,7 @@ def _of_lift(right: Floats, rows: Floats) -> Influence:
 
 
 def _of_auroc(right: Floats, rows: Floats) -> Influence:
-    """Compute the log-odds of AUROC in each sample, and the influences of rows on them."""
+    """Compute the log-odds of AUROC in each sample, and the influences of rows on the log-odds."""
     wrong = rows - right
     all_right, all_wrong = right.sum(axis=1, keepdims=True), wrong.sum(axis=1, keepdims=True)
     area = aurocs(right, rows)[:, None]

@@ -1,8 +1,9 @@
 """Evaluation of a score as a predictor of which rows are correct.
 
-Average precision rises with the share of correct rows. It is therefore reported together with its
-chance level, the lift above chance, AUROC, a p-value, and the smallest lift that the given number
-of rows can detect. If the lift has no interval, `Prediction.no_interval` contains the reason.
+Average precision rises with the share of correct rows. Average precision is therefore reported
+together with its chance level, the lift above chance, AUROC, a p-value, and the smallest lift that
+the given number of rows can detect. If the lift has no interval, `Prediction.no_interval` contains
+the reason.
 """
 
 from __future__ import annotations
@@ -66,8 +67,8 @@ def benjamini_hochberg(p_values: Sequence[float | None]) -> list[float | None]:
 def holm(p_values: Sequence[float | None]) -> list[float | None]:
     """Adjust p-values for multiple testing by Holm's method, to control the family-wise error rate.
 
-    The i-th smallest of m p-values is multiplied by m - i + 1, limited to 1, and raised to the
-    previous adjusted p-value if it is smaller.
+    The i-th smallest of m p-values is multiplied by m - i + 1, limited to 1, and raised to at least
+    the previous adjusted p-value.
 
     Args:
         p_values: One per test; None for a test that could not be run, which is not counted.
@@ -95,7 +96,7 @@ def smallest_lift(
     at most ``level``. Clusters are ignored.
 
     Args:
-        right: Number of correct rows; to plan for a given accuracy, that share of the number of
+        right: Number of correct rows; for a planned accuracy, the accuracy times the number of
             rows.
         score: The scores, which can be tied, shape (rows,); use ``range(n)`` for n rows without
             ties.
@@ -139,7 +140,7 @@ class _Samples:
         return self._figures(self._random.random((_PERMUTATIONS, len(self._ranks))), None)
 
     def tilted(self, steepness: float) -> Floats:
-        """Return the average precision of samples at a steepness, with fixed random numbers."""
+        """Return the average precision of samples whose log-odds rise with the score's rank."""
         return self._figures(self._keys, steepness * self._ranks)
 
     def _figures(self, keys: Floats, weights: Floats | None) -> Floats:
@@ -174,13 +175,14 @@ class Prediction:
         average_precision: The average precision of the score; None if no row is correct.
         chance: The exact mean of average precision over all permutations of the labels.
         lift: The lift (average precision - chance)/(1 - chance); without a value if all or no rows
-            are correct. The interval is cut at the lowest possible lift. An interval that includes
-            0 and is wider than 1, the distance from chance to a perfect ranking, is omitted.
+            are correct. The interval of the lift is clipped at the lowest possible lift. An
+            interval that includes 0 and is wider than 1, the distance from chance to a perfect
+            ranking, is omitted.
         auroc: The area under the receiver operating characteristic; without a value if all or no
             rows are correct. If there are too few rows or clusters for an interval of the lift, the
             area also has no interval.
-        p_value: One-sided p-value of the lift, from the same permutations as the interval. None if
-            all or no rows are correct, or if there is only one cluster.
+        p_value: One-sided p-value of the lift, from the same permutations as the interval. The
+            p-value is None if all or no rows are correct, or if there is only one cluster.
         smallest: The lift that would be significant at 5 % in 80 of 100 samples of this size; None
             if no lift would be significant.
         no_interval: The reason why the lift has no interval, as a constant of this module; None if
@@ -252,9 +254,9 @@ def predict(
 def informative(lifted: Estimate, sample: Sample) -> tuple[Estimate, str | None]:
     """Return a lift with the interval to report, or with the reason for a missing interval.
 
-    The interval is cut at the lowest lift that is possible with the given number of correct rows.
-    An interval that includes 0 and is wider than 1, the distance from chance to a perfect ranking,
-    is uninformative and is omitted.
+    The interval is clipped at the lowest lift that is possible with the given number of correct
+    rows. An interval that includes 0 and is wider than 1, the distance from chance to a perfect
+    ranking, is uninformative and is omitted.
 
     Args:
         lifted: The lift with the interval that `Sample.interval` returned.

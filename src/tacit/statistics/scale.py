@@ -1,9 +1,9 @@
-"""How a figure changes with model size: the slope, and Page's trend test.
+"""How a metric changes with model size: the slope, and Page's trend test.
 
-The slope is the slope of a least-squares line of the figure over log10 of the number of parameters,
-with one point per model. The interval resamples clusters of questions, with the same resamples for
-all models. It therefore shows how much the slope depends on the questions, and not how much the
-slope depends on the choice of models.
+The slope belongs to a least-squares line of the metric over log10 of the number of parameters, with
+one point per model. The interval is computed from resampled clusters of questions, with the same
+resamples for all models. The interval therefore shows how much the slope depends on the questions,
+but not how much the slope depends on the choice of models.
 """
 
 from __future__ import annotations
@@ -39,11 +39,10 @@ class Trend:
     """The result of Page's test.
 
     Args:
-        statistic: Page's L. Models are numbered from the smallest to the largest, and each number
-            is multiplied by the sum of the model's ranks within blocks. L is the sum of these
-            products. None if no test is possible.
+        statistic: Page's L: the sum over models of the model's number, counted from the smallest,
+            times the sum of the model's ranks within blocks. None if no test is possible.
         p_value: One-sided, against no trend.
-        blocks: The number of blocks in which the figure is defined for all models.
+        blocks: The number of blocks in which the metric is defined for all models.
         reason: The reason why no test is possible; None if the test was run.
     """
 
@@ -59,11 +58,11 @@ def slopes(parameters: Sequence[int], values: Floats) -> Floats:
     Args:
         parameters: The number of parameters of each model; the models must have at least two
             different sizes.
-        values: The figure of each model, shape (..., models).
+        values: The metric of each model, shape (..., models).
 
     Returns:
-        The change of the figure per tenfold increase in the number of parameters, shape (...); NaN
-        where the figure is undefined for a model.
+        The change of the metric per tenfold increase in the number of parameters, shape (...); NaN
+        where the metric is undefined for a model.
     """
     x = np.log10(np.asarray(parameters, dtype=np.float64))
     x -= x.mean()
@@ -74,12 +73,12 @@ def slopes(parameters: Sequence[int], values: Floats) -> Floats:
 def slope(
     parameters: Sequence[int], observed: Floats, resampled: Floats | None, how: Bootstrap
 ) -> tuple[Change, str | None]:
-    """Estimate the slope of a figure over log10 of the number of parameters.
+    """Estimate the slope of a metric over log10 of the number of parameters.
 
     Args:
         parameters: The number of parameters of each model.
-        observed: The figure of each model, shape (models,).
-        resampled: The figure of each model in each resample, shape (resamples, models); None if
+        observed: The metric of each model, shape (models,).
+        resampled: The metric of each model in each resample, shape (resamples, models); None if
             there are fewer than two clusters.
         how: The bootstrap that drew the resamples.
 
@@ -98,13 +97,13 @@ def slope(
 
 
 def trend(parameters: Sequence[int], blocks: Floats, *, falls: bool = False) -> Trend:
-    """Test by Page's trend test whether a figure rises with model size.
+    """Test by Page's trend test whether a metric rises with model size.
 
     Args:
         parameters: The number of parameters of each model.
-        blocks: The figure of each model in each block, shape (blocks, models). Blocks in which the
-            figure of a model is undefined (NaN) are ignored.
-        falls: Whether to test that the figure falls with model size.
+        blocks: The metric of each model in each block, shape (blocks, models). Blocks in which the
+            metric of a model is undefined (NaN) are ignored.
+        falls: Whether to test that the metric falls with model size.
     """
     from scipy.stats import page_trend_test
 

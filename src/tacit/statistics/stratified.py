@@ -83,7 +83,7 @@ def strata_of(values: ArrayLike, least: int = LEAST_ROWS) -> Ints:
 
     Args:
         values: The quantity to adjust for, shape (rows,).
-        least: Minimum number of rows of a stratum. If the highest stratum is still too small, it is
+        least: Minimum number of rows of a stratum. A highest stratum that is still too small is
             merged with the stratum below.
 
     Returns:
@@ -146,7 +146,7 @@ def adjusted_lift(
 
 @dataclass(frozen=True)
 class _Rows:
-    """Rows in descending order of score; ties do not depend on the order of the input.
+    """Rows in descending order of score; the order of ties is independent of the input.
 
     Args:
         labels: Whether each row is correct, shape (rows,).
@@ -341,7 +341,7 @@ def chance_within_strata(right: Floats, rows: Floats) -> Floats:
 
 
 def _by_stratum(values: Floats, factors: Floats) -> Floats:
-    """Multiply (..., thresholds, strata) by factors (..., strata) and sum over strata."""
+    """Sum values, (..., thresholds, strata), times factors, (..., strata), over strata."""
     sums: Floats = np.einsum("...ts,...s->...t", values, factors)
     return sums
 

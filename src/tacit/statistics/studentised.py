@@ -79,7 +79,7 @@ class Sample:
     Args:
         labels: Whether each row is correct, shape (rows,).
         rows: Number of rows at each threshold, shape (thresholds,).
-        clusters: 1 where a row belongs to a cluster, shape (clusters, rows).
+        clusters: A matrix that is 1 where a row belongs to a cluster, shape (clusters, rows).
     """
 
     labels: Labels
@@ -129,7 +129,8 @@ class Sample:
         Returns:
             The p-value; None if there are fewer than two clusters, because a single cluster does
             not show how much clusters vary. A perfect ranking is infinite on the scale and has no
-            standard error. Its p-value is the share of permutations that also rank perfectly.
+            standard error. The p-value of a perfect ranking is the share of permutations that also
+            rank perfectly.
         """
         if self.clusters.shape[0] < _FEWEST_CLUSTERS:
             return None
