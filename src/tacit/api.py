@@ -140,7 +140,6 @@ def suite(  # noqa: PLR0913 - all of a suite in one call
             probe accepts them.
         only: The names of the suite's runs to include; if empty, all runs are included.
         fail_fast: Whether to stop at the first run that fails. By default, the other runs continue.
-            Otherwise the other runs continue.
         report: Whether to write ``report.html``.
         store: The score store. If None, the folder in ``$TACIT_STORE`` is used, or ``.tacit`` in
             the current folder if the variable is not set.
@@ -303,8 +302,9 @@ def check(
         options: Options of ``tacit.coherence.check.check``: ``groups`` (the columns that identify a
             group), ``revision_cost`` and ``time_limit``.
 
-    Warns: UserWarning: A column identifies no group and is only copied to the results, or nearly
-        every group has a single row.
+    Warns:
+        UserWarning: A column identifies no group and is only copied to the results, or nearly
+            every group has a single row.
 
     Raises:
         DataError: The beliefs are malformed, or contain the same statement twice.

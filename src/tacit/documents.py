@@ -78,7 +78,7 @@ def read_as(model: type[ModelT], path: Path) -> Document[ModelT]:
 
     Raises:
         DataError: The file is missing, is not valid YAML, or does not match the model. The error
-            message names the line. The message names the line.
+            message names the line.
     """
     from pydantic import ValidationError
 

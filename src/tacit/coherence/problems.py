@@ -35,11 +35,11 @@ class Variables:
     """The truth-value variables of repair, one entry per variable that occurs in the beliefs.
 
     Args:
-        group: The group.
-        family: The family.
+        group: The group of each variable.
+        family: The family of relations of each variable.
         position: The relation class of each variable, as an index in its family.
         first: The first item of each variable; the smaller item if the class is symmetric.
-        second: The second item.
+        second: The second item of each variable.
         weight: The sum of the weights of all rows that share the variable.
         of_row: The index of the variable for each row of the beliefs.
     """
@@ -81,7 +81,7 @@ def variables_of(
 
     Args:
         coded: The beliefs.
-        weights: One per row.
+        weights: One integer weight per row.
         families: The ontology's families.
         places: The membership of each relation in a family, in the ontology's order.
     """

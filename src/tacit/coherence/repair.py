@@ -117,7 +117,7 @@ class Repaired:
         settled: Whether ``free`` is complete. ``free`` can be incomplete, and the tie rule can have
             compared fewer assignments, for two reasons: time ran out, or assignments differ by less
             than the solver's tolerance (a few millionths of a weight).
-        missing: Number of rows without p.
+        missing: Number of rows without p_true.
         inferred: Number of rows without p_true whose statement is true in the assignment.
         unasked: Number of combinations of a relation and an ordered pair of different items of a
             group that have no row.
@@ -199,7 +199,7 @@ def repair(
         DataError: The beliefs are malformed, or contain a statement twice.
         RequestError: The objective, the time limit, the number of processes or a group column is
             invalid.
-        RepairError: The assignment violates a constraint (never expected).
+        RepairError: The assignment violates a constraint, which is a bug.
     """
     started = time.monotonic()
     check_objective(objective)

@@ -81,7 +81,7 @@ class Gain:
 
     Args:
         marked: Number of marked items.
-        others: Number of other items.
+        others: Number of unmarked items.
         given_marked: Mean value of the marked items; None if no item is marked.
         given_others: Mean value of the unmarked items; None if all items are marked.
         mean: Mean value of all items; None if there are no items.

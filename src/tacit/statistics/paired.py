@@ -33,7 +33,7 @@ class PairedChange:
         gained: Number of rows whose answer changes from incorrect to correct.
         lost: Number of rows whose answer changes from correct to incorrect.
         p_value: The two-sided p-value of McNemar's exact test, which assumes independent rows; None
-            if there are no rows. None without rows.
+            if there are no rows.
         no_interval: The reason why the change has no interval, as a constant of this module; None
             if the change has an interval.
     """

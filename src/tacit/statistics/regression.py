@@ -40,7 +40,7 @@ class OddsRatio:
             interval is Wald's, from cluster-robust standard errors. The value is None if the ratio
             is undefined.
         log_error: The cluster-robust standard error of the logarithm of the ratio.
-        p_value: Two-sided, against a ratio of 1.
+        p_value: The two-sided p-value against a ratio of 1.
         undefined: The reason why the ratio is undefined, as a constant of this module; None if the
             ratio is defined.
         influence: The influence of each cluster on the logarithm of the ratio, in sorted order of

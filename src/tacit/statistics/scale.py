@@ -41,7 +41,7 @@ class Trend:
     Args:
         statistic: Page's L: the sum over models of the model's number, counted from the smallest,
             times the sum of the model's ranks within blocks. None if no test is possible.
-        p_value: One-sided, against no trend.
+        p_value: The one-sided p-value against no trend.
         blocks: The number of blocks in which the metric is defined for all models.
         reason: The reason why no test is possible; None if the test was run.
     """
