@@ -1,8 +1,8 @@
 """Tacit measures whether a language model's conceptual knowledge is coherent.
 
-``run`` runs a probe, ``suite`` several of them, ``compare`` compares models, and ``check`` and
-``repair`` accept beliefs from any source. Public names are imported on first use, so that importing
-Tacit is fast.
+The main functions are ``run``, which runs a probe, ``suite``, which runs several probes, and
+``compare``, which compares models. ``check`` and ``repair`` accept beliefs from any source. Public
+names are imported on first use, so that ``import tacit`` is fast.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Check for passwords in addresses, before a message, a log or a library shows them."""
+"""Rejection of addresses that contain a password, before a message or a log can show it."""
 
 from __future__ import annotations
 
@@ -12,15 +12,16 @@ _BUCKET = re.compile(r"(?:^|:)(?:s3a?|gs|gcs|oss|oci)://[^/]*@", re.IGNORECASE)
 
 
 def check_holds_no_password(text: str, where: str) -> None:
-    """Raise if an address contains a user and a password, or any user before a bucket's name.
+    """Raise if an address contains a user and a password, or a user before the name of a bucket.
 
     Args:
-        text: An address, or any text that may be one.
-        where: Name of the argument, for the message, such as ``--store``.
+        text: An address, or any other text that may be an address.
+        where: The name of the argument that contains the address, such as ``--store``, for the
+            error message.
 
     Raises:
-        RequestError: The address contains a password or a bucket's user. The message repeats no
-            part of the address.
+        RequestError: The address contains a password, or a user before the name of a bucket. The
+            error message does not repeat any part of the address.
     """
     if _PASSWORD.search(text) or _BUCKET.search(text):
         raise RequestError(

@@ -1,4 +1,4 @@
-"""The Python API, one function per task: run a probe, compare models, check and repair beliefs."""
+"""The Python API: functions that run a probe, compare models, or check and repair beliefs."""
 
 from __future__ import annotations
 
@@ -51,31 +51,33 @@ def run(  # noqa: PLR0913 - all of a run in one call
     progress: bool = True,
     **options: Any,
 ) -> Run | Runs:
-    """Run a probe on one or several models, or on beliefs that were elicited elsewhere.
+    """Run a probe on one or several models, or on beliefs from a file.
 
-    Equivalent to ``tacit run``: scores are cached, and an interrupted run resumes.
+    This function is equivalent to ``tacit run``: scores are cached, and an interrupted run resumes.
 
     Args:
-        probe: ``parts``, ``consistency``, ``assumptions``, the name of another package's probe, or
-            a probe class.
-        model: A name on the Hugging Face hub, a folder, ``demo``, or a server's address; or a
-            sequence of these.
-        beliefs: A file of beliefs in place of a model, for probes that read such files (``parts``).
-        out: The run's folder; with several models, the folder that contains their runs. If None,
-            nothing is written.
-        report: Whether to write ``report.html`` to ``out`` as well.
-        store: The score store; None for ``$TACIT_STORE``, else ``.tacit`` in the current folder.
+        probe: A probe class, or the name of a probe: ``parts``, ``consistency``, ``assumptions``,
+            or a name that another package registers.
+        model: A model's name on the Hugging Face hub, its folder, ``demo``, or a server's address;
+            or a sequence of these values.
+        beliefs: A file of beliefs to read in place of a model; only for probes that accept beliefs
+            (``parts``).
+        out: The run's folder. For several models, ``out`` is the folder that contains their runs.
+            If None, nothing is written.
+        report: Whether to also write ``report.html`` to ``out``.
+        store: The score store. If None, the folder in ``$TACIT_STORE`` is used, or ``.tacit`` in
+            the current folder if the variable is not set.
         progress: Whether to show progress on standard error.
-        options: Options of the probe (``drawings=``, ``limit=``), and of models, servers and
-            clusters (``device=``, ``dtype=``, ``chat=``). Names are those of the command line, with
-            underscores.
+        options: Options of the probe (``drawings=``, ``limit=``) and of models, servers and
+            clusters (``device=``, ``dtype=``, ``chat=``). Each option has the name of the
+            command-line option, with underscores in place of hyphens.
 
     Returns:
-        The run; for a sequence of models, a mapping from model names to runs.
+        The run. For a sequence of models, a mapping from the models' names to their runs.
 
     Raises:
-        RequestError: An option is unknown, missing, or conflicts with another; or ``out`` contains
-            another run.
+        RequestError: An option is unknown, is missing, or conflicts with another option; or ``out``
+            contains another run.
         DataError: A file is missing or malformed.
         ModelError: A model cannot be loaded.
         ScoringError: A model failed during scoring.
@@ -128,28 +130,31 @@ def suite(  # noqa: PLR0913 - all of a suite in one call
 ) -> SuiteRuns:
     """Run several probes on several models, and write one report.
 
-    Equivalent to ``tacit suite``: each model is loaded once, with one in memory at a time, and an
-    interrupted suite resumes.
+    This function is equivalent to ``tacit suite``: only one model is in memory at a time, each
+    model is loaded once, and an interrupted suite resumes.
 
     Args:
-        file: A YAML file, or the name of a shipped suite (``papers``).
-        out: The folder for all runs, in place of the one that the file names.
-        given: Options for all models, or for all runs whose probes have them, such as
-            ``{"limit": 10}``.
-        only: The names of the runs to include; all if empty.
-        fail_fast: Whether to stop at the first failure. Otherwise the other runs continue.
+        file: The suite's YAML file, or the name of a suite that Tacit ships (``papers``).
+        out: The folder for all runs of the suite; overrides the folder that the suite file names.
+        given: Options such as ``{"limit": 10}`` that apply to all models, or to every run whose
+            probe accepts them.
+        only: The names of the suite's runs to include; if empty, all runs are included.
+        fail_fast: Whether to stop at the first run that fails. By default, the other runs continue.
         report: Whether to write ``report.html``.
-        store: The score store; None for ``$TACIT_STORE``, else ``.tacit`` in the current folder.
+        store: The score store. If None, the folder in ``$TACIT_STORE`` is used, or ``.tacit`` in
+            the current folder if the variable is not set.
         progress: Whether to show progress on standard error.
-        engine: Options of the engine: ``engine``, ``address``, ``workers``, ``threads``, ….
+        engine: Options of the scoring engine, such as ``engine``, ``address``, ``workers`` and
+            ``threads``.
 
     Returns:
-        A mapping from the names of the runs to the finished runs of all models. ``failed`` has the
-        error of each run that failed.
+        A mapping from the name of each run to the finished runs of all models. The attribute
+        ``failed`` contains the error of each run that failed.
 
     Raises:
-        RequestError: The suite names no folder, or an option is invalid.
-        DataError: The file or a data file is missing or malformed; the message names the line.
+        RequestError: The suite does not name a folder, or an option is invalid.
+        DataError: The suite file or a data file is missing or malformed. The error message names
+            the line.
         WorkError: A file cannot be written.
 
     Examples:
@@ -182,20 +187,20 @@ def suite(  # noqa: PLR0913 - all of a suite in one call
 
 
 def compare(*runs: Run | str | Path, force: bool = False) -> Runs:
-    """Compare models that ran the same probe on the same data.
+    """Compare the results of models that ran the same probe on the same data.
 
     Args:
         runs: Finished runs, or their folders.
-        force: Whether to also compare runs that differ in more than the model.
+        force: Whether to compare the runs even if they differ in more than the model.
 
     Returns:
-        A mapping from model names to runs, with ``comparison`` (a frame of paired differences),
-        ``figure(name)`` and ``report(path)``.
+        A mapping from the models' names to their runs. The mapping also has ``comparison`` (a data
+        frame of paired differences), ``figure(name)`` and ``report(path)``.
 
     Raises:
-        RequestError: There are fewer than two runs, the runs are from several probes, or they
-            differ in more than the model.
-        DataError: A run is not finished, or is damaged.
+        RequestError: There are fewer than two runs, the runs belong to different probes, or the
+            runs differ in more than the model.
+        DataError: A run is unfinished or damaged.
 
     Examples:
         >>> import tacit
@@ -225,8 +230,8 @@ def load_run(folder: str | Path) -> Run:
     """Read a finished run.
 
     Raises:
-        RequestError: The folder contains no run, or several runs.
-        DataError: The run is not finished, or is damaged.
+        RequestError: The folder contains no run, or more than one run.
+        DataError: The run is unfinished or damaged.
 
     Examples:
         >>> import tempfile, tacit
@@ -250,11 +255,12 @@ def build_kb(dump: str | Path, out: str | Path) -> Path:
     """Build a knowledge base. Equivalent to ``tacit kb import``.
 
     Args:
-        dump: ConceptNet's assertions, or tab-separated triples; plain or gzip-compressed.
+        dump: ConceptNet's assertions file, or a file of tab-separated triples; plain or
+            gzip-compressed.
         out: The knowledge base's file.
 
     Returns:
-        The path of the knowledge base.
+        The path of the knowledge base that was built.
 
     Raises:
         DataError: The dump is missing or malformed.
@@ -281,26 +287,28 @@ def check(
     on_duplicate: OnDuplicate = "error",
     **options: Any,  # noqa: ANN401 - as in coherence.check
 ) -> Check:
-    """Count the constraint violations in beliefs.
+    """Count the violations of an ontology's constraints in a set of beliefs.
 
     Args:
-        beliefs: A polars or pandas frame, rows as mappings, or a file. Its columns are subject,
-            relation, object, p_true, and the columns that name groups.
-        ontology: ``parts``, ``taxonomy``, ``time``, ``space``, a YAML file, or an ontology.
-        believed: ``p_true`` (a statement is believed when its value is above one half), or a
-            Boolean column.
-        on_duplicate: What to do with rows that give a statement different beliefs: ``error``,
-            ``mean``, or ``first``.
-        options: As for ``tacit.coherence.check.check``: ``groups`` (columns that identify a
-            group), ``revision_cost``, ``time_limit``.
+        beliefs: A polars or pandas data frame, an iterable of mappings (one per row), or a file.
+            The required columns are subject, relation, object and p_true; further columns can
+            identify groups.
+        ontology: A shipped ontology (``parts``, ``taxonomy``, ``time`` or ``space``), the path of a
+            YAML file, or an ``Ontology``.
+        believed: ``p_true``, which counts a statement as believed if its value is above one half;
+            or the name of a Boolean column.
+        on_duplicate: What to do if several rows contain the same statement with different beliefs:
+            ``error``, ``mean`` or ``first``.
+        options: Options of ``tacit.coherence.check.check``: ``groups`` (the columns that identify a
+            group), ``revision_cost`` and ``time_limit``.
 
     Warns:
-        UserWarning: A column is only copied to the results, or nearly every row is alone in its
-            group.
+        UserWarning: A column identifies no group and is only copied to the results, or nearly
+            every group has a single row.
 
     Raises:
-        DataError: The beliefs are malformed, or contain a statement twice.
-        RequestError: A column or an option is invalid.
+        DataError: The beliefs are malformed, or contain the same statement twice.
+        RequestError: The name of a column or the value of an option is invalid.
 
     Examples:
         >>> import tacit
@@ -328,16 +336,16 @@ def repair(
     on_duplicate: OnDuplicate = "error",
     **options: Any,  # noqa: ANN401 - as in coherence.repair
 ) -> Repaired:
-    """Compute the best assignment that satisfies every constraint.
+    """Repair beliefs: compute the best assignment of truth values that satisfies every constraint.
 
     Args:
         beliefs: As for ``check``.
         ontology: As for ``check``.
-        objective: The objective to maximise: ``paper``, ``log-odds`` or ``margin``. ``paper``, the
-            objective of ParRoT, also turns doubted statements true if no constraint forbids them;
-            outside of ParRoT, prefer ``log-odds``.
+        objective: The objective to maximise: ``paper``, ``log-odds`` or ``margin``. With ``paper``,
+            the objective of ParRoT, disbelieved statements also become true unless a constraint
+            forbids them. For beliefs from other sources, ``log-odds`` is recommended.
         on_duplicate: As for ``check``.
-        options: As for ``tacit.coherence.repair.repair``: ``time_limit``, ``processes``,
+        options: Options of ``tacit.coherence.repair.repair``: ``time_limit``, ``processes`` and
             ``groups``.
 
     Warns:
@@ -366,7 +374,7 @@ def repair(
 
 
 def _check_names(probe: str, given: Mapping[str, Any], kinds: Sequence[type]) -> None:
-    """Raise if an option is unknown."""
+    """Raise if the name of an option is unknown."""
     known = [name for kind in kinds for name in names_of(kind)]
     for name in given:
         if name not in known:
@@ -400,7 +408,7 @@ def _frame(
     on_duplicate: OnDuplicate,
     groups: Sequence[str] | None,
 ) -> pl.DataFrame:
-    """Return beliefs as a polars frame, each statement once."""
+    """Return beliefs as a polars data frame in which each statement occurs once."""
     from tacit.coherence.beliefs import check_columns, merge_duplicates, read_beliefs
 
     if isinstance(given, str | Path):
@@ -409,7 +417,7 @@ def _frame(
 
 
 def _warn_of_groups(beliefs: pl.DataFrame, groups: Sequence[str] | None) -> None:
-    """Warn the caller of the public function about how the beliefs are grouped."""
+    """Issue a Python warning for each problem in the grouping of the beliefs."""
     from tacit.coherence.beliefs import grouping_remarks
 
     for remark in grouping_remarks(beliefs, groups, in_python=True):

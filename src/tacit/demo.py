@@ -1,4 +1,4 @@
-"""The demo: all three probes on bundled data, and whether they find the planted gaps and errors."""
+"""The demo: run all three probes on bundled data, to find planted gaps and errors."""
 
 from __future__ import annotations
 
@@ -29,24 +29,24 @@ class Runs:
     """The demo's runs.
 
     Args:
-        out: The folder that holds them, with the store and the knowledge base.
+        out: The folder that contains the demo's runs, the score store and the knowledge base.
     """
 
     out: Path
 
     @property
     def parts(self) -> Path:
-        """The run of the parts probe."""
+        """The folder of the run of the parts probe."""
         return self.out / "parts"
 
     @property
     def consistency(self) -> Path:
-        """The run of the consistency probe."""
+        """The folder of the run of the consistency probe."""
         return self.out / "consistency"
 
     @property
     def assumptions(self) -> Path:
-        """The folder of the runs of the assumptions probe."""
+        """The folder that contains the runs of the assumptions probe."""
         return self.out / "assumptions"
 
     @cached_property
@@ -56,10 +56,10 @@ class Runs:
         return Store(self.out / "store")
 
     def found(self) -> dict[str, Run]:
-        """Return the causal model's run of each probe, by the probe's name.
+        """Run all three probes, and return the causal model's run of each probe by name.
 
-        A second process runs the assumptions probe and bundles the charts' runtime at the same
-        time.
+        A second process runs the assumptions probe and bundles the charts' JavaScript runtime in
+        parallel.
         """
         from concurrent.futures import ProcessPoolExecutor
         from multiprocessing import get_context
@@ -95,7 +95,7 @@ class Runs:
         return self._run("consistency", ConsistencyOptions(QUESTIONS, base), self.consistency)
 
     def assume(self, norms: Path) -> Run:
-        """Run the assumptions probe on both demo models; return the run of the causal model.
+        """Run the assumptions probe on both demo models, and return the run of the causal model.
 
         Args:
             norms: The norms file.
@@ -113,10 +113,10 @@ class Runs:
         out: Path,
         models: Sequence[str] = (),
     ) -> Run:
-        """Run a probe and return the run of the first model, by default the causal one.
+        """Run a probe and return the first model's run; the default model is the causal demo model.
 
-        Delete the manifests of an earlier run first, so that a change of models or data is no
-        error.
+        Delete the manifests of an earlier run first, so that a change of models or data does not
+        raise an error.
         """
         from tacit.models.registry import DEMO
         from tacit.present.progress import Terminal
@@ -130,19 +130,19 @@ class Runs:
 
 
 def _silent() -> None:
-    """Suppress a worker process's output; the main process reports its failures."""
+    """Suppress error output of a worker process; the main process reports the errors."""
     sys.stderr = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115 - stays open until the process ends
 
 
 def _bundle() -> None:
-    """Bundle the charts' runtime for the report, which takes seconds the first time."""
+    """Bundle the JavaScript runtime of the report's charts, which takes seconds the first time."""
     from tacit.report.charts import runtime
 
     runtime()
 
 
 def summary_lines(found: Mapping[str, Run]) -> list[str]:
-    """Return one summary line per probe, and one line on the planted gaps and errors.
+    """Return one summary line per probe, and one line about the planted gaps and errors.
 
     Args:
         found: The causal demo model's runs, by the probe's name.
@@ -178,14 +178,14 @@ def _planted(found: Mapping[str, Run]) -> str:
 
 
 def _believed(beliefs: pl.DataFrame) -> set[tuple[str, ...]]:
-    """Return the believed statements, each as (thing, subject, relation, object)."""
+    """Return the believed statements, each as a tuple (thing, subject, relation, object)."""
     import polars as pl
 
     return set(beliefs.filter(pl.col("p_true") > 1 / 2).select("thing", *_STATEMENT).iter_rows())
 
 
 def _separations(found: Mapping[str, Run]) -> dict[str, float | None]:
-    """Return, for each probe, the AUROC of taught against withheld concepts.
+    """Return the AUROC that separates taught from withheld concepts, for each probe.
 
     A concept's score is its accuracy in parts, its mean background score in consistency, and its
     mean reciprocal rank in assumptions.

@@ -1,4 +1,4 @@
-"""YAML files written by people (JSON included): duplicate keys are rejected; errors have lines."""
+"""YAML or JSON files written by people; duplicate keys are rejected, and errors name the line."""
 
 from __future__ import annotations
 
@@ -44,22 +44,24 @@ _EXPECTED = {
 
 
 def read_yaml(path: Path) -> Any:  # noqa: ANN401 - any content
-    """Return the content of a YAML file; Python-specific tags are rejected.
+    """Return the content of a YAML file; tags that are specific to Python are rejected.
 
     Raises:
-        DataError: The file is missing or is not YAML, or a mapping contains a key twice.
+        DataError: The file is missing or is not valid YAML, or a mapping contains the same key
+            twice.
     """
     return _composed(path)[1]
 
 
 @dataclass(frozen=True)
 class Document(Generic[ModelT]):
-    """A YAML file that matches a model.
+    """A YAML file whose content matches a pydantic model.
 
     Args:
         path: The file.
         content: The content of the file.
-        lines: The line of each value, from 1, by the keys and indexes that lead to the value.
+        lines: The line of each value, counted from 1, by the sequence of keys and indexes that
+            leads to the value.
     """
 
     path: Path
@@ -67,16 +69,16 @@ class Document(Generic[ModelT]):
     lines: Mapping[tuple[int | str, ...], int]
 
     def error(self, problem: str, *location: int | str) -> DataError:
-        """Return an error that names the file and the line of a location."""
+        """Return an error that names the file and the line of a location in the file."""
         return DataError(problem, self.path, _line(self.lines, location))
 
 
 def read_as(model: type[ModelT], path: Path) -> Document[ModelT]:
-    """Read a YAML file as a model.
+    """Read a YAML file and validate its content with a pydantic model.
 
     Raises:
-        DataError: The file is missing, is not YAML, or does not match the model. The message names
-            the line.
+        DataError: The file is missing, is not valid YAML, or does not match the model. The error
+            message names the line.
     """
     from pydantic import ValidationError
 
@@ -119,7 +121,7 @@ def _translated(path: Path) -> Iterator[None]:
 
 
 def _lines(root: yaml.Node) -> Iterator[tuple[yaml.Node, tuple[int | str, ...], int]]:
-    """Yield each node with its location and line; an aliased node only at its first location."""
+    """Yield each YAML node with its location and line, and aliased nodes only once."""
     seen: set[int] = set()
     left: list[tuple[yaml.Node, tuple[int | str, ...]]] = [(root, ())]
     while left:
@@ -135,7 +137,7 @@ def _lines(root: yaml.Node) -> Iterator[tuple[yaml.Node, tuple[int | str, ...], 
 
 
 def _line(lines: Mapping[tuple[int | str, ...], int], location: Sequence[int | str]) -> int:
-    """Return the line of a location, or of its nearest enclosing location."""
+    """Return the line of a location in the file, or of its nearest enclosing location."""
     place = tuple(location)
     while place not in lines:
         place = place[:-1]
@@ -154,7 +156,7 @@ def _problem(error: ErrorDetails, model: type[BaseModel]) -> str:
 
 
 def problem_of(error: ErrorDetails) -> str:
-    """Return what a value must be, or what is wrong with it, in words that follow its name."""
+    """Return a phrase that states what is wrong with a value, to follow the value's name."""
     kind, context = error["type"], error.get("ctx", {})
     if kind == "value_error":
         return str(context["error"])
@@ -162,19 +164,19 @@ def problem_of(error: ErrorDetails) -> str:
 
 
 def unknown_key(where: str, key: str, expected: Sequence[str]) -> str:
-    """Return the message about a key that a mapping must not have, with the most similar name."""
+    """Return the error message for an unknown key of a mapping, with the most similar known key."""
     expects = f"expected {', '.join(expected)}{similar(key, expected)}"
     return f"{where} has the unknown key {key}; {expects}"
 
 
 def similar(name: str, expected: Sequence[str]) -> str:
-    """Return the question whether the most similar name was meant; empty if none is similar."""
+    """Return a "did you mean" question with the most similar name; empty if no name is similar."""
     found = get_close_matches(name, expected, n=1)
     return f" (did you mean {found[0]}?)" if found else ""
 
 
 def _fields(model: Any, location: Sequence[str]) -> Sequence[str]:  # noqa: ANN401 - a type
-    """Return the names of the fields that a mapping may have."""
+    """Return the names of the fields that the mapping at a location may have."""
     for part in location:
         known = getattr(model, "model_fields", None)
         model = known[part].annotation if known else get_args(model)[-1]
@@ -182,7 +184,7 @@ def _fields(model: Any, location: Sequence[str]) -> Sequence[str]:  # noqa: ANN4
 
 
 class _Once(yaml.SafeLoader):
-    """A YAML loader that rejects duplicate keys."""
+    """A YAML loader that rejects mappings with duplicate keys."""
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Hashable, Any]:  # noqa: FBT001, FBT002 - PyYAML's signature
         known: list[object] = []

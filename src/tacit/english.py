@@ -1,4 +1,4 @@
-"""Number and article of English nouns, by rules and a list of exceptions; counts with nouns."""
+"""Number and article of English nouns, by rules and a list of exceptions."""
 
 from __future__ import annotations
 
@@ -22,7 +22,10 @@ _SINGULAR_ENDS = ("ss", "us", "is")
 
 @dataclass(frozen=True)
 class Nouns:
-    """Exceptions to the rules, as lower-case words. ``nouns.yaml`` describes each set."""
+    """Exceptions to the rules for number and article, as sets of lower-case words.
+
+    The file ``nouns.yaml`` describes each set.
+    """
 
     plural: frozenset[str] = frozenset()
     singular: frozenset[str] = frozenset()
@@ -34,12 +37,13 @@ class Nouns:
 
     @classmethod
     def load(cls, own: Path | None = None) -> Nouns:
-        """Return the exceptions shipped with Tacit, merged with those of a user's file.
+        """Return the exceptions shipped with Tacit, merged with the exceptions in a user's file.
 
-        If both files list a word, the user's file wins.
+        If both files list the same word, the user's file has precedence.
 
         Raises:
-            DataError: The file is missing, or is not a mapping of the four keys to lists of words.
+            DataError: The user's file is missing, or is not a mapping from the four expected keys
+                to lists of words.
         """
         shipped = resources.files("tacit") / "data" / "templates" / "nouns.yaml"
         lists = _lists(yaml.safe_load(shipped.read_text(encoding="utf-8")), Path("nouns.yaml"))
@@ -61,7 +65,7 @@ class Nouns:
         return last.endswith("s") and not last.endswith(_SINGULAR_ENDS)
 
     def article(self, noun: str) -> str:
-        """Return ``a`` or ``an``, depending on the sound at the start of the noun."""
+        """Return the indefinite article, ``a`` or ``an``, that matches the noun's initial sound."""
         first = re.split(r"[ /]", noun.lower())[0]
         begins = {first, first.split("-")[0]}
         vowel = begins_with_vowel(noun)
@@ -69,7 +73,7 @@ class Nouns:
 
 
 def several(n: int, one: str, many: str | None = None) -> str:
-    """Return a count with its noun: ``1 thing``, ``2,000 things``.
+    """Return a count with its noun, such as ``1 thing`` or ``2,000 things``.
 
     Args:
         n: The count.
@@ -85,23 +89,23 @@ def number_of(n: int, one: str, many: str | None = None) -> str:
     Args:
         n: The count.
         one: The form for 1.
-        many: The form for any other count; if None, ``one`` with an s.
+        many: The form for any count other than 1; if None, ``one`` with an s.
     """
     return one if n == 1 else many or f"{one}s"
 
 
 def head(noun: str) -> str:
-    """Return the word that carries the number, in lower case: the last before a preposition."""
+    """Return the head of a noun phrase in lower case: the last word before any preposition."""
     return re.split(r"[ /-]", before_preposition(noun))[-1].lower()
 
 
 def before_preposition(noun: str) -> str:
-    """Return a noun without the prepositional phrases that follow."""
+    """Return a noun phrase without the prepositional phrases that follow the noun."""
     return _BEHIND.split(noun)[0].strip()
 
 
 def begins_with_vowel(noun: str) -> bool:
-    """Return whether the first letter is a, e, i, o or u."""
+    """Return whether the first letter of a noun is a, e, i, o or u."""
     return noun[:1].lower() in set("aeiou")
 
 

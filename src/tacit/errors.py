@@ -15,8 +15,8 @@
         ├── FindingsError       a probe's findings do not match its declaration
         └── RepairError         a repaired assignment violates a constraint (a bug)
 
-Each message says what was wrong, where, what was expected, and what to do. Exceptions of other
-libraries are translated at the boundary, with ``from``.
+Each error message says what was wrong, where, what was expected, and what to do. Exceptions of
+other libraries are translated to Tacit's exceptions where they occur, with ``raise … from``.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ DISTRIBUTION = "tacit-lm"
 
 
 class TacitError(Exception):
-    """The root of every error that Tacit raises on purpose.
+    """The base class of all errors that Tacit raises on purpose.
 
     Examples:
         >>> import tacit
@@ -55,9 +55,9 @@ class DataError(RequestError):
     """A file is missing or malformed.
 
     Args:
-        problem: What is wrong and what was expected.
-        path: The file, if there is one.
-        line: The line in the file, counted from 1, header included.
+        problem: What is wrong with the file and what was expected.
+        path: The path of the file; None if the data do not come from a file.
+        line: The line number in the file, counted from 1, including the header.
     """
 
     def __init__(
@@ -70,11 +70,11 @@ class DataError(RequestError):
 
 
 class PromptError(RequestError):
-    """A prompt cannot be scored, for example because it has no answers or two blanks."""
+    """A prompt cannot be scored, for example because it has two blanks or no answers."""
 
 
 class TooLongError(PromptError):
-    """A prompt with an answer is longer than the model's window."""
+    """A prompt, together with an answer, is longer than the model's context window."""
 
 
 class ModelError(RequestError):
@@ -82,10 +82,10 @@ class ModelError(RequestError):
 
 
 class MissingPackage(RequestError):  # noqa: N818 - the name states the condition
-    """A package of an optional extra is required but not installed.
+    """A package that an optional extra of Tacit installs is required but not installed.
 
     Args:
-        package: The package that could not be imported.
+        package: The name of the package that could not be imported.
         extra: The extra of Tacit that installs the package.
     """
 
@@ -106,12 +106,12 @@ class ScoringError(WorkError):
 class UnreliableError(ScoringError):
     """A server's answers have changed, or cannot come from a language model.
 
-    Answers since the last successful check are discarded.
+    All answers since the last successful check of the server are discarded.
     """
 
 
 class NetworkError(WorkError):
-    """A hub or a server cannot be reached."""
+    """The Hugging Face hub or a server cannot be reached."""
 
 
 class StoreError(WorkError):
@@ -119,8 +119,8 @@ class StoreError(WorkError):
 
 
 class FindingsError(WorkError):
-    """A probe's findings do not match its declaration: a bug in the probe."""
+    """A probe's findings do not match the probe's declaration, which is a bug in the probe."""
 
 
 class RepairError(WorkError):
-    """A repaired assignment violates a constraint: a bug in Tacit. Please report it."""
+    """A repaired assignment violates a constraint, which is a bug in Tacit to be reported."""

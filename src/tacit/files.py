@@ -1,4 +1,4 @@
-"""Files that Tacit writes: atomic writes, safe names, and versioned formats."""
+"""Writing of files: atomic writes, safe file names, and versioned formats."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ KEY = "tacit.format"
 
 
 def unreadable(found: object, known: int) -> str | None:
-    """Return why a file's format cannot be read; None if it can.
+    """Return why a file's format version cannot be read; None if it can be read.
 
     Args:
-        found: The file's format version, as a number or a string of digits.
-        known: The newest version that this Tacit reads.
+        found: The format version of the file, as a number or a string of digits.
+        known: The newest format version that this version of Tacit can read.
     """
     text = str(found)
     if not text.isascii() or not text.isdigit() or isinstance(found, bool):
@@ -55,15 +55,15 @@ _BYTES = 200
 
 
 def legible(name: str) -> str:
-    r"""Return a name as valid UTF-8; undecodable bytes are escaped, as in ``runs\udcff``."""
+    r"""Return a name as valid UTF-8; bytes that cannot be decoded are escaped (``runs\udcff``)."""
     return name.encode(errors="backslashreplace").decode()
 
 
 def file_name(words: str) -> str:
-    """Return words as a file name without a suffix: letters, digits, dots, hyphens, underscores.
+    """Convert words to a safe file name: letters, digits, dots, hyphens and underscores, no suffix.
 
-    Different words may map to the same name. The name is never empty, ``.`` or ``..``, contains no
-    path separator and no control character, and is not a reserved device name.
+    Different words may be converted to the same file name. The file name is never empty, ``.``,
+    ``..`` or a reserved device name, and contains no path separator or control character.
     """
     from pathvalidate import sanitize_filename
 
@@ -81,23 +81,23 @@ _FULL = frozenset(
 
 
 def is_full(error: OSError) -> bool:
-    """Return whether a write failed because there is no space left."""
+    """Return whether a write failed because the disk is full."""
     return error.errno in _FULL
 
 
 def unwritable(path: Path | str, error: OSError) -> str:
-    """Return a message that a file cannot be written, with advice if space ran out."""
+    """Return the error message for an unwritable file, with advice if the disk is full."""
     advice = "; free some space or choose another location, and run the same command again"
     return f"{path}: cannot be written: {error}{advice if is_full(error) else ''}"
 
 
 def publish(path: Path, write: Callable[[Path], None]) -> None:
-    """Write a temporary file in the folder of ``path`` with ``write``, then rename it to ``path``.
+    """Write a file atomically: ``write`` fills a temporary file, which is then renamed to ``path``.
 
-    The content and the new name are synced to disk before this function returns.
+    The content and the new name are synced to disk before the function returns.
 
     Raises:
-        WorkError: The file cannot be written; the temporary file is removed.
+        WorkError: The file cannot be written. The temporary file is removed.
     """
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -119,8 +119,8 @@ def publish(path: Path, write: Callable[[Path], None]) -> None:
 def publish_text(path: Path, text: str) -> None:
     """Write a text file atomically.
 
-    Characters that UTF-8 cannot encode, such as the undecodable bytes of a folder's name, are
-    written as backslash escapes, which Python, JSON and YAML read.
+    Characters that UTF-8 cannot encode, such as undecodable bytes of a folder's name, are written
+    as backslash escapes that Python, JSON and YAML can read.
 
     Raises:
         WorkError: The file cannot be written.

@@ -1,7 +1,7 @@
-"""Options, each declared once as a dataclass field with its help text.
+"""Options of probes, models and engines, each declared once as a dataclass field.
 
-The same field defines a command-line option, a keyword in Python, and an entry in ``run.yaml``. If
-the option names a file, the manifest records the file's digest.
+A single field defines a command-line option, a keyword argument in Python, and an entry in
+``run.yaml``. If an option names a file, the run's manifest records a digest of the file.
 """
 
 from __future__ import annotations
@@ -24,20 +24,22 @@ _KEY = "tacit"
 
 @dataclass(frozen=True)
 class Option:
-    """The declaration of an option, in addition to its name, type and default.
+    """The declaration of an option, in addition to the field's name, type and default.
 
     Args:
-        help: One or two sentences. Omit the default, which is added automatically.
-        flags: The option's names on the command line; empty for the field's name.
-        metavar: The placeholder for the value in help.
+        help: One or two sentences. The default is added automatically, so the text should not
+            mention it.
+        flags: The names of the option on the command line; if empty, the name of the field is used.
+        metavar: The placeholder for the option's value in help.
         least: The minimum of a number.
         group: The heading under which help lists the option.
-        requested: Whether ``run.yaml`` includes the option, so that another value makes another
-            run.
-        data: Maps a value to digests of the data that it names, by file name; None for the SHA-256
-            of each path.
+        requested: Whether ``run.yaml`` includes the option, so that runs with different values
+            count as different runs.
+        data: A function that maps the option's value to digests of the data that the value names,
+            by file name. If None, the SHA-256 hash of each path's file is used.
         hidden: Whether help omits the option.
-        check: Checks and returns a value from the command line, before any other use of it.
+        check: A function that checks a value from the command line and returns it, before any other
+            use of the value.
     """
 
     help: str
@@ -55,7 +57,7 @@ def option(default: Any = MISSING, **about: Any) -> Any:  # noqa: ANN401 - as da
     """Declare a dataclass field as an option of a probe.
 
     Args:
-        default: The default; without one, the option is required.
+        default: The default value of the option; without a default, the option is required.
         about: As for ``Option``.
 
     Examples:
@@ -71,13 +73,13 @@ def option(default: Any = MISSING, **about: Any) -> Any:  # noqa: ANN401 - as da
 
 
 def option_of(one: Field[Any]) -> Option | None:
-    """Return the declaration of a field; None if the field is not an option."""
+    """Return the option that a dataclass field declares; None if the field is not an option."""
     found: Option | None = one.metadata.get(_KEY)
     return found
 
 
 def names_of(kind: type) -> tuple[str, ...]:
-    """Return the names of a dataclass's options, including those of nested dataclasses."""
+    """Return the names of all options in a dataclass, including nested dataclasses."""
     found: list[str] = []
     for one in fields(kind):
         found += [one.name] if option_of(one) else names_of(_within(one))
@@ -85,7 +87,7 @@ def names_of(kind: type) -> tuple[str, ...]:
 
 
 def declarations(kind: type) -> dict[str, tuple[Any, Option]]:
-    """Return the type and the declaration of each of a dataclass's options, by name."""
+    """Return the type and the declaration of each option in a dataclass, by the option's name."""
     found: dict[str, tuple[Any, Option]] = {}
     hints = get_type_hints(kind)
     for one in fields(kind):
@@ -95,12 +97,12 @@ def declarations(kind: type) -> dict[str, tuple[Any, Option]]:
 
 
 def build(kind: type, given: Mapping[str, Any]) -> Any:  # noqa: ANN401 - an instance of kind
-    """Return an instance of a dataclass of options, from values by option name.
+    """Build a dataclass of options from a mapping of option names to values.
 
-    Paths may be strings, and comma-separated names may be a sequence.
+    A path may also be a string, and comma-separated names may also be a sequence of names.
 
     Raises:
-        RequestError: A required option is missing, or a value is not among an option's choices.
+        RequestError: A required option is missing, or a value is not among the option's choices.
     """
     values: dict[str, Any] = {}
     kinds = get_type_hints(kind)
@@ -115,7 +117,7 @@ def build(kind: type, given: Mapping[str, Any]) -> Any:  # noqa: ANN401 - an ins
 
 
 def requested(options: Any) -> dict[str, Any]:  # noqa: ANN401 - any dataclass of options
-    """Return the entries of ``run.yaml`` for options, as plain values."""
+    """Return the entries of options in ``run.yaml``, as plain values."""
     found: dict[str, Any] = {}
     for one in fields(options):
         value, about = getattr(options, one.name), option_of(one)
@@ -127,7 +129,7 @@ def requested(options: Any) -> dict[str, Any]:  # noqa: ANN401 - any dataclass o
 
 
 def digests(options: Any) -> dict[str, Any]:  # noqa: ANN401 - any dataclass of options
-    """Return the digests of all data that options name, by file name."""
+    """Return the digests of all data files that the options name, by file name."""
     found: dict[str, Any] = {}
     for one in fields(options):
         value, about = getattr(options, one.name), option_of(one)
@@ -141,7 +143,7 @@ def digests(options: Any) -> dict[str, Any]:  # noqa: ANN401 - any dataclass of 
 
 
 def sha256_of(*files: Path) -> dict[str, str]:
-    """Return the SHA-256 of files, by their paths as given.
+    """Return the SHA-256 hash of each file, by the file's path as given.
 
     Raises:
         DataError: A file is missing or cannot be read.
@@ -155,7 +157,7 @@ def _sha256(file: Path) -> str:
 
 
 def _within(one: Field[Any]) -> type:
-    """Return the nested dataclass of options of a field that is not an option itself."""
+    """Return the nested options dataclass of a field that is not an option itself."""
     kind = one.default_factory
     if kind is MISSING or not isinstance(kind, type):
         raise TypeError(f"the field {one.name} is neither an option nor a dataclass of options")
@@ -163,7 +165,7 @@ def _within(one: Field[Any]) -> type:
 
 
 def _converted(name: str, value: Any, kind: Any) -> Any:  # noqa: ANN401 - any value and type
-    """Convert a value to its option's type and check its choices."""
+    """Convert a value to its option's type, and check that the option allows the value."""
     kinds = get_args(kind) if get_origin(kind) in {Union, UnionType} else (kind,)
     choices = [choice for one in kinds if get_origin(one) is Literal for choice in get_args(one)]
     if choices and value is not None and value not in choices:

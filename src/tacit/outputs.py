@@ -1,7 +1,7 @@
-"""The files that a command writes, checked before any work so that no unrelated file is lost.
+"""Checks of a command's output files, made before any work so that no unrelated file is lost.
 
-A command overwrites empty files and files of the kind that the command writes, so that it can be
-repeated. Any other file is overwritten only if the user forces the command.
+A command may overwrite empty files and files of the kind that it writes, so that users can repeat a
+command. Any other existing file is overwritten only with the command's ``--force`` option.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ _LONGEST_HEADER = 1 << 20
 
 @dataclass(frozen=True)
 class Kind:
-    """A kind of file that a command writes.
+    """A kind of output file that a command writes.
 
     Args:
-        name: The kind with its article, for messages.
-        is_own: Returns whether an existing, nonempty file is of this kind.
-        is_table: Whether the file's suffix selects the format of a table.
+        name: The kind of file with its article, for error messages.
+        is_own: A function that returns whether an existing, nonempty file is of this kind.
+        is_table: Whether the file is a table, whose suffix selects the format.
     """
 
     name: str
@@ -37,11 +37,11 @@ class Kind:
 
 
 def table_with(name: str, *columns: str) -> Kind:
-    """Return the kind of tables that have at least these columns.
+    """Return the kind of all tables that have at least the given columns.
 
     Args:
         name: The kind with its article, for messages.
-        columns: Columns that every table of the kind has.
+        columns: The columns that every table of this kind has.
     """
     return Kind(name, lambda path: set(columns) <= _columns(path), is_table=True)
 
@@ -49,17 +49,18 @@ def table_with(name: str, *columns: str) -> Kind:
 def check_outputs(
     inputs: Iterable[Path], outputs: Iterable[tuple[Path | None, Kind]], *, force: bool = False
 ) -> None:
-    """Raise, before any work, if an output cannot be written or would overwrite an unrelated file.
+    """Raise, before any work, if an output is not writable or would overwrite an unrelated file.
 
     Args:
-        inputs: The files to read, of any kind.
-        outputs: The files to write, each with its kind; None for an output that is not requested.
+        inputs: The input files of the command, of any kind.
+        outputs: The output files of the command, each with its kind; the path is None for an output
+            that is not requested.
         force: Whether to overwrite existing files of any kind.
 
     Raises:
         DataError: A table's suffix is not a supported format, or a path is invalid.
-        RequestError: An output is a folder, a device, an input, another output (links followed),
-            or, unless forced, an existing file of another kind.
+        RequestError: An output file is a folder, a device, an input file or another output file,
+            also through links. An existing output file is of another kind, and ``force`` is false.
     """
     read = {resolved(path) for path in inputs}
     written: set[Path] = set()
@@ -88,7 +89,7 @@ def check_outputs(
 
 
 def _columns(path: Path) -> set[str]:
-    """Return the columns of a table; an empty set if the file cannot be read as a table."""
+    """Return the column names of a table; an empty set if the file cannot be read as a table."""
     import polars as pl
 
     try:

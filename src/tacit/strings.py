@@ -1,4 +1,4 @@
-"""Strings in options: checks of sequences of strings, and parts of names."""
+"""Checks of sequences of strings in options, and splitting of names."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ if TYPE_CHECKING:
 
 
 def strings(given: Iterable[str], name: str) -> tuple[str, ...]:
-    """Return the strings of a sequence as a tuple.
+    """Convert an iterable of strings to a tuple, and check its values.
 
     Args:
         given: A list, a tuple or another iterable of strings.
-        name: The argument's name, for the message.
+        name: The name of the argument, for the error message.
 
     Raises:
         RequestError: ``given`` is a single string, is not iterable, or contains a value that is not
@@ -37,12 +37,12 @@ def strings(given: Iterable[str], name: str) -> tuple[str, ...]:
 
 
 def listed(names: str | None) -> tuple[str, ...]:
-    """Split comma-separated names and strip whitespace."""
+    """Split comma-separated names into a tuple, and strip whitespace from each name."""
     return tuple(name.strip() for name in (names or "").split(",") if name.strip())
 
 
 def last_part(name: str) -> str:
-    """Return the last part of a model's path or name on the hub; a server's address is kept whole.
+    """Return the last part of a model's path or hub name; keep the address of a server whole.
 
     Examples:
         >>> last_part("facebook/opt-350m")
@@ -52,9 +52,9 @@ def last_part(name: str) -> str:
 
 
 def convert_strings(instance: object, *fields: str) -> None:
-    """Check fields of a frozen dataclass with ``strings`` and store them as tuples.
+    """Replace fields of a frozen dataclass by tuples of strings, checked with ``strings``.
 
-    A set becomes a frozenset. A field that is None stays None.
+    A set becomes a frozenset. A field whose value is None is not changed.
 
     Raises:
         RequestError: As for ``strings``.
@@ -68,7 +68,7 @@ def convert_strings(instance: object, *fields: str) -> None:
 
 
 def _shown(value: object) -> str:
-    """Return the ``repr`` of a value, cut to 80 characters."""
+    """Return the ``repr`` of a value, shortened to 80 characters."""
     most = 80
     text = repr(value)
     return text if len(text) <= most else text[: most - 1] + "…"

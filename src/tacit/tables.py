@@ -1,7 +1,7 @@
-"""Tables in TSV, CSV, JSONL or Parquet, selected by the file's suffix.
+"""Reading and writing of tables in TSV, CSV, JSONL or Parquet, selected by the file's suffix.
 
-TSV has no quoting: one row is one line. CSV uses standard quoting. An empty cell is a missing
-value. Files are written atomically.
+TSV files have no quoting, so that each row is one line. CSV uses standard quoting. An empty cell is
+a missing value. Files are written atomically.
 """
 
 from __future__ import annotations
@@ -32,18 +32,18 @@ _TOO_LARGE = 1 << 63
 
 
 def read_table(path: Path | str, required: Sequence[str] = ()) -> pl.DataFrame:
-    """Read a table in the format of its suffix.
+    """Read a table in the format that the file's suffix selects.
 
-    TSV and CSV cells are strings; empty cells are null.
+    Cells of TSV and CSV files are read as strings, and empty cells as null.
 
     Args:
         path: The file.
-        required: Columns that must exist; other columns are read as well.
+        required: The columns that must exist; all other columns are read as well.
 
     Raises:
         DataError: The file is missing, has an unsupported suffix, lacks a required column, or has a
-            malformed row (reported with its line). Or a column contains lists, records, bytes or
-            (in JSONL) values of different types.
+            malformed row, whose line the message names. A column contains lists, records or bytes,
+            or a JSONL column contains values of different types.
     """
     required = strings(required, "required")
     path = Path(path)
@@ -66,7 +66,7 @@ def read_table(path: Path | str, required: Sequence[str] = ()) -> pl.DataFrame:
 
 
 def _separator_hint(columns: Sequence[str], suffix: str) -> str:
-    """Return a hint on the separator for a table whose header is a single column."""
+    """Return a hint about the separator, for a table whose header is a single column."""
     expected = {".csv": (",", "commas"), ".tsv": ("\t", "tabs")}.get(suffix)
     others = {";": "semicolons", ",": "commas", "\t": "tabs", "|": "bars"}
     if expected is None or len(columns) != 1:
@@ -78,7 +78,7 @@ def _separator_hint(columns: Sequence[str], suffix: str) -> str:
 
 
 def write_table(frame: pl.DataFrame, path: Path | str) -> None:
-    """Write a table in the format of its suffix, atomically; Booleans are written True and False.
+    """Write a table atomically in the format of its suffix, with Booleans as True and False.
 
     Raises:
         DataError: The suffix is not supported, or a TSV cell or column name contains a tab or a
@@ -89,12 +89,13 @@ def write_table(frame: pl.DataFrame, path: Path | str) -> None:
 
 
 def write_tables(tables: Sequence[tuple[pl.DataFrame, Path]]) -> None:
-    """Write tables, each atomically; if any of them is invalid, none is written.
+    """Write several tables, each atomically; if any table is invalid, no table is written.
 
     Raises:
         DataError: A suffix is not supported, or a TSV cell or column name contains a tab or a line
-            break; no table is written.
-        WorkError: A file cannot be written; the tables before it have been written.
+            break. No table is written.
+        WorkError: A file cannot be written. Tables earlier in the sequence have already been
+            written.
     """
     for frame, path in tables:
         if _suffix_of(path) == ".tsv":
@@ -107,13 +108,13 @@ def check_suffix(path: Path | str) -> None:
     """Raise, before any work, if a path's suffix is not a supported table format.
 
     Raises:
-        DataError: The suffix is not TSV, CSV, JSONL or Parquet.
+        DataError: The path's suffix is not TSV, CSV, JSONL or Parquet.
     """
     _suffix_of(Path(path))
 
 
 def line_of_row(path: Path | str, row: int) -> int:
-    """Return the line, from 1, of a row of a table; rows count from 0 after the header."""
+    """Return the line number, from 1, of a table row; rows are counted from 0 after the header."""
     path = Path(path)
     if path.suffix == ".parquet":
         return row + 1
@@ -134,7 +135,7 @@ def _suffix_of(path: Path) -> str:
 
 
 def resolved(path: Path) -> Path:
-    """Return the path with links followed.
+    """Return the absolute path of a file with symbolic links resolved.
 
     Raises:
         DataError: The path is invalid or cannot be accessed.
@@ -150,16 +151,16 @@ def resolved(path: Path) -> Path:
 
 
 def _shown(path: Path) -> str:
-    """Return a path for a message, shortened to 200 characters."""
+    """Return a path for error messages, shortened to 200 characters."""
     name = str(path)
     return name if len(name) <= LONGEST_SHOWN else f"{name[:LONGEST_SHOWN]}..."
 
 
 def check_file(path: Path) -> None:
-    """Raise if a path is not a file.
+    """Raise an error if a path is not the path of an existing file.
 
     Raises:
-        DataError: The file does not exist, is a folder, or its path is invalid.
+        DataError: The file does not exist or is a folder, or the path is invalid.
     """
     place = resolved(path)
     if place.is_dir():
@@ -169,7 +170,7 @@ def check_file(path: Path) -> None:
 
 
 def _numbered_rows(path: Path) -> Iterator[tuple[int, list[str]]]:
-    """Yield the first line of each row and its cells; a blank line has no cells."""
+    """Yield the first line number and the cells of each row; a blank line has no cells."""
     with path.open(encoding="utf-8-sig", newline="") as file:
         if path.suffix == ".tsv":
             for number, line in enumerate(file, 1):
@@ -236,11 +237,11 @@ def _json_lines(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
 
 
 class RepeatedKeyError(ValueError):
-    """A JSON object contains a key twice. Python would silently use the last value."""
+    """A JSON object contains the same key twice, where Python silently uses the last value."""
 
 
 def once(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
-    """Return a JSON object from its pairs; a hook for ``json.loads``.
+    """Return a JSON object without duplicate keys from its pairs; a hook for ``json.loads``.
 
     Raises:
         RepeatedKeyError: A key occurs twice.
@@ -254,7 +255,7 @@ def once(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def read_json_lines(path: Path | str) -> list[tuple[int, dict[str, Any]]]:
-    """Return the line number and the object of each line of a JSONL file; blank lines are skipped.
+    """Return the line number and the JSON object of each line of a file; blank lines are skipped.
 
     Raises:
         DataError: The file is missing, or a line is not a JSON object.
@@ -282,7 +283,7 @@ def _read_jsonl(path: Path) -> pl.DataFrame:
 
 
 def _check_kinds(record: dict[str, Any], kinds: dict[str, str], path: Path, line: int) -> None:
-    """Raise if a cell has another type than those above it; ``kinds`` is updated in place."""
+    """Raise if the type of a cell differs from earlier rows; ``kinds`` is updated in place."""
     for name, cell in record.items():
         if cell is None:
             continue
@@ -383,7 +384,7 @@ def _write_parquet(frame: pl.DataFrame, path: Path) -> None:
 
 
 def _publish(path: Path, write: Callable[[BytesIO], object]) -> None:
-    """Write to a buffer, then to the file, as polars does not report why a write failed."""
+    """Write to a buffer, then to the file, because polars hides why a write failed."""
     content = BytesIO()
     write(content)
     publish_bytes(path, content.getbuffer())

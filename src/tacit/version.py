@@ -1,4 +1,4 @@
-"""The version of Tacit, with the commit in a checkout of Tacit's repository."""
+"""The version of Tacit; in a checkout of the Git repository, the version includes the commit."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ __version__ = "0.1.0"
 
 @cache
 def version() -> str:
-    """Return the version, such as 0.2.0, or in a checkout 0.2.0+gabc1234.dirty."""
+    """Return the version of Tacit, such as 0.2.0, or 0.2.0+gabc1234.dirty in a checkout."""
     return __version__ + _commit_of(Path(__file__).resolve().parents[2])
 
 
 def _commit_of(root: Path) -> str:
-    """Return the commit of a checkout of Tacit as a version suffix; empty if not a checkout."""
+    """Return the commit of a Git checkout as a version suffix; empty if there is no checkout."""
     # An installed Tacit may lie in an environment within a repository of the user's.
     if not (root / ".git").exists() or not _is_ours(root):
         return ""

@@ -1,1 +1,1 @@
-"""Coherence: the consistency of a set of beliefs, and its repair."""
+"""Coherence: consistency checks of a set of beliefs, and repair."""

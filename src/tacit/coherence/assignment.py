@@ -1,4 +1,4 @@
-"""The best consistent assignment for encoded beliefs and their weights, verified."""
+"""Compute and verify the best consistent assignment of truth values for weighted beliefs."""
 
 from __future__ import annotations
 
@@ -31,16 +31,18 @@ _SECONDS_PER_CHAIN = 5e-7
 
 @dataclass(frozen=True)
 class Assignment:
-    """A consistent assignment of truth values.
+    """A consistent assignment of truth values to statements.
 
     Args:
-        row_true: Whether the statement of each row is true.
-        row_free: Whether another assignment of the same value has the opposite truth value.
-        room: For each group, the most by which a better assignment could exceed the value of this
-            one; 0 when proven optimal.
+        row_true: Whether the statement in each row of the beliefs is true.
+        row_free: Whether the statement in each row has the opposite truth value in another
+            assignment of equal value.
+        room: For each group, an upper bound on the possible improvement in value; 0 if the
+            assignment is proven optimal.
         optimal: For each group, whether the assignment is proven optimal.
-        settled: Whether the tie rule chose among all best assignments in every group.
-        statements: All true statements, asked or not: columns g, s, r, o as in `violations`.
+        settled: Whether the tie rule compared all best assignments in every group.
+        statements: All true statements, including statements that are not in the beliefs, with the
+            columns g, s, r and o of `violations`.
     """
 
     row_true: Booleans
@@ -59,11 +61,11 @@ def best_assignment(
     Args:
         coded: The beliefs.
         ontology: The constraints.
-        weights: One integer per row, positive when its statement should be true.
+        weights: One integer weight per row; positive if the row's statement should be true.
         effort: The time limit and the number of processes.
 
     Raises:
-        RepairError: The assignment violates a constraint (never expected).
+        RepairError: The assignment violates a constraint, which is a bug.
     """
     families, named = compile_ontology(ontology)
     places = [named[name] for name in ontology.relations]
@@ -94,7 +96,7 @@ def best_assignment(
 
 
 def _less(effort: Effort, seconds: float) -> Effort:
-    """Reserve time for verification, at most a fifth of the time that remains."""
+    """Shorten the remaining time by at most a fifth, to leave time for verification."""
     left = effort.deadline - time.monotonic()
     if left == math.inf:
         return effort
@@ -102,11 +104,11 @@ def _less(effort: Effort, seconds: float) -> Effort:
 
 
 def verify(statements: pl.DataFrame, ontology: Ontology) -> None:
-    """Check an assignment against every constraint, with the same counts as `tacit check`.
+    """Verify that an assignment violates no constraint, by the same counts as `tacit check`.
 
     Raises:
-        RepairError: A constraint is violated; the message contains the number of violations and one
-            example.
+        RepairError: An assignment violates a constraint. The error message reports the number of
+            violations and one example.
     """
     broken = applicable(statements, ontology).filter("violated")
     irreflexive = [
@@ -128,7 +130,7 @@ def _statements(
     families: tuple[Family, ...],
     ontology: Ontology,
 ) -> pl.DataFrame:
-    """Return all true statements: every relation of a class, and both directions if symmetric."""
+    """Return all true statements in each relation of a class, in both directions if symmetric."""
     _, places = compile_ontology(ontology)
     found = [pl.DataFrame(schema=dict.fromkeys(("g", "s", "r", "o"), pl.Int64))]
     for bucket, answer in zip(buckets, answers, strict=True):

@@ -1,9 +1,10 @@
-"""Beliefs: the probabilities that a model assigns to statements, in groups.
+"""Beliefs: the probabilities that a model assigns to statements, arranged in groups.
 
-Beliefs are a table with the columns ``subject``, ``relation``, ``object`` (text) and ``p_true`` (a
-probability, null when the belief is missing). The caller names the columns that identify a group;
-by default they are the columns listed in ``GROUPS``. The columns ``believed``, ``repaired`` and
-``label`` contain truth values. All other columns are copied unchanged.
+A table of beliefs has the text columns ``subject``, ``relation`` and ``object``, and the column
+``p_true`` (a probability, or null if the belief is missing). The caller names the columns that
+identify a group; the default is the columns listed in ``GROUPS``. The columns ``believed``,
+``repaired`` and ``label`` of a table of beliefs contain truth values. All other columns of the
+table are copied unchanged.
 """
 
 from __future__ import annotations
@@ -47,11 +48,11 @@ def group_columns(beliefs: pl.DataFrame, groups: Sequence[str] | None = None) ->
 
     Args:
         beliefs: A table of beliefs.
-        groups: The columns to group by, or a single column's name; None for all columns of the
-            table that are in ``GROUPS``.
+        groups: The names of the group columns, or a single name. If None, the group columns are all
+            columns of the table that are listed in ``GROUPS``.
 
     Raises:
-        RequestError: A column of ``groups`` does not exist or cannot identify a group.
+        RequestError: A column of ``groups`` does not exist, or cannot identify a group.
     """
     if groups is None:
         return [name for name in beliefs.columns if name in GROUPS]
@@ -71,7 +72,7 @@ def group_columns(beliefs: pl.DataFrame, groups: Sequence[str] | None = None) ->
 
 
 def carried_columns(beliefs: pl.DataFrame, groups: Sequence[str] | None = None) -> list[str]:
-    """Return the columns that are only copied: they describe neither a belief nor its group.
+    """Return the columns that describe neither a belief nor its group and are only copied.
 
     Raises:
         RequestError: See :func:`group_columns`.
@@ -83,15 +84,17 @@ def carried_columns(beliefs: pl.DataFrame, groups: Sequence[str] | None = None) 
 def grouping_remarks(
     beliefs: pl.DataFrame, groups: Sequence[str] | None = None, *, in_python: bool = False
 ) -> list[str]:
-    """Return remarks for the user on how beliefs were grouped, in full sentences.
+    """Return messages to the user about how the beliefs were grouped.
 
-    One remark names the columns that are only copied. Another warns about group columns that
-    leave nearly every row alone in its group, where no constraint can connect it to another row.
+    One message names the columns that are only copied to the results. Another message warns about
+    group columns that place nearly every row in a group of its own, because no constraint connects
+    rows of different groups.
 
     Args:
         beliefs: The beliefs.
         groups: As for :func:`group_columns`.
-        in_python: Whether the remarks name the argument ``groups`` instead of ``--groups``.
+        in_python: Whether the messages refer to the Python argument ``groups`` rather than the
+            option ``--groups``.
 
     Raises:
         RequestError: See :func:`group_columns`.
@@ -121,7 +124,7 @@ def grouping_remarks(
 
 
 def _share_alone(beliefs: pl.DataFrame, columns: list[str]) -> float:
-    """Return the share of rows whose values in these columns are unique."""
+    """Return the share of rows whose combination of values in the given columns is unique."""
     return int(beliefs.select(columns).is_unique().sum()) / len(beliefs)
 
 
@@ -131,25 +134,27 @@ def read_beliefs(
     on_duplicate: OnDuplicate = "error",
     groups: Sequence[str] | None = None,
 ) -> pl.DataFrame:
-    """Read and validate beliefs; rows that repeat a statement with the same p are merged.
+    """Read and validate a file of beliefs; merge rows that contain the same statement and p_true.
 
-    Leading and trailing blanks in subjects, relations, objects and group columns are removed, so
+    Leading and trailing blanks are removed from subjects, relations, objects and group columns, so
     that " trunk" and "trunk" are the same item. A blank cell is missing.
 
     Args:
-        path: A TSV, CSV, JSONL or Parquet file.
-        ontology: The relations that the file may use.
-        on_duplicate: The treatment of rows with different p for the same statement: raise an error,
-            use the mean of the p that are not missing, or use the first row.
+        path: A file of beliefs in TSV, CSV, JSONL or Parquet.
+        ontology: The ontology whose relations the file may use.
+        on_duplicate: What to do if rows contain the same statement with different p_true: raise an
+            error (``error``), use the mean of the values that are not missing (``mean``), or use
+            the first row (``first``).
         groups: The columns that identify a group, as in :func:`group_columns`.
 
     Returns:
-        The columns of the file in their order. Subject, relation and object are text, p_true is
-        Float64 (null = missing), and columns of truth values are Boolean.
+        A table with the columns of the file in their original order. The columns subject, relation
+        and object are text, p_true is Float64 (null if missing), and columns of truth values are
+        Boolean.
 
     Raises:
-        DataError: The file is missing, lacks a column, or has a malformed row; the message names
-            the line.
+        DataError: The file is missing, lacks a column, or has a malformed row. The error message
+            names the line.
         RequestError: ``on_duplicate`` is unknown, or a column of ``groups`` is invalid.
     """
     path = Path(path)
@@ -171,10 +176,11 @@ def read_beliefs(
 def merge_duplicates(
     beliefs: pl.DataFrame, on_duplicate: OnDuplicate, groups: Sequence[str] | None = None
 ) -> pl.DataFrame:
-    """Merge the rows of a table that repeat a statement, as :func:`read_beliefs` does.
+    """Merge rows of a table that contain the same statement, as :func:`read_beliefs` does.
 
     Raises:
-        DataError: ``on_duplicate`` is ``error``, and two rows have different p for a statement.
+        DataError: ``on_duplicate`` is ``error``, and two rows have different p_true for the same
+            statement.
         RequestError: ``on_duplicate`` is unknown, or a column of ``groups`` is invalid.
     """
 
@@ -187,7 +193,7 @@ def merge_duplicates(
 
 
 def _warn_about_case(frame: pl.DataFrame, columns: list[str]) -> None:
-    """Warn about items of a group that differ only in case, because they are different items."""
+    """Warn about items of a group that differ only in case and so count as different items."""
     import polars as pl
 
     sides = [frame.select(*columns, item=pl.col(name).cast(pl.String)) for name in ITEMS]
@@ -218,11 +224,11 @@ def check_columns(beliefs: pl.DataFrame) -> pl.DataFrame:
 def check_beliefs(
     beliefs: pl.DataFrame, ontology: Ontology, groups: Sequence[str] | None = None
 ) -> pl.DataFrame:
-    """Validate a table of beliefs; error messages name the row, counted from 0.
+    """Validate a table of beliefs; error messages name the row number, counted from 0.
 
     Args:
         beliefs: The beliefs.
-        ontology: The relations that the beliefs may use.
+        ontology: The ontology whose relations the beliefs may use.
         groups: The columns that identify a group, as in :func:`group_columns`.
 
     Raises:
@@ -249,7 +255,7 @@ def check_beliefs(
 
 
 def _grouping_hint(carried: list[str]) -> str:
-    """Return a hint for statements that repeat because a group column was not named."""
+    """Return a hint that a duplicate statement may be due to a missing group column."""
     if not carried:
         return ""
     return (
@@ -266,7 +272,7 @@ def _stripped(frame: pl.DataFrame, columns: list[str]) -> pl.DataFrame:
 
 
 def _typed(frame: pl.DataFrame, complain: Complain) -> pl.DataFrame:
-    """Cast statements to text, p_true to floats and truth values to Booleans."""
+    """Cast subject, relation and object to text, p_true to floats and truth values to Booleans."""
     import polars as pl
 
     for name in STATEMENT:

@@ -1,4 +1,4 @@
-"""Consistency check: the rate of constraint violations (Gu et al. 2023, section 6.1: τ)."""
+"""Consistency check: the rate of constraint violations (τ in section 6.1 of Gu et al. 2023)."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ _EVEN = 0.5
 
 @dataclass(frozen=True)
 class Count:
-    """The number of applicable, violated and undecided constraints of one type.
+    """The numbers of applicable, violated and undecided constraints of one type.
 
     Args:
-        violated: Applicable constraints that the beliefs violate.
-        applicable: Constraints that apply to the believed statements.
-        undecided: Applicable constraints with a statement that was not asked or has no belief, so
-            that their outcome is unknown.
+        violated: Number of applicable constraints that the beliefs violate.
+        applicable: Number of constraints that apply to the believed statements.
+        undecided: Number of applicable constraints whose outcome is unknown, because one of their
+            statements has no row or no belief.
     """
 
     violated: int
@@ -44,42 +44,48 @@ class Count:
 
     @property
     def decided(self) -> int:
-        """The number of applicable constraints that are violated or satisfied."""
+        """The number of applicable constraints that are either violated or satisfied."""
         return self.applicable - self.undecided
 
     @property
     def rate(self) -> float | None:
-        """The share of decided constraints that are violated; None if none is decided."""
+        """The share of decided constraints that are violated; None if no constraint is decided."""
         return self.violated / self.decided if self.decided else None
 
 
 @dataclass(frozen=True, repr=False)
 class Check:
-    """The constraint violations of a set of beliefs.
+    """The constraint violations in a set of beliefs.
 
     Args:
-        counts: For each type of constraint, the applicable, violated and undecided ones over all
+        counts: The numbers of applicable, violated and undecided constraints of each type, over all
             groups.
         believed: Number of believed statements.
         statements: Number of rows.
-        ties: Number of statements with a p of exactly one half; they are not believed.
-        missing: Number of statements without a belief. They are not believed, and the constraints
-            that depend on them are undecided.
-        unasked: Number of combinations of a relation and an ordered pair of different items of a
-            group that have no row.
-        groups: One row per group: the group columns, statements, believed, for each type
-            ``<type>_violated``, ``<type>_applicable`` and ``<type>_undecided``, violated,
-            applicable, undecided, density (violated over decided, null when nothing is decided),
-            consistent (whether the believed statements can all be true together) and, if requested,
-            revision_cost (null when not proven), revision_cost_at_least and revision_cost_at_most.
-        revision_cost: The smallest number of beliefs to change so that all groups are consistent,
-            computed by exact repair. None if it was not requested, or if it was not proven for
-            every group within the time limit. A group with a violated constraint has a cost of at
-            least 1. The converse is true if every statement of the group has a belief. Otherwise a
-            cost can result from several constraints that interact through a statement that was not
-            asked.
-        revision_cost_at_least: A proven lower bound; None if not requested.
-        revision_cost_at_most: A number of changes that suffices; None if not requested.
+        ties: Number of statements whose p_true is exactly one half; such statements are not
+            believed.
+        missing: Number of statements whose belief is missing. Statements with a missing belief are
+            not believed, and constraints that depend on them are undecided.
+        unasked: Number of possible statements without a row, over all relations and all ordered
+            pairs of different items within a group.
+        groups: One row per group. The columns are the group columns, statements, believed, three
+            counts for each type (``<type>_violated``, ``<type>_applicable`` and
+            ``<type>_undecided``), violated, applicable, undecided, density and consistent. The
+            column density is the share of decided constraints that are violated, or null if no
+            constraint is decided. The column consistent is true if the believed statements can all
+            be true together. If requested, the table also has the columns revision_cost (null if
+            not proven), revision_cost_at_least and revision_cost_at_most.
+        revision_cost: The smallest number of beliefs that must change to make all groups
+            consistent, computed by exact repair. None if the revision cost was not requested, or
+            was not proven for every group within the time limit. The revision cost of a group with
+            a violated constraint is at least 1. If every possible statement about a group's items
+            has a belief, a positive revision cost also implies a violated constraint. If some
+            statements have no belief, the revision cost can be positive without a violated
+            constraint, because several constraints can conflict through a statement without a
+            belief.
+        revision_cost_at_least: A proven lower bound on the revision cost; None if not requested.
+        revision_cost_at_most: An upper bound on the revision cost: a number of changes that
+            suffices. None if not requested.
 
     Examples:
         >>> import tacit
@@ -122,7 +128,7 @@ class Check:
 
     @property
     def macro(self) -> float | None:
-        """The mean of the defined rates per type; None if no rate is defined."""
+        """The mean violation rate over types of constraint; None if no constraint is decided."""
         rates = [count.rate for count in self.counts.values() if count.rate is not None]
         return sum(rates) / len(rates) if rates else None
 
@@ -133,7 +139,7 @@ class Check:
 
     @property
     def total(self) -> Count:
-        """The counts over all types of constraint."""
+        """The counts of constraints, summed over all types."""
         each = self.counts.values()
         return Count(
             sum(count.violated for count in each),
@@ -143,20 +149,20 @@ class Check:
 
     @property
     def density(self) -> float | None:
-        """The contradiction density: violated over decided constraints, averaged over groups."""
+        """The contradiction density, which is the mean of the groups' violation rates."""
         mean = self.groups["density"].mean()
         return float(mean) if isinstance(mean, int | float) else None
 
     @property
     def consistent(self) -> float | None:
-        """The share of groups whose believed statements can all be true together."""
+        """The share of groups in which the believed statements can all be true together."""
         return (
             float(self.groups["consistent"].sum()) / len(self.groups) if len(self.groups) else None
         )
 
     @property
     def contradicted(self) -> int:
-        """The number of groups with at least one violation."""
+        """The number of groups with at least one violated constraint."""
         return int((self.groups["violated"] > 0).sum())
 
     @property
@@ -166,18 +172,19 @@ class Check:
 
     @cached_property
     def violations(self) -> pl.DataFrame:
-        """The violated constraints, sorted, with their statements and beliefs.
+        """A table of the violated constraints with their statements and beliefs, sorted.
 
         Returns:
-            The group columns, ``constraint``, and for the first statement ``subject_1``,
-            ``relation_1``, ``object_1``, ``p_true_1``, ``believed_1`` and each carried column with
-            the same suffix. The second and third statement have the suffixes 2 and 3; only
-            transitive constraints have a third.
+            The group columns, the column ``constraint``, and the columns ``subject_1``,
+            ``relation_1``, ``object_1``, ``p_true_1`` and ``believed_1`` of the first statement.
+            Each copied column of the beliefs is also included, with the suffix ``_1``. Columns of
+            the second statement have the suffix ``_2``, and columns of the third statement have the
+            suffix ``_3``. Only transitive constraints have a third statement.
         """
         return _violations(self._constraints, self._beliefs, self._coded, self._relations)
 
     def to_json(self) -> dict[str, Any]:
-        """Return the result in the stable format of ``tacit check --json``."""
+        """Return the result as a mapping in the stable format of ``tacit check --json``."""
         counts = {
             kind: {
                 "violated": each.violated,
@@ -221,26 +228,28 @@ def check(
     revision_cost: bool = False,
     time_limit: float | None = TIME_LIMIT,
 ) -> Check:
-    """Count the constraints that beliefs violate, over the statements believed true.
+    """Count the constraints that beliefs violate.
 
-    An applicable constraint is violated, satisfied or undecided. It is undecided when one of its
-    statements was not asked or has no belief, because such a statement does not count as
-    disbelieved. Rates are over the decided constraints.
+    A constraint that applies to the believed statements is violated, satisfied or undecided. A
+    constraint is undecided if one of its statements has no row or no belief, because such a
+    statement does not count as disbelieved. Violation rates are shares of the decided constraints.
 
     Args:
-        beliefs: subject, relation, object, p_true (null = missing), and the group columns.
+        beliefs: A table with the columns subject, relation, object, p_true (null if missing) and
+            the group columns.
         ontology: The constraints.
-        believed: ``p_true`` (believed when above one half), or a Boolean column (null = missing).
+        believed: ``p_true``, which counts a statement as believed if its value is above one half;
+            or the name of a Boolean column (null if missing).
         groups: The columns that identify a group, as in
             :func:`tacit.coherence.beliefs.group_columns`.
-        revision_cost: Whether to compute the number of statements that must change.
-        time_limit: Time limit in seconds for the revision cost; costs that are not proven by then
-            are bounded. None for no limit.
+        revision_cost: Whether to compute the smallest number of beliefs that must change.
+        time_limit: Time limit in seconds for the revision cost. Revision costs that are not proven
+            within the limit are reported as bounds. None for no limit.
 
     Raises:
         DataError: The beliefs are malformed, or contain a statement twice.
-        RequestError: ``believed`` or ``groups`` is not a suitable column, or the time limit is not
-            above 0.
+        RequestError: ``believed`` or ``groups`` names an unsuitable column, or the time limit is
+            not positive.
     """
     effort = effort_of(time.monotonic(), time_limit, break_ties=False)
     beliefs = check_beliefs(beliefs, ontology, groups)
@@ -277,7 +286,7 @@ def check(
 
 
 def _truth(beliefs: pl.DataFrame, believed: str) -> pl.Series:
-    """Return whether each row's statement is believed; null without a belief."""
+    """Return whether the statement in each row is believed; null if its belief is missing."""
     if believed == "p_true":
         return beliefs["p_true"] > _EVEN
     if believed not in beliefs.columns or beliefs[believed].dtype != pl.Boolean:
@@ -301,7 +310,7 @@ def _counts(constraints: pl.DataFrame) -> dict[str, Count]:
 def _groups(
     constraints: pl.DataFrame, coded: Coded, held: pl.Series, told: Mapping[str, pl.Series]
 ) -> pl.DataFrame:
-    """Return the counts of each group, one row per group, in sorted order."""
+    """Return the counts of constraints per group, one row per group, in sorted order."""
     number = len(coded.groups)
     group = constraints["g"].to_numpy()
     violated = constraints["violated"].fill_null(value=False).to_numpy()
@@ -328,7 +337,7 @@ def _groups(
 def _revision_costs(
     coded: Coded, ontology: Ontology, truth: pl.Series, effort: Effort
 ) -> pl.DataFrame:
-    """Return the revision cost of each group, with its lower and upper bounds."""
+    """Return the revision cost of each group, with a lower and an upper bound."""
     from tacit.coherence.assignment import best_assignment
 
     believed, known = truth.fill_null(value=False).to_numpy(), truth.is_not_null().to_numpy()
@@ -344,7 +353,7 @@ def _revision_costs(
 
 
 def _total(costs: pl.Series) -> int | None:
-    """Return the sum over groups; None if the cost of a group is unknown."""
+    """Return the total revision cost over groups; None if the cost of a group is unknown."""
     return None if costs.null_count() else int(costs.sum())
 
 

@@ -1,8 +1,9 @@
-"""The constraints of an ontology, compiled to families of relation classes.
+"""Compilation of an ontology's constraints into independent families of relation classes.
 
-A relation and its inverse make the same claim about a pair of items, so they form one class.
-Constraints connect two classes only if one implies or excludes the other. Connected classes form a
-family, and each family can be repaired independently.
+A relation and its inverse make the same claim about a pair of items, so they form one class. A
+constraint connects two classes of relations if a relation of one class implies or excludes a
+relation of the other class. Connected classes form a family, and each family can be repaired
+independently.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class RelationClass:
-    """A relation and its inverse, named after the one that comes first in the file."""
+    """A relation and its inverse, named after the relation that the ontology file lists first."""
 
     name: str
     symmetric: bool
@@ -41,10 +42,12 @@ class Family:
     """Relation classes that constraints connect.
 
     Args:
-        classes: The classes, in the order of the file.
-        implications: (a, b, turned): x a y implies x b y, or y b x when turned. a and b are indices
-            into ``classes``.
-        exclusions: (a, b, turned): x a y and x b y (y b x when turned) are never both true.
+        classes: The relation classes, in the order of the ontology file.
+        implications: Implications as triples (a, b, turned) of two indices into ``classes`` and a
+            flag. For each triple, x a y implies x b y, or y b x if ``turned`` is true.
+        exclusions: Exclusions as triples (a, b, turned) of two indices into ``classes`` and a flag.
+            For each triple, x a y and x b y are never both true, or x a y and y b x if ``turned``
+            is true.
     """
 
     classes: tuple[RelationClass, ...]
@@ -53,12 +56,12 @@ class Family:
 
     @property
     def transitive(self) -> bool:
-        """Whether any class is transitive, so that pairs of items depend on each other."""
+        """Whether any class is transitive, so that statements about different items interact."""
         return any(each.transitive for each in self.classes)
 
     @property
     def order(self) -> bool:
-        """Whether the family's assignments are the strict partial orders of the items."""
+        """Whether the consistent assignments are exactly the strict partial orders of the items."""
         first = self.classes[0]
         alone = len(self.classes) == 1 and not self.implications and not self.exclusions
         return alone and first.transitive and first.asymmetric
@@ -66,7 +69,7 @@ class Family:
 
 @dataclass(frozen=True)
 class Membership:
-    """A relation's family, its class in the family, and whether its arguments are swapped."""
+    """The family and class of a relation, and whether the relation is the inverse in its class."""
 
     family: int
     position: int
@@ -75,14 +78,15 @@ class Membership:
 
 @dataclass(frozen=True)
 class Clauses:
-    """The constraints on the statements about n items; a statement is a row of ``variables``.
+    """The constraints on all statements about n items, where a statement is a row of ``variables``.
 
     Args:
-        variables: (class, i, j) of each statement, shape (v, 3).
+        variables: The class and the two items (class, i, j) of each statement, shape (v, 3).
         implications: Pairs of statements of which the first implies the second, shape (m, 2).
         exclusions: Pairs of statements that are never both true, shape (m, 2).
         never: Statements that are never true, shape (m,).
-        index: The row of (class, i, j) in ``variables``, or -1, shape (classes, n, n).
+        index: The row of statement (class, i, j) in ``variables``, or -1 if there is none, shape
+            (classes, n, n).
     """
 
     variables: Integers
@@ -93,10 +97,10 @@ class Clauses:
 
 
 def compile_ontology(ontology: Ontology) -> tuple[tuple[Family, ...], dict[str, Membership]]:
-    """Split an ontology into families that can be repaired independently.
+    """Split an ontology into families of relations that can be repaired independently.
 
     Returns:
-        The families, and the membership of each relation by name.
+        The families, and a mapping from the name of each relation to its membership in a family.
     """
     relations = ontology.relations
     first, turned = _representatives(relations)
@@ -132,11 +136,10 @@ def compile_ontology(ontology: Ontology) -> tuple[tuple[Family, ...], dict[str, 
 
 @lru_cache(maxsize=64)
 def clauses_of(family: Family, n: int) -> Clauses:
-    """Return the variables and constraints of n items, except for transitivity.
+    """Return the statements about n items and their constraints, except transitive constraints.
 
-    With one item, the variables are the statements that relate the item to itself. With more items,
-    they are the statements between different items. A symmetric class has one variable per
-    unordered pair.
+    For one item, the statements relate the item to itself. For more than one item, the statements
+    relate different items. A symmetric class has only one statement per unordered pair of items.
     """
     there = np.ones((len(family.classes), n, n), dtype=bool)
     for position, each in enumerate(family.classes):
@@ -176,7 +179,7 @@ def clauses_of(family: Family, n: int) -> Clauses:
 
 
 def triples_of(family: Family, n: int) -> Integers:
-    """Return all transitive constraints of n items; statements 1 and 2 imply 3, shape (t, 3)."""
+    """Return all transitive constraints of n items, shape (t, 3): premise, premise, conclusion."""
     index = clauses_of(family, n).index
     i, j, k = (axis.ravel() for axis in np.indices((n, n, n)))
     different = (i != j) & (j != k) & (i != k)
@@ -195,7 +198,7 @@ def _linked(
     variables: Integers,
     index: Integers,
 ) -> tuple[Integers, Integers]:
-    """Return the pairs of statements that links between classes connect, as two arrays."""
+    """Return pairs of statements connected by implications or exclusions, as two arrays."""
     nothing = np.empty(0, dtype=np.int64)
     ones, others = [nothing], [nothing]
     for a, b, turned in links:
@@ -228,7 +231,7 @@ def _class_of(relation: Relation) -> RelationClass:
 def _representatives(
     relations: Mapping[str, Relation],
 ) -> tuple[dict[str, str], dict[str, bool]]:
-    """Map each relation to the first relation of its class, and to whether it is the inverse."""
+    """Return, for each relation, the first relation of its class and whether they are inverses."""
     first: dict[str, str] = {}
     turned: dict[str, bool] = {}
     for name, relation in relations.items():
@@ -239,7 +242,7 @@ def _representatives(
 
 
 def _joined(names: list[str], links: list[tuple[str, str]]) -> list[list[str]]:
-    """Group the names that links connect; groups and members are in the order of ``names``."""
+    """Group linked names into connected components, in the order of ``names``."""
     group = {name: {name} for name in names}
     for a, b in links:
         merged = group[a] | group[b]
@@ -255,16 +258,16 @@ def _joined(names: list[str], links: list[tuple[str, str]]) -> list[list[str]]:
 
 @dataclass(frozen=True)
 class Coded:
-    """Beliefs as integers, one entry per row.
+    """A table of beliefs encoded as integers, one entry per row.
 
     Args:
-        group: The row's group, as an index into ``groups``.
+        group: The group of each row, as an index into ``groups``.
         subject: Index into ``items``.
-        relation: Index of the relation in the ontology.
+        relation: The relation of each row, as an index into the relations of the ontology.
         object: Index into ``items``.
         items: All names, sorted.
         groups: The group columns, one row per group, in sorted order.
-        sizes: Number of items of each group.
+        sizes: The number of items in each group.
     """
 
     group: Integers
@@ -306,9 +309,10 @@ def code(beliefs: pl.DataFrame, ontology: Ontology, groups: Sequence[str] | None
 
 
 def beside(groups: pl.DataFrame, table: pl.DataFrame) -> pl.DataFrame:
-    """Concatenate group columns and a table of equal height; rename group columns on conflict.
+    """Concatenate group columns with a table of equal height; rename group columns on conflict.
 
-    A group column ``value`` beside a table column ``value`` becomes ``value (group)``.
+    For example, if the table also has a column ``value``, the group column ``value`` becomes
+    ``value (group)``.
     """
     taken = {name: f"{name} (group)" for name in groups.columns if name in table.columns}
     return pl.concat([groups.rename(taken), table], how="horizontal")

@@ -14,13 +14,13 @@ TIME_LIMIT = 600.0
 
 @dataclass(frozen=True)
 class Effort:
-    """The deadline, the number of processes, and whether to resolve ties.
+    """The deadline and the number of processes of exact repair, and whether to resolve ties.
 
     Args:
-        deadline: The `time.monotonic` value at which to stop.
+        deadline: The `time.monotonic` value at which repair stops.
         processes: Number of concurrent processes.
-        break_ties: Whether to apply the tie rule to equally good assignments and to count free
-            statements.
+        break_ties: Whether to apply the tie rule to equally good assignments, and to count the
+            statements that only the tie rule decides.
     """
 
     deadline: float = math.inf
@@ -35,12 +35,12 @@ def effort_of(
     *,
     break_ties: bool = True,
 ) -> Effort:
-    """Return the effort for a time limit in seconds and a number of processes.
+    """Convert a time limit in seconds and a number of processes to an `Effort`.
 
     Args:
-        started: The `time.monotonic` value at which the time limit starts.
-        time_limit: Seconds, above 0; None for no limit.
-        processes: At least 1; None for one per core.
+        started: The `time.monotonic` value from which the time limit counts.
+        time_limit: The time limit in seconds, above 0; None for no limit.
+        processes: The number of processes, at least 1; None for one process per core.
         break_ties: See `Effort`.
 
     Raises:
@@ -55,7 +55,7 @@ def effort_of(
 
 
 def cores() -> int:
-    """Return the number of cores available to this process."""
+    """Return the number of CPU cores available to this process."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1

@@ -1,4 +1,4 @@
-"""Enrichment: the labels that follow from true statements (Gu et al. 2023, section 4.3)."""
+"""Enrichment: label the statements implied by true statements (Gu et al. 2023, section 4.3)."""
 
 from __future__ import annotations
 
@@ -19,26 +19,29 @@ _COLUMNS = ("subject", "relation", "object")
 
 
 def enrich(statements: pl.DataFrame, ontology: Ontology) -> pl.DataFrame:
-    """Label statements and all statements that follow from them within their group.
+    """Label true statements and all statements that they imply within their group.
 
-    A true statement implies as true, until nothing new appears: the symmetric partner, the inverse
-    partner, each relation that its relation implies, and x r z for transitive x r y and y r z with
-    x different from z. It implies as false: the reverse of an asymmetric statement, each relation
-    that its relation excludes, and the symmetric and inverse partners of false statements.
+    A true statement implies that its symmetric and inverse partners are true. If the statement's
+    relation implies another relation, the statement with the other relation is also true. For a
+    transitive relation, x r y and y r z also imply x r z, if x differs from z. All rules for true
+    statements are applied until no new true statement appears. A true statement implies that its
+    reverse is false if the relation is asymmetric. If the statement's relation excludes another
+    relation, the statement with the other relation is false. The symmetric and inverse partners of
+    a false statement are also false.
 
     Args:
-        statements: Columns subject, relation, object; all rows are true. All other columns identify
-            the group. Duplicate rows count once.
+        statements: A table of true statements with the columns subject, relation and object. All
+            other columns of the table identify the group. Duplicate rows count once.
         ontology: The relations and their properties.
 
     Returns:
-        The same columns and ``label`` (Boolean), one row per statement and group. Groups are in
-        order of first appearance; within a group, rows are sorted by subject and object in order of
-        first mention, then by relation in the ontology's order.
+        A table with the same columns and the Boolean column ``label``, with one row per statement
+        and group. Groups are in order of first appearance. Within a group, rows are sorted by
+        subject and object in order of first mention, and by relation in the ontology's order.
 
     Raises:
-        DataError: A column is missing or has empty values, a relation is unknown, or a statement of
-            a group is both true and false.
+        DataError: A column is missing or has empty values, a relation is unknown, or a statement is
+            implied to be both true and false in its group.
 
     Examples:
         >>> import polars as pl
@@ -67,7 +70,7 @@ def enrich(statements: pl.DataFrame, ontology: Ontology) -> pl.DataFrame:
 
 
 def clashes(statement: Statement, relations: Mapping[str, Relation]) -> set[Statement]:
-    """Return the statements that are both true and false if one statement is true."""
+    """Return the statements that would be both true and false if the given statement were true."""
     true = _truths([statement], relations)
     return true & _falsehoods(true, relations)
 
@@ -87,7 +90,7 @@ def _group_columns(statements: pl.DataFrame) -> list[str]:
 
 
 def _labels(given: Collection[Statement], ontology: Ontology, where: str) -> dict[Statement, bool]:
-    """Return the label of each statement of a group, in the order of :func:`enrich`."""
+    """Return the label of each statement of a group, in the same order as :func:`enrich`."""
     relations = ontology.relations
     items: dict[str, int] = {}
     for subject, relation, obj in given:
@@ -158,7 +161,7 @@ def _falsehoods(true: set[Statement], relations: Mapping[str, Relation]) -> set[
 
 
 def _partners(statement: Statement, relations: Mapping[str, Relation]) -> list[Statement]:
-    """Return the statements that always have the same label."""
+    """Return a statement's symmetric and inverse partners, which always share its label."""
     subject, name, obj = statement
     relation = relations[name]
     partners = [(obj, name, subject)] if relation.symmetric else []

@@ -1,4 +1,4 @@
-"""All assignments of a few items, and the best of them for many sets of weights at once."""
+"""Enumeration of all assignments of a few items, to find the best one for each set of weights."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ MOST_WORLDS = 5000
 
 @dataclass(frozen=True)
 class Best:
-    """The chosen assignments of several problems.
+    """The best assignments chosen for a set of problems.
 
     Args:
-        true: Whether each statement is true, shape (problems, statements).
-        free: Whether each statement is true in one best assignment and false in another, same
-            shape.
+        true: Whether each statement is true in the chosen assignment, shape (problems, statements).
+        free: Whether each statement is true in one best assignment and false in another, shape
+            (problems, statements).
     """
 
     true: Booleans
@@ -42,7 +42,7 @@ def all_assignments(family: Family, n: int) -> Booleans | None:
     """Return all consistent assignments of n items, shape (assignments, statements).
 
     Returns:
-        The assignments in a fixed order, or None if there are too many to enumerate.
+        The assignments in a fixed order; None if there are too many assignments to enumerate.
     """
     clauses = clauses_of(family, n)
     count = len(clauses.variables)
@@ -62,15 +62,16 @@ def all_assignments(family: Family, n: int) -> Booleans | None:
 def best_assignments(
     assignments: Booleans, weights: Integers, ties: Callable[[int], Integers]
 ) -> Best:
-    """Return the best assignment for each set of weights.
+    """Return the assignment with the largest total weight, for each set of weights.
 
-    Ties go to the assignment with the fewest true statements, then to the smallest sum of
-    tie-breaking numbers.
+    Among equally good assignments, the function chooses the assignment with the fewest true
+    statements, and then the assignment with the smallest sum of tie-breaking numbers.
 
     Args:
         assignments: The result of `all_assignments`.
         weights: One integer per statement, shape (problems, statements).
-        ties: Function from the row of a problem to its tie-breaking numbers, one per statement.
+        ties: A function from a problem's row number to the tie-breaking numbers of the problem, one
+            number per statement.
     """
     # Integer sums below 2**53 are exact in floating point, where matrix products are fast.
     values = weights.astype(np.float64) @ assignments.T.astype(np.float64)

@@ -1,4 +1,4 @@
-"""Joint consistency: whether believed statements can all be true together."""
+"""Joint consistency: whether a group's believed statements can all be true together."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _CELLS = 50_000_000
 
 @dataclass(frozen=True)
 class _Rules:
-    """The ontology's constraints, by index of the relations."""
+    """The constraints of an ontology, as indices of relations."""
 
     symmetric: list[int]
     transitive: list[int]
@@ -35,11 +35,11 @@ class _Rules:
 
 
 def jointly_consistent(coded: Coded, believed: Booleans, ontology: Ontology) -> Booleans:
-    """Return whether each group's believed statements can all be true in a consistent assignment.
+    """Return, for each group, whether its believed statements can all be true together.
 
-    Disbelieved statements are ignored. Constraints imply true statements only from true statements,
-    so the closure of the believed statements is the smallest assignment that contains them. The
-    beliefs are consistent if the closure violates no constraint.
+    Disbelieved statements are ignored. Only true statements imply other true statements, so the
+    closure of the believed statements is the smallest set of true statements that contains them.
+    The beliefs of a group are consistent if the closure violates no constraint.
 
     Args:
         coded: The beliefs.
@@ -50,7 +50,7 @@ def jointly_consistent(coded: Coded, believed: Booleans, ontology: Ontology) -> 
         One truth value per group.
 
     Raises:
-        RequestError: Believed statements connect more items than dense tables can represent.
+        RequestError: Chains of believed statements connect more items than fit into a dense table.
     """
     consistent = np.ones(len(coded.groups), dtype=bool)
     rows = np.flatnonzero(believed)
@@ -93,7 +93,7 @@ def jointly_consistent(coded: Coded, believed: Booleans, ontology: Ontology) -> 
 
 
 def _close(true: Booleans, rules: _Rules) -> None:
-    """Add all consequences in place; shape (parts, relations, n, n)."""
+    """Add all implied true statements in place; shape (components, relations, n, n)."""
     own = np.eye(true.shape[-1], dtype=bool)
     before = -1
     while (now := int(true.sum())) != before:
@@ -110,7 +110,7 @@ def _close(true: Booleans, rules: _Rules) -> None:
 
 
 def _breaks(true: Booleans, rules: _Rules) -> Integers:
-    """Return the indices of the parts that violate a constraint."""
+    """Return the indices of the components that violate a constraint."""
     broken = np.zeros(len(true), dtype=bool)
     for r in rules.asymmetric:
         broken |= (true[:, r] & _turned(true[:, r])).any(axis=(1, 2))

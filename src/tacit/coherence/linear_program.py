@@ -1,10 +1,11 @@
-"""The rows of the linear program for the constraints of n items, with transitivity on demand.
+"""The linear program of the constraints on n items, with transitive constraints added on demand.
 
-Strict partial orders also satisfy an inequality that no single constraint states. Let y(ij) mean "i
-precedes j". For three items in a cycle: y(ij) + y(jk) + y(ki) - y(ik) - y(kj) - y(ji) <= 1. This
-row is half the sum of three transitive rows, rounded down. With it, the linear program describes
-the strict partial orders of three items exactly; transitivity alone admits one half on each arc of
-the cycle.
+Strict partial orders also satisfy an inequality that is not among the pairwise and transitive
+constraints. Let y(ij) mean "item i precedes item j". For a cycle of three items i, j and k, the
+inequality is y(ij) + y(jk) + y(ki) - y(ik) - y(kj) - y(ji) <= 1. The inequality is half the sum of
+three transitive constraints, with the limit rounded down. With this inequality, the linear program
+describes the strict partial orders of three items exactly. Transitive constraints alone also admit
+the value one half on each arc of the cycle.
 """
 
 from __future__ import annotations
@@ -35,18 +36,19 @@ _TOLERANCE = 1e-6
 
 
 class Rows:
-    """Rows a·x <= b over the statements of n items; rows of three items are added on demand.
+    """Rows a·x <= b of a linear program over statements; transitive rows are added on demand.
 
     Args:
         family: The relations.
         n: Number of items.
-        total: Whether exactly one of two reverse statements is true (an order of all items).
+        total: Whether exactly one of any two reverse statements is true, which makes the assignment
+            an order of all items.
 
     Attributes:
-        matrix: The rows that have been added, shape (r, v).
-        limits: The upper limit of each row, shape (r,).
-        triples: Number of transitive rows, added or not.
-        complete: Whether all transitive rows have been added.
+        matrix: The coefficients of the rows added so far, shape (r, v).
+        limits: The upper limit b of each row, shape (r,).
+        triples: Number of transitive constraints, whether added or not.
+        complete: Whether rows for all transitive constraints have been added.
     """
 
     def __init__(self, family: Family, n: int, *, total: bool) -> None:
@@ -73,9 +75,10 @@ class Rows:
         return len(self.clauses.variables)
 
     def before_branching(self, values: Floats) -> None:
-        """Add transitive constraints that values violate or nearly violate, up to a maximum number.
+        """Add transitive constraints that ``values`` violates or nearly violates, up to a maximum.
 
-        Branch and bound is faster with few rows, but each violated constraint costs a restart.
+        Branch and bound is faster with fewer rows, but each violated constraint that is missing
+        costs a restart.
         """
         if not self.complete:
             self.add(self.violated(values, _MOST_BRANCHED, least=-_NEARLY))
@@ -86,7 +89,7 @@ class Rows:
             self._append(self._block(triples, (1.0, 1.0, -1.0)), np.ones(len(triples)))
 
     def tighten(self, values: Floats) -> bool:
-        """Add the rows of three items that values violate, and return whether any was added."""
+        """Add transitive and cycle rows that ``values`` violates; return whether any was added."""
         most = 10 * self.count
         triples = self._no_triples() if self.complete else self.violated(values, most)
         cycles = self.violated_cycles(values)[:most]
@@ -97,10 +100,10 @@ class Rows:
     def violated(
         self, values: Floats, most: int | None = None, least: float = _TOLERANCE
     ) -> Integers:
-        """Return transitive constraints that values violate by more than ``least``, worst first.
+        """Return transitive constraints that ``values`` violates by more than ``least``.
 
         Returns:
-            The statements of each constraint, shape (t, 3).
+            The three statements of each constraint, shape (t, 3).
         """
         found = []
         amounts = []
@@ -119,7 +122,7 @@ class Rows:
         return triples[worst[:most]]
 
     def violated_cycles(self, values: Floats) -> Integers:
-        """Return the cycles of three items that values violate, the worst first, shape (t, 6)."""
+        """Return cycles of three items whose inequality ``values`` violates, shape (t, 6)."""
         found = [np.empty((0, 6), dtype=np.int64)]
         amounts = [np.empty(0)]
         for position, each in enumerate(self._family.classes):
@@ -211,7 +214,7 @@ _ROUNDING = 1e-6
 
 @dataclass(frozen=True)
 class Region:
-    """A search region: the bounds of each statement, and at most one additional row."""
+    """A search region: lower and upper bounds of each variable, and at most one additional row."""
 
     low: Floats
     high: Floats
@@ -219,7 +222,7 @@ class Region:
     limit: float = 0.0
 
     def system(self, rows: Rows) -> tuple[csr_array, Floats]:
-        """Return the matrix and the limits of all rows, including the region's row."""
+        """Return the matrix and the limits of all rows, including the region's additional row."""
         if self.row is None:
             return rows.matrix, rows.limits
         own = csr_array(self.row[None, :])
@@ -228,17 +231,19 @@ class Region:
 
 @dataclass(frozen=True)
 class Optimum:
-    """The best integer solution of a region; optimal without an assignment if none exists.
+    """The best integer solution in a search region; the assignment is None if none was found.
 
     Args:
         assignment: The solution, or None.
-        bound: Upper bound on the objective of all solutions.
-        optimal: Whether the solution is proven optimal, or none exists.
-        relaxed: The solution of the linear program.
-        reduced: The absolute reduced costs of the linear program's solution.
-        relaxed_bound: The objective of the linear program's solution.
-        branched: Whether the linear program's solution was not integral.
-        alone: Whether every other solution is known to have a smaller objective.
+        bound: Upper bound on the objective over all integer solutions.
+        optimal: Whether the solution is proven optimal, or the region is proven to contain no
+            solution.
+        relaxed: The solution of the linear program without integrality.
+        reduced: The absolute values of the reduced costs of the linear program.
+        relaxed_bound: The objective value of the linear program's solution.
+        branched: Whether branch and bound was necessary, because the linear program's solution was
+            not integral.
+        alone: Whether every other integer solution is known to have a smaller objective value.
     """
 
     assignment: Booleans | None
@@ -260,17 +265,19 @@ def best_solution(
     *,
     branch: bool = True,
 ) -> Optimum:
-    """Maximize the objective over integer solutions: relaxation first, then branch and bound.
+    """Maximize the objective over integer solutions, by linear programming and branch and bound.
 
     Args:
         objective: The objective to maximize.
-        rows: The constraints; violated ones are added.
+        rows: The constraints; transitive rows that a solution violates are added.
         within: The region.
         deadline: The `time.monotonic` value at which to stop.
-        start: Finds a good solution from the relaxed solution and its bound; the region must then
-            be unrestricted. Branch and bound searches for another solution that is as good, so that
-            one search proves both that the solution is best and whether it is unique.
-        branch: Whether to branch when the relaxed solution is not integral.
+        start: A function that finds a good integer solution from the relaxed solution and its
+            bound; requires an unrestricted region. Branch and bound then searches for a different
+            solution of at least equal value, so that a single search proves both optimality and
+            uniqueness.
+        branch: Whether to use branch and bound if the solution of the linear program is not
+            integral.
     """
     nothing = np.zeros(rows.count)
     relaxed = None
@@ -327,7 +334,7 @@ def best_solution(
 
 
 def other_than(assignment: Booleans, loose: Booleans) -> Region:
-    """Return the region of solutions that differ from an assignment, in loose statements only."""
+    """Return the region of solutions that differ from an assignment in ``loose`` statements."""
     whole = assignment.astype(np.float64)
     low, high = np.where(loose, 0.0, whole), np.where(loose, 1.0, whole)
     kept = np.where(loose, np.where(assignment, 1.0, -1.0), 0.0)
@@ -335,7 +342,7 @@ def other_than(assignment: Booleans, loose: Booleans) -> Region:
 
 
 def _relax(objective: Floats, rows: Rows, within: Region, deadline: float) -> Any:  # noqa: ANN401 - scipy's result object
-    """Return SciPy's result for the linear program, or None when time is up."""
+    """Return SciPy's result for the linear program, or None if the deadline has passed."""
     left = deadline - time.monotonic()
     if left <= 0:
         return None
@@ -353,7 +360,7 @@ def _relax(objective: Floats, rows: Rows, within: Region, deadline: float) -> An
 def _branch(
     objective: Floats, rows: Rows, within: Region, deadline: float
 ) -> tuple[Booleans | None, float, bool]:
-    """Return an integer solution, an upper bound, and whether it is best or none exists."""
+    """Return an integer solution, an upper bound, and whether the search is complete."""
     bound = _NEVER
     while True:
         left = deadline - time.monotonic()

@@ -18,12 +18,12 @@ if TYPE_CHECKING:
 
 
 def greedy_assignment(rows: Rows, weights: Integers, likely: Floats, deadline: float) -> Booleans:
-    """Add each statement that increases the total weight, trying the most likely first.
+    """Add statements that increase the total weight, in descending order of likelihood.
 
     Args:
         rows: The constraints.
         weights: One integer per statement.
-        likely: A number per statement; statements with larger numbers are tried first.
+        likely: A number per statement; statements with a larger number are tried first.
         deadline: The `time.monotonic` value at which to stop.
     """
     nothing = np.zeros(rows.count, dtype=bool)
@@ -34,7 +34,7 @@ def greedy_assignment(rows: Rows, weights: Integers, likely: Floats, deadline: f
 
 
 def bettered(rows: Rows, weights: Integers, assignment: Booleans, deadline: float) -> Booleans:
-    """Reassign the statements of each item greedily, until no item improves the total weight.
+    """Reassign the statements of each item greedily, until the total weight no longer increases.
 
     Args:
         rows: The constraints.
@@ -60,10 +60,10 @@ def bettered(rows: Rows, weights: Integers, assignment: Booleans, deadline: floa
 
 
 def _added_together(rows: Rows, assignment: Booleans, order: Integers, deadline: float) -> Booleans:
-    """Add statements of positive weight: all at once, or in halves if some of them conflict.
+    """Add statements of positive weight together, or in halves if some statements conflict.
 
-    The result is the same as adding the statements one by one, because every subset of compatible
-    statements is compatible.
+    The result is the same as if the statements were added one by one, because every subset of
+    compatible statements is compatible.
     """
     order = order[~assignment[order]]
     if not len(order) or time.monotonic() > deadline:
@@ -83,7 +83,7 @@ def _added_together(rows: Rows, assignment: Booleans, order: Integers, deadline:
 def _added(
     rows: Rows, weights: Integers, assignment: Booleans, order: Integers, deadline: float
 ) -> Booleans:
-    """Add each statement that increases the total weight together with its consequences."""
+    """Add each statement that, together with its consequences, increases the total weight."""
     for statement in order[weights[order] > 0]:
         if assignment[statement]:
             continue
@@ -105,7 +105,7 @@ _PARTIAL_KICKS_BY_SIZE = 1000
 
 
 def search_assignment(program: Program, rows: Rows, likely: Floats, deadline: float) -> Booleans:
-    """Return an assignment of large weight; deterministic unless the deadline is reached.
+    """Return an assignment of large weight by local search; reproducible unless time runs out.
 
     Args:
         program: The program, with its weights.
@@ -122,11 +122,11 @@ def search_assignment(program: Program, rows: Rows, likely: Floats, deadline: fl
 
 
 def search_order(program: Program, kicks: int | None, deadline: float) -> Booleans:
-    """Return an assignment of large weight for an order.
+    """Return an assignment of large weight for a family that is an order.
 
     Args:
-        program: The program; its family is an order.
-        kicks: Number of perturbations; None to continue until the deadline.
+        program: The program to solve; its family must be an order.
+        kicks: Number of random perturbations; None to continue until the deadline.
         deadline: The `time.monotonic` value at which to stop.
     """
     index = clauses_of(program.family, program.n).index[0]

@@ -1,7 +1,8 @@
-"""Ontologies: relations with their wording and their constraints.
+"""Ontologies: relations between items, with their wording and their constraints.
 
 Tacit ships the ontologies ``parts``, ``time``, ``space`` and ``taxonomy``, which are loaded by
-name. A user's ontology is a YAML file of the same format.
+name. Users can write their own ontology as a YAML file of the same format as the shipped
+ontologies.
 """
 
 from __future__ import annotations
@@ -53,25 +54,32 @@ Statement = Annotated[str, AfterValidator(_worded)]
 
 @dataclass(frozen=True)
 class Relation:
-    """A relation with its wording and its constraints.
+    """A relation between two items, with its wording and its constraints.
 
     Args:
         name: The name that beliefs use.
-        singular: The statement for a singular subject, with ``{subject}`` and ``{object}``.
-        plural: The statement for a plural subject.
-        question_singular: The question for a singular subject, or None.
-        question_plural: The question for a plural subject, or None.
-        category: The category under which statements are counted, or None.
-        symmetric: x r y and y r x have the same truth value.
-        asymmetric: x r y and y r x are never both true.
-        transitive: x r y and y r z imply x r z, for three different items.
-        irreflexive: x r x is never true; every asymmetric relation is irreflexive.
-        inverse: The relation s such that y s x is true exactly when x r y is, or None.
-        implies: Relations s such that x r y implies x s y.
-        excludes: Relations s such that x r y and x s y are never both true.
+        singular: The wording of a statement with a singular subject; contains ``{subject}`` and
+            ``{object}``.
+        plural: The wording of a statement with a plural subject; contains ``{subject}`` and
+            ``{object}``.
+        question_singular: The wording of a question with a singular subject, or None.
+        question_plural: The wording of a question with a plural subject, or None.
+        category: The category under which the relation's statements are counted, or None.
+        symmetric: Whether statements x r y and y r x of this relation r have the same truth value.
+        asymmetric: Whether statements x r y and y r x of this relation r are never both true.
+        transitive: Whether statements x r y and y r z of this relation r imply x r z, for three
+            different items.
+        irreflexive: Whether a statement x r x of this relation r is never true. Every asymmetric
+            relation is irreflexive.
+        inverse: The inverse relation s of this relation r, for which y s x is true exactly if x r y
+            is true; or None.
+        implies: The relations s that this relation r implies, so that x r y implies x s y.
+        excludes: The relations s that this relation r excludes, so that x r y and x s y are never
+            both true.
 
     Raises:
-        RequestError: ``implies`` or ``excludes`` is a single string.
+        RequestError: ``implies`` or ``excludes`` is a single string; a list or tuple of names is
+            required.
 
     Examples:
         >>> from tacit import Relation
@@ -102,7 +110,7 @@ class Relation:
 
 @dataclass(frozen=True)
 class Ontology:
-    """The relations of an ontology by name, in the order of the file.
+    """An ontology: relations by name, in the order of the file.
 
     Args:
         name: The ontology's name.
@@ -121,11 +129,11 @@ class Ontology:
     def load(cls, name_or_path: str | Path) -> Ontology:
         """Read a shipped ontology by name, or a user's ontology from a file.
 
-        A name with a suffix or a folder is read as a path.
+        A name that contains a suffix or a folder is read as the path of a file.
 
         Raises:
-            DataError: The file is missing or malformed; the message names the line.
-            RequestError: No shipped ontology has this name.
+            DataError: The file is missing or malformed. The error message names the line.
+            RequestError: No shipped ontology has the given name.
         """
         path = Path(name_or_path)
         if isinstance(name_or_path, Path) or path.suffix or len(path.parts) > 1:
@@ -144,7 +152,7 @@ class Ontology:
 
     @cached_property
     def fingerprint(self) -> str:
-        """The SHA-256 hash (hexadecimal) of the name and of all relations in order."""
+        """The hexadecimal SHA-256 hash of the ontology's name and of all its relations in order."""
         content = [self.name, [asdict(relation) for relation in self.relations.values()]]
         return hashlib.sha256(json.dumps(content).encode()).hexdigest()
 
@@ -169,7 +177,7 @@ class _File(BaseModel):
     @field_validator("relations", mode="before")
     @classmethod
     def _named(cls, relations: object) -> object:
-        """Return the relations, each with its key as ``name``."""
+        """Copy the key of each relation in the file to the relation's field ``name``."""
         if not isinstance(relations, dict):
             return relations
         for name, relation in relations.items():
@@ -184,11 +192,11 @@ class _File(BaseModel):
 
 
 def read_ontology(path: Path) -> Ontology:
-    """Read an ontology and check that its relations do not contradict each other.
+    """Read an ontology file and check that its relations do not contradict each other.
 
     Raises:
         DataError: The file is missing or not valid YAML, or a relation is malformed or contradicts
-            another; the message names the line.
+            another relation. The error message names the line.
     """
     document = read_as(_File, path)
     relations = {
@@ -206,17 +214,17 @@ def read_ontology(path: Path) -> Ontology:
 
 @dataclass(frozen=True)
 class _Agreement:
-    """Checks that the relations of a file do not contradict each other."""
+    """Checks that the relations of an ontology file do not contradict each other."""
 
     document: Document[_File]
     relations: Mapping[str, Relation]
 
     def check(self, relation: Relation) -> None:
-        """Check the properties of a relation and its references to other relations.
+        """Check a relation's properties, also against the relations that it refers to.
 
         Raises:
             DataError: The relation refers to an unknown relation or to itself, or its properties
-                contradict each other or those of another relation.
+                contradict each other or the properties of another relation.
         """
         name, relations = relation.name, self.relations
         for key in ("inverse", *_LISTS):
@@ -247,7 +255,7 @@ class _Agreement:
         """Check that a relation can be true of two different items.
 
         Raises:
-            DataError: The relation can never be true.
+            DataError: The relation's constraints imply that it is never true.
         """
         relations = self.relations
         both = {other for _, other, _ in clashes(("x", relation.name, "y"), relations)}

@@ -1,4 +1,4 @@
-"""Orders of items: the best one by dynamic programming, good ones by local search."""
+"""Orders of items: the best order by dynamic programming, or a good order by local search."""
 
 from __future__ import annotations
 
@@ -21,16 +21,17 @@ _WHOLE = 1 << 19
 
 
 def best_order(weights: Integers, ties: Integers) -> tuple[list[int], Booleans]:
-    """Return the order with the largest sum of weights over forward pairs.
+    """Return the order of items with the largest sum of weights over forward pairs.
 
     Args:
-        weights: Integer weight of i before j, not negative, shape (n, n).
-        ties: Tie-breaking numbers from 0 to 4,095, shape (n, n). Among equal orders, the one with
-            the smallest sum over forward pairs of positive weight is chosen.
+        weights: Integer weight for item i before item j, not negative, shape (n, n).
+        ties: Tie-breaking numbers from 0 to 4,095, shape (n, n). Among equally good orders, the
+            function chooses the order with the smallest sum of tie-breaking numbers over the
+            forward pairs of positive weight.
 
     Returns:
-        The items in order, and which pairs have one direction in one best order and the opposite
-        direction in another, shape (n, n).
+        The items in order, and an array of shape (n, n) that marks the pairs of items whose
+        direction differs between best orders.
     """
     n = len(weights)
     combined = weights * _WHOLE - np.where(weights > 0, ties, 0)
@@ -47,7 +48,7 @@ def best_order(weights: Integers, ties: Integers) -> tuple[list[int], Booleans]:
 
 
 def closure(arcs: Booleans) -> Booleans:
-    """Return the transitive closure of arcs, shape (n, n)."""
+    """Return the transitive closure of a directed graph, shape (n, n)."""
     reached = arcs.copy()
     for middle in range(len(arcs)):
         reached |= reached[:, middle, None] & reached[middle]
@@ -55,7 +56,7 @@ def closure(arcs: Booleans) -> Booleans:
 
 
 def _gains(weights: Integers) -> Integers:
-    """Return the gain of placing item k directly after each set of items, shape (2**n, n)."""
+    """Return the weight gained by placing item k after each set of items, shape (2**n, n)."""
     n = len(weights)
     gains = np.zeros((1 << n, n), dtype=np.int64)
     for item in range(n):
@@ -66,7 +67,7 @@ def _gains(weights: Integers) -> Integers:
 
 @lru_cache(maxsize=32)
 def _layers(n: int) -> list[tuple[Integers, Integers, Integers]]:
-    """Return, for each size of set: the sets, their members, and each set without each member."""
+    """Return, per set size, all sets of items, their members, and the sets without each member."""
     sets = np.arange(1 << n, dtype=np.int64)
     member = ((sets[:, None] >> np.arange(n)) & 1).astype(bool)
     sizes = member.sum(axis=1)
@@ -111,15 +112,15 @@ def _walk_back(best: Integers, gains: Integers, n: int) -> list[int]:
 
 
 def search_orders(weights: Integers, kicks: int | None, deadline: float) -> Integers:
-    """Find an order of all items with a large weight.
+    """Find an order of all items with a large total weight by local search.
 
     Args:
-        weights: Integer weight of i before j, shape (n, n).
+        weights: Integer weight for item i before item j, shape (n, n).
         kicks: Number of perturbations; None to continue until the deadline.
-        deadline: The `time.monotonic` value at which to stop with the best order found.
+        deadline: The `time.monotonic` value at which the search stops with the best order found.
 
     Returns:
-        The items in order; deterministic unless the deadline is reached.
+        The items in order; reproducible unless the deadline is reached.
     """
     random = np.random.default_rng(0)
     lead = weights - weights.T
@@ -136,7 +137,7 @@ def search_orders(weights: Integers, kicks: int | None, deadline: float) -> Inte
 
 
 def _kicked(order: Integers, random: np.random.Generator) -> Integers:
-    """Move a tenth of the items, at least two, to random positions."""
+    """Move a tenth of the items, but at least two items, to random positions."""
     n = len(order)
     items = order.tolist()
     for origin, target in random.integers(0, n, (max(2, n // 10), 2)).tolist():
@@ -145,7 +146,7 @@ def _kicked(order: Integers, random: np.random.Generator) -> Integers:
 
 
 def _improve_by_moves(lead: Integers, order: Integers, deadline: float) -> tuple[Integers, int]:
-    """Move single items while this helps; return the order and the lead of its forward pairs."""
+    """Move single items while the weight increases; return the order and its net forward weight."""
     n = len(order)
     forward = lead[np.ix_(order, order)]
     behind = np.tri(n, k=-1, dtype=bool)
@@ -168,15 +169,16 @@ _MOST_FLOW = 1_000_000_000
 
 
 def search_partial_orders(weights: Integers, kicks: int | None, deadline: float) -> Booleans:
-    """Find a strict partial order with a large weight.
+    """Find a strict partial order of the items with a large total weight by local search.
 
     Args:
-        weights: Integer weight of i before j, of either sign, 0 on the diagonal, shape (n, n).
+        weights: Integer weight for item i before item j, positive or negative, 0 on the diagonal,
+            shape (n, n).
         kicks: Number of perturbations; None to continue until the deadline.
         deadline: The `time.monotonic` value at which to stop with the best order found.
 
     Returns:
-        Whether item i precedes item j, transitively closed, shape (n, n); deterministic unless the
+        Whether item i precedes item j, transitively closed, shape (n, n); reproducible unless the
         deadline is reached.
     """
     n = len(weights)
@@ -200,7 +202,7 @@ def search_partial_orders(weights: Integers, kicks: int | None, deadline: float)
 
 
 def _improve_by_arcs(weights: Integers, order: Booleans, deadline: float) -> Booleans:
-    """Reinsert each item at its best position in turn, until no item improves the order."""
+    """Reinsert each item at its best position, repeatedly, until the order no longer improves."""
     n = len(weights)
     unchanged = 0
     item = 0
@@ -211,7 +213,7 @@ def _improve_by_arcs(weights: Integers, order: Booleans, deadline: float) -> Boo
 
 
 def _reinsert(weights: Integers, order: Booleans, item: int) -> bool:
-    """Reinsert an item at its best position, in place, and return whether the weight increased."""
+    """Reinsert an item at its best position in place; return whether the total weight increased."""
     others = np.delete(np.arange(len(weights)), item)
     before, after = _best_position(
         weights[others, item], weights[item, others], order[np.ix_(others, others)]
@@ -228,12 +230,12 @@ def _reinsert(weights: Integers, order: Booleans, item: int) -> bool:
 
 
 def _best_position(into: Integers, out: Integers, order: Booleans) -> tuple[Booleans, Booleans]:
-    """Return the items to put before and after an item for the largest weight (minimum cut).
+    """Return which items to put before and after an item for the largest weight, by minimum cut.
 
     Args:
-        into: The weight of each other item before this one, shape (m,).
-        out: The weight of this item before each other one, shape (m,).
-        order: The partial order of the other items, shape (m, m).
+        into: The weight of each other item before the inserted item, shape (m,).
+        out: The weight of the inserted item before each other item, shape (m,).
+        order: The partial order of the other items, without the inserted item, shape (m, m).
     """
     m = len(into)
     source, sink = 2 * m, 2 * m + 1

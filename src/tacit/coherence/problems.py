@@ -1,9 +1,10 @@
-"""Decomposition of beliefs into independent problems.
+"""Decomposition of the repair of beliefs into independent problems.
 
-Statements that inverse or symmetric relations make equivalent share one variable. For each group
-and family of relations, items are split into components that wanted variables connect. This split
-loses nothing, because an assignment needs only statements of positive weight and their
-consequences.
+Statements that are equivalent through inverse or symmetric relations share one variable. For each
+group and family of relations, items are split into connected components. A statement links its two
+items if the statement's weight is positive or, except in orders without negative weights, 0. The
+decomposition does not change the optimum, because a best assignment needs no true statements except
+statements of positive weight and their consequences.
 """
 
 from __future__ import annotations
@@ -31,16 +32,16 @@ MOST_JOINED = 500
 
 @dataclass(frozen=True)
 class Variables:
-    """The variables to decide: one entry per variable that occurs in a row.
+    """The truth-value variables of repair, one entry per variable that occurs in the beliefs.
 
     Args:
-        group: The group.
-        family: The family.
-        position: The class, as an index in the family.
-        first: The first item (the smaller one when the class is symmetric).
-        second: The second item.
-        weight: The sum of the weights of the variable's rows.
-        of_row: The variable of each row of the beliefs.
+        group: The group of each variable.
+        family: The family of relations of each variable.
+        position: The relation class of each variable, as an index in its family.
+        first: The first item of each variable; the smaller item if the class is symmetric.
+        second: The second item of each variable.
+        weight: The sum of the weights of all rows that share the variable.
+        of_row: The index of the variable for each row of the beliefs.
     """
 
     group: Integers
@@ -54,15 +55,15 @@ class Variables:
 
 @dataclass(frozen=True)
 class Bucket:
-    """Problems of one family with the same number of items.
+    """A bucket of repair problems of the same family with the same number of items.
 
     Args:
         family: The family's index.
         group: The group of each problem, shape (p,).
-        items: The items of each problem, sorted, shape (p, n).
-        weights: The weights of each problem's statements, shape (p, v).
-        variables: The variables that the problems decide, shape (k,).
-        places: The problem and the statement of each of these variables, shape (k, 2).
+        items: The sorted items of each problem, shape (p, n).
+        weights: The weight of each statement in each problem, shape (p, v).
+        variables: The indices of the variables that the bucket's problems decide, shape (k,).
+        places: The problem and the statement of each variable in ``variables``, shape (k, 2).
     """
 
     family: int
@@ -76,13 +77,13 @@ class Bucket:
 def variables_of(
     coded: Coded, weights: Integers, families: Sequence[Family], places: Sequence[Membership]
 ) -> Variables:
-    """Merge statements that the constraints make equivalent.
+    """Merge equivalent statements, such as symmetric or inverse partners, into shared variables.
 
     Args:
         coded: The beliefs.
-        weights: One per row.
+        weights: One integer weight per row.
         families: The ontology's families.
-        places: The membership of each relation, in the ontology's order.
+        places: The membership of each relation in a family, in the ontology's order.
     """
     family = np.array([place.family for place in places])[coded.relation]
     position = np.array([place.position for place in places])[coded.relation]
@@ -105,12 +106,12 @@ def variables_of(
 
 
 def split(variables: Variables, families: Sequence[Family]) -> list[Bucket]:
-    """Assign variables that can be true to problems, and put problems of equal shape in buckets.
+    """Split variables into independent problems, and collect problems of equal shape in buckets.
 
-    A variable in no bucket is false in the chosen assignment.
+    A variable that is not in any bucket is false in the best assignment.
 
     Raises:
-        RequestError: A problem connects more items than dense tables can represent.
+        RequestError: A problem connects more items than fit into a dense table.
     """
     part = _components(variables, families)
     inside = np.flatnonzero(part >= 0)
@@ -157,7 +158,7 @@ def split(variables: Variables, families: Sequence[Family]) -> list[Bucket]:
 
 
 def tie_numbers(family: Family, items: Sequence[str]) -> Integers:
-    """Return a tie-breaking number from 0 to 4,095 per statement, computed from its words alone."""
+    """Compute a tie-breaking number from 0 to 4,095 for each statement, from its words alone."""
     numbers = [
         hashlib.blake2b(
             f"{family.classes[position].name}\t{items[i]}\t{items[j]}".encode(), digest_size=2
@@ -168,7 +169,7 @@ def tie_numbers(family: Family, items: Sequence[str]) -> Integers:
 
 
 def orders_at_no_loss(variables: Variables, families: Sequence[Family]) -> Booleans:
-    """Return which variables belong to an order that has no negative weight in its group."""
+    """Return which variables belong to an order whose weights in the group are not negative."""
     order = np.array([family.order for family in families])[variables.family]
     keys = variables.group * len(families) + variables.family
     against = np.zeros(int(keys.max(initial=-1)) + 1, dtype=bool)
@@ -178,7 +179,7 @@ def orders_at_no_loss(variables: Variables, families: Sequence[Family]) -> Boole
 
 
 def _components(variables: Variables, families: Sequence[Family]) -> Integers:
-    """Return the problem of each variable as a number; -1 for variables in no problem."""
+    """Return the number of each variable's problem; -1 for variables that belong to no problem."""
     transitive = np.array([family.transitive for family in families])[variables.family]
     alone = variables.first == variables.second
     spread = transitive & ~alone

@@ -1,9 +1,9 @@
-"""The general exact solver: a linear program, then branch and bound (HiGHS) if needed.
+"""The general exact solver: linear programming, then branch and bound with HiGHS if needed.
 
-Statements are 0/1 variables, and constraints are linear rows. Most often the solution of the linear
-program is already integral. It is then the best assignment, proven by duality. Its reduced costs
-also show which statements could differ in another best assignment, so ties are found without
-enumerating assignments.
+Each statement is a 0/1 variable, and each constraint is a linear inequality. The solution of the
+linear program is usually integral already. An integral solution of the linear program is the best
+assignment, proven by duality. The reduced costs also show which statements could differ in another
+best assignment, so that the solver finds ties without enumerating assignments.
 """
 
 from __future__ import annotations
@@ -41,15 +41,15 @@ _FEW_ITEMS = 20
 
 @dataclass(frozen=True)
 class Program:
-    """Weights for the statements of n items; the total weight is maximized under the constraints.
+    """An integer program: maximize the total weight of true statements under the constraints.
 
     Args:
         family: The relations.
         n: Number of items.
         weights: One integer per statement, shape (v,).
-        ties: Tie-breaking numbers, from 0 to 4,095, shape (v,).
-        total: Whether the assignment is an order of all items.
-        break_ties: Whether to search for other best assignments and to choose among them.
+        ties: Tie-breaking numbers of the statements, from 0 to 4,095, shape (v,).
+        total: Whether the assignment must be an order of all items.
+        break_ties: Whether to search for other best assignments and apply the tie rule.
     """
 
     family: Family
@@ -66,11 +66,12 @@ class Solution:
 
     Args:
         true: Whether each statement is true, shape (v,).
-        free: Whether each statement is known to differ in another best assignment, shape (v,).
-        bound: Upper bound on the weight of all assignments; the weight of this assignment when it
-            is proven optimal.
+        free: Whether the truth value of each statement is known to differ in another best
+            assignment, shape (v,).
+        bound: Upper bound on the weight of all assignments; equals the weight of this assignment if
+            it is proven optimal.
         optimal: Whether the assignment is proven optimal.
-        settled: Whether all other best assignments were considered by the tie rule.
+        settled: Whether the tie rule compared all best assignments.
     """
 
     true: Booleans
@@ -82,7 +83,7 @@ class Solution:
 
 @dataclass(frozen=True)
 class _Limits:
-    """The `time.monotonic` value at which each stage of the work ends."""
+    """The `time.monotonic` values at which the stages of the solver end."""
 
     relaxed: float
     search: float
@@ -91,7 +92,7 @@ class _Limits:
 
     @classmethod
     def until(cls, deadline: float) -> _Limits:
-        """Divide the time until the deadline among the stages."""
+        """Divide the time until the deadline among the stages of the solver."""
         now = time.monotonic()
         shares = (_RELAXED_UNTIL, _SEARCH_UNTIL, _BOUND_UNTIL, _EXACT_UNTIL)
         return cls(*(now + share * (deadline - now) for share in shares))
@@ -106,8 +107,9 @@ def solve_program(
 
     Args:
         program: The program to solve.
-        deadline: The `time.monotonic` value at which to stop with the best assignment found.
-        report: Receives an initial solution before branch and bound.
+        deadline: The `time.monotonic` value at which the solver stops with the best assignment
+            found.
+        report: A function that receives an initial solution before branch and bound starts.
     """
     rows = Rows(program.family, program.n, total=program.total)
     scale = _SCALE / max(1, int(np.abs(program.weights).max(initial=0)))
@@ -142,7 +144,7 @@ def _search(
     deadline: float,
     tell: Callable[[Solution], None],
 ) -> tuple[Optimum, Solution | None]:
-    """Return the best solution found in time, and the solution known before the exact search."""
+    """Return the best solution found in time, and the solution from before the exact search."""
     scale = _SCALE / max(1, int(np.abs(program.weights).max(initial=0)))
     everything = Region(np.zeros(rows.count), np.ones(rows.count))
     limits = _Limits.until(deadline)
@@ -170,7 +172,7 @@ def _search(
 def _unopposed(
     program: Program, rows: Rows, weights: Floats, assignment: Booleans, deadline: float
 ) -> Solution:
-    """Return the smallest best assignment of a program whose positive weights are compatible."""
+    """Return the smallest best assignment of a program whose positive weights do not conflict."""
     value = float(program.weights @ assignment)
     free: Booleans = np.zeros(rows.count, dtype=bool)
     settled = True
@@ -190,7 +192,7 @@ def _unopposed(
 
 
 class _Face:
-    """The assignments of the best value, and the choice among them."""
+    """The set of assignments with the best value, and the choice among them by the tie rule."""
 
     def __init__(
         self, program: Program, rows: Rows, weights: Floats, least: float, deadline: float
@@ -202,10 +204,11 @@ class _Face:
         self.deadline = deadline
 
     def alone(self, assignment: Booleans, candidates: Booleans) -> bool:
-        """Return whether every assignment that differs in a candidate has a smaller weight.
+        """Return whether assignments that differ in a candidate statement all have smaller weights.
 
-        The weights remain the objective, which lets branch and bound discard most of its nodes. A
-        lower limit on the total weight, as in `explore`, takes about twice as long.
+        The objective is still the total weight, because this objective lets branch and bound
+        discard most of its nodes. A lower limit on the total weight, as in `explore`, would take
+        about twice as long.
         """
         found = best_solution(
             self.weights, self.rows, other_than(assignment, candidates), self.deadline
@@ -221,8 +224,8 @@ class _Face:
         """Apply the tie rule.
 
         Returns:
-            The chosen assignment, the statements that the tie rule alone decided, and whether all
-            best assignments were considered.
+            The chosen assignment, the statements that only the tie rule decided, and whether the
+            rule compared all best assignments.
         """
         settled = True
         free: Booleans = np.zeros(len(assignment), dtype=bool)
@@ -258,7 +261,7 @@ class _Face:
 
 
 def quick_solution(program: Program, deadline: float) -> Solution:
-    """Return a consistent assignment and a bound quickly, for when little or no time is left."""
+    """Return a consistent assignment and an upper bound quickly, for when little time is left."""
     if time.monotonic() >= deadline and program.n <= _FEW_ITEMS:
         nothing = np.zeros(len(program.weights), dtype=bool)
         assignment = search_order(program, 0, deadline) if program.family.order else nothing
@@ -280,7 +283,7 @@ def quick_solution(program: Program, deadline: float) -> Solution:
 def _stopped(
     program: Program, rows: Rows, found: Optimum, known: Solution | None, deadline: float
 ) -> Solution:
-    """Return the best assignment found in time, with the proven bound."""
+    """Return the best assignment found in time, with its proven upper bound."""
     scale = _SCALE / max(1, int(np.abs(program.weights).max(initial=0)))
     bound = min(found.bound / scale, pairwise_bound(program))
     assignments = [] if found.assignment is None else [found.assignment]

@@ -1,8 +1,9 @@
-"""Upper bounds from the linear relaxation by a first-order method, for programs too large to solve.
+"""Upper bounds from the linear relaxation, by a first-order method for very large programs.
 
-The primal-dual hybrid gradient method (Chambolle and Pock 2011, with diagonal preconditioning and
-restarts to the average) needs only products with the constraint matrix. Every vector of multipliers
-yields a valid bound (weak duality), so the search can stop at any time.
+The method is the primal-dual hybrid gradient method (Chambolle and Pock 2011) with diagonal
+preconditioning and restarts to the average. The method needs only products with the constraint
+matrix. Every vector of multipliers yields a valid upper bound by weak duality, so the method can
+stop at any time.
 """
 
 from __future__ import annotations
@@ -37,13 +38,13 @@ _SETTLED = 1e-6
 
 @dataclass(frozen=True)
 class Relaxation:
-    """The maximum of gain · x + constant over 0 <= x <= 1 and low <= matrix · x <= high.
+    """A linear program: maximize gain · x + constant for 0 <= x <= 1, low <= matrix · x <= high.
 
     Args:
         gain: Shape (v,).
         constant: A number.
         matrix: Shape (r, v).
-        low: Each entry 0 or minus infinity, shape (r,).
+        low: Lower limits of the rows, each 0 or minus infinity, shape (r,).
         high: Shape (r,).
     """
 
@@ -54,7 +55,7 @@ class Relaxation:
     high: Floats
 
     def bound(self, multipliers: Floats, price: Floats) -> float:
-        """Return the upper bound for multipliers and their product with the matrix."""
+        """Return the upper bound for a vector of multipliers and its product with the matrix."""
         rows = float(np.maximum(multipliers, 0.0) @ self.high)
         return self.constant + rows + float(np.maximum(self.gain - price, 0.0).sum())
 
@@ -63,7 +64,8 @@ def relaxed_bound(program: Program, deadline: float) -> float:
     """Return the best upper bound that the linear relaxation proves before the deadline.
 
     Args:
-        program: The program to bound. For an order of very many items, only pairs are used.
+        program: The program to bound. For an order of very many items, the bound uses only pairs of
+            items.
         deadline: The `time.monotonic` value at which to stop.
     """
     bound = pairwise_bound(program)
@@ -91,12 +93,12 @@ def relaxed_bound(program: Program, deadline: float) -> float:
 
 
 def pairwise_bound(program: Program) -> float:
-    """Return the sum of the positive weights; in an order, only the larger of each reverse pair."""
+    """Return an upper bound: the sum of positive weights (in an order, only one per item pair)."""
     return float(program.weights @ _pairwise(program))
 
 
 def _pairwise(program: Program) -> Booleans:
-    """Select the statements of positive weight; in an order, the heavier of each reverse pair."""
+    """Select statements of positive weight; in an order, only the heavier direction per pair."""
     true = program.weights > 0
     if program.family.order:
         index = clauses_of(program.family, program.n).index[0]
@@ -110,12 +112,12 @@ def _pairwise(program: Program) -> Booleans:
 
 @dataclass(frozen=True)
 class Dual:
-    """The state of the method, with the best bound so far.
+    """The state of the first-order method, with the best upper bound found so far.
 
     Args:
         x: The primal variables.
-        multipliers: One per row, for gains divided by their scale.
-        bound: The upper bound on the value of all solutions.
+        multipliers: The dual variables, one per row, for gains divided by their scale.
+        bound: The best upper bound so far on the objective value of all solutions.
     """
 
     x: Floats
@@ -124,16 +126,16 @@ class Dual:
 
     @classmethod
     def start(cls, x: Floats) -> Dual:
-        """Return an initial state without rows."""
+        """Return an initial state for a program whose rows are not yet added."""
         return cls(x, np.zeros(0), math.inf)
 
 
 def improve(start: Dual, relaxation: Relaxation, rounds: int, deadline: float) -> Dual:
-    """Lower the bound, at best to the value of the linear relaxation.
+    """Lower the upper bound, at best to the optimum of the linear relaxation.
 
     Args:
-        start: The initial state. Rows that were added since come last, and their multipliers start
-            at 0.
+        start: The initial state. Rows added after the initial state must come last; their
+            multipliers start at 0.
         relaxation: The relaxation to bound.
         rounds: The maximum number of restarts.
         deadline: The `time.monotonic` value at which to stop.
@@ -173,7 +175,7 @@ def improve(start: Dual, relaxation: Relaxation, rounds: int, deadline: float) -
 
 
 def _order(weights: Integers) -> Relaxation:
-    """Return the relaxation of the linear ordering problem: one variable per unordered pair."""
+    """Return the linear ordering problem's relaxation; variables are unordered pairs of items."""
     n = len(weights)
     first, second = np.triu_indices(n, 1)
     number = np.zeros((n, n), dtype=np.int64)
@@ -189,7 +191,7 @@ def _order(weights: Integers) -> Relaxation:
 
 
 def _shrunk(multipliers: Floats, dual: Floats, relaxation: Relaxation) -> Floats:
-    """Apply the proximal step of the rows: shrink to ``high`` from above, to ``low`` from below."""
+    """Apply the proximal step of the dual variables, for the limits ``high`` and ``low``."""
     above = np.maximum(multipliers - dual * relaxation.high, 0.0)
     below = np.where(relaxation.low == 0.0, np.minimum(multipliers, 0.0), 0.0)
     shrunk: Floats = above + below
@@ -197,7 +199,7 @@ def _shrunk(multipliers: Floats, dual: Floats, relaxation: Relaxation) -> Floats
 
 
 def _triples(n: int) -> tuple[Integers, Integers, Integers]:
-    """Return all triples i < j < k."""
+    """Return all triples of indices i < j < k below n."""
     pairs = np.array(np.triu_indices(n, 1))
     counts = n - 1 - pairs[1]
     i, j = np.repeat(pairs, counts, axis=1)

@@ -1,20 +1,23 @@
 """Weighted MaxSAT repair: the best consistent assignment (Gu et al. 2023, section 5.2).
 
-Among equally good assignments, the tie rule below chooses one. Unless time runs out, the choice
-depends only on the words of the statements, not on the order of the rows, the hash seed or the
-number of processes:
+If several assignments are equally good, repair chooses one by the tie rule below. Unless time runs
+out, the choice depends only on the words of the statements. The order of the rows, the hash seed
+and the number of processes have no effect.
 
 1. A statement is true only if its weight is positive, or if other true statements imply it.
-2. For an order (a family of one asymmetric, transitive relation) without negative weights, the best
-   order of the items with the smallest sum of tie-breaking numbers over its forward statements of
-   positive weight is chosen. Only these forward statements and their consequences are true.
-3. In all other cases, the assignment with the fewest true statements is chosen, then the one with
-   the smallest sum of tie-breaking numbers.
+2. An order is a family of one asymmetric, transitive relation. For an order without negative
+   weights, repair chooses the best order of the items with the smallest sum of tie-breaking numbers
+   over its forward statements of positive weight. In the chosen order, only the forward statements
+   of positive weight and their consequences are true.
+3. For all other families, repair chooses the best assignment with the fewest true statements. Among
+   assignments with equally few true statements, repair chooses the assignment with the smallest sum
+   of tie-breaking numbers.
 
-Assignments are equally good when the sums of their weights are equal. Weights are rounded to
-millionths (``paper``: to integers). The tie-breaking number of a statement is the last 12 bits of
-the BLAKE2b digest (2 bytes) of relation, subject and object, joined by tabs, where the relation is
-the first of an inverse pair in the ontology's file.
+Assignments are equally good if the sums of their weights are equal. Weights are rounded to
+millionths, or to integers for the objective ``paper``. The tie-breaking number of a statement is
+the last 12 bits of a BLAKE2b digest of 2 bytes. The digest is computed from relation, subject and
+object, joined by tabs. Of two inverse relations, the digest uses the relation that the ontology
+file lists first.
 """
 
 from __future__ import annotations
@@ -62,10 +65,10 @@ def check_objective(objective: str) -> None:
 
 
 def weights_of(p_true: Floats, objective: str) -> Floats:
-    """Return the weight of each statement: positive for true, negative for false.
+    """Return the weight of each statement; positive weights favor true, negative weights false.
 
     Args:
-        p_true: Probabilities; nan for missing beliefs, whose weight is 0.
+        p_true: The beliefs, with nan for missing beliefs, which have weight 0.
         objective: ``paper``, ``log-odds`` (weights in nats) or ``margin``.
     """
     p = np.where(np.isnan(p_true), 0.5, p_true)
@@ -81,13 +84,13 @@ def weights_of(p_true: Floats, objective: str) -> Floats:
 
 
 def whole_weights(weights: Floats, objective: str) -> Integers:
-    """Return the weights as integers: rounded for ``paper``, in millionths otherwise."""
+    """Return weights as integers: rounded for ``paper``, in millionths for other objectives."""
     units = 1 if objective == "paper" else _UNITS
     return np.rint(weights * units).astype(np.int64)
 
 
 def unit_of(objective: str) -> float:
-    """Return the weight of one integer unit."""
+    """Return the weight that one integer unit of ``whole_weights`` represents."""
     return 1.0 if objective == "paper" else 1.0 / _UNITS
 
 
@@ -97,33 +100,35 @@ class Repaired:
 
     Args:
         objective: The objective that was maximized.
-        beliefs: The beliefs in their order, with the Boolean columns ``believed`` (p above one
-            half; false for missing beliefs) and ``repaired``.
+        beliefs: The beliefs in their original order, with the additional Boolean columns
+            ``believed`` (p_true above one half; false if missing) and ``repaired``.
         groups: Number of groups.
         optimal: Number of groups whose assignment is proven optimal.
-        value: The value of the assignment. For ``paper``, the sum of round(100 * p) over the true
-            statements; otherwise, the sum of the absolute weights that the assignment agrees with.
-        bound: An upper bound on the value of all assignments; equal to ``value`` when all groups
-            are optimal.
-        turned_true: Number of statements that are not believed but true in the assignment,
-            including missing ones.
-        turned_false: Number of statements that are believed but not true in the assignment.
-        free: Number of statements with the opposite truth value in another assignment of the same
-            value; only the tie rule decided them.
-        settled: Whether ``free`` is complete. It can be incomplete, and the tie rule can have
-            compared fewer assignments, if time ran out or if assignments differ by less than the
-            solver's tolerance (a few millionths of a weight).
-        missing: Number of rows without p.
-        inferred: Number of rows without p that are true in the assignment.
+        value: The value of the assignment. For ``paper``, the value is the sum of round(100 * p)
+            over the true statements. For the other objectives, the value is the sum of the absolute
+            weights of the statements whose truth value agrees with the sign of their weight.
+        bound: An upper bound on the value of all assignments; equals ``value`` if every group is
+            proven optimal.
+        turned_true: Number of statements that are true in the assignment but not believed; includes
+            statements with a missing belief.
+        turned_false: Number of statements that are believed but false in the assignment.
+        free: Number of statements that only the tie rule decided, because another assignment of
+            equal value has the opposite truth value.
+        settled: Whether ``free`` is complete. ``free`` can be incomplete, and the tie rule can have
+            compared fewer assignments, for two reasons: time ran out, or assignments differ by less
+            than the solver's tolerance (a few millionths of a weight).
+        missing: Number of rows without p_true.
+        inferred: Number of rows without p_true whose statement is true in the assignment.
         unasked: Number of combinations of a relation and an ordered pair of different items of a
             group that have no row.
-        status: ``optimal``, or ``timeout`` when time ran out before every proof was complete.
+        status: ``optimal``, or ``timeout`` if time ran out before every group was proven optimal.
         seconds: Duration of the repair.
-        table: One row per group: the group columns, statements, missing, value, bound, optimal,
-            turned_true, turned_false, free.
-        assignment: All statements true in the assignment, asked or not, sorted: the group columns,
-            subject, relation, object, p_true (null when missing or not asked) and ``repaired``,
-            which is True. The table can be used as beliefs, and violates no constraint.
+        table: One row per group, with the group columns, statements, missing, value, bound,
+            optimal, turned_true, turned_false and free.
+        assignment: All statements that are true in the assignment, sorted, including statements
+            without a row in the beliefs. The columns are the group columns, subject, relation,
+            object, p_true (null if the statement has no belief) and ``repaired``, which is always
+            True. The table can be used as beliefs, and violates no constraint.
 
     Examples:
         >>> import tacit
@@ -158,11 +163,11 @@ class Repaired:
         )
 
     def _repr_html_(self) -> str:
-        """Return the beliefs before and after repair as HTML for a notebook."""
+        """Return a summary and the beliefs, before and after repair, as HTML for a notebook."""
         return f"<p>{self!r}</p>{self.beliefs._repr_html_()}"
 
     def to_json(self) -> dict[str, Any]:
-        """Return the result in the stable format of ``tacit repair --json``."""
+        """Return the result as a mapping in the stable format of ``tacit repair --json``."""
         keys = ("objective", "groups", "optimal", "value", "bound", "turned_true", "turned_false")
         more = ("free", "settled", "missing", "inferred", "unasked", "status")
         stable = {key: getattr(self, key) for key in keys} | {"seconds": self.seconds}
@@ -177,16 +182,16 @@ def repair(
     processes: int | None = None,
     groups: Sequence[str] | None = None,
 ) -> Repaired:
-    """Find the best consistent assignment, exactly unless time runs out.
+    """Find the best consistent assignment; the result is exact unless time runs out.
 
     Args:
-        beliefs: subject, relation, object, p_true (null = missing: weight 0), and the group
-            columns.
+        beliefs: A table with the columns subject, relation, object and p_true (null if missing,
+            with weight 0), and the group columns.
         ontology: The constraints.
         objective: ``paper``, ``log-odds`` or ``margin``.
-        time_limit: Seconds after which to stop with the best assignment found and a proven bound;
-            None for no limit.
-        processes: Number of concurrent processes; None for one per core.
+        time_limit: Time limit in seconds, after which repair stops with the best assignment found
+            and a proven upper bound. None for no limit.
+        processes: Number of concurrent processes; None for one process per core.
         groups: The columns that identify a group, as in
             :func:`tacit.coherence.beliefs.group_columns`.
 
@@ -194,7 +199,7 @@ def repair(
         DataError: The beliefs are malformed, or contain a statement twice.
         RequestError: The objective, the time limit, the number of processes or a group column is
             invalid.
-        RepairError: The assignment violates a constraint (never expected).
+        RepairError: The assignment violates a constraint, which is a bug.
     """
     started = time.monotonic()
     check_objective(objective)
@@ -299,5 +304,5 @@ def _named(
 
 
 def _number(value: float, objective: str) -> float:
-    """Round a value for ``paper``, whose weights are integers."""
+    """Round an assignment's value if the objective is ``paper``, whose weights are integers."""
     return round(value) if objective == "paper" else value

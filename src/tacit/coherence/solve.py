@@ -1,4 +1,4 @@
-"""Dispatch of each problem to the cheapest exact solver, on one core or several."""
+"""Solution of repair problems, each by the cheapest exact solver, in one or several processes."""
 
 from __future__ import annotations
 
@@ -36,14 +36,14 @@ _PAIR = 2
 
 @dataclass(frozen=True)
 class Answers:
-    """The chosen assignments for the problems of a bucket.
+    """The chosen assignments for all problems of a bucket.
 
     Args:
-        true: Whether each statement is true, shape (p, v).
-        free: Whether the tie rule alone decided each statement, shape (p, v).
-        bound: Upper bound on the value of all assignments, shape (p,).
-        optimal: Whether the assignment is proven optimal, shape (p,).
-        settled: Whether the tie rule chose among all best assignments, shape (p,).
+        true: Whether each statement is true in the chosen assignment, shape (p, v).
+        free: Whether only the tie rule decided the truth value of each statement, shape (p, v).
+        bound: Upper bound on the value of all assignments of each problem, shape (p,).
+        optimal: Whether the assignment of each problem is proven optimal, shape (p,).
+        settled: Whether the tie rule compared all best assignments of each problem, shape (p,).
     """
 
     true: Booleans
@@ -61,12 +61,12 @@ def solve(
     Args:
         buckets: The problems.
         families: The ontology's families.
-        items: The names of the items, for the tie rule.
+        items: The names of the items, from which the tie-breaking numbers are computed.
         effort: The time limit and the number of processes.
 
     Returns:
-        The answers for each bucket. They do not depend on the number of processes unless time runs
-        out.
+        The answers for each bucket. The answers do not depend on the number of processes unless
+        time runs out.
 
     Raises:
         WorkError: A worker process died.
@@ -98,12 +98,13 @@ def solve_one(
     deadline: float = math.inf,
     report: Callable[[Solution], None] | None = None,
 ) -> Solution:
-    """Solve one program with the appropriate method.
+    """Solve one integer program by dynamic programming or by the general solver.
 
     Args:
         program: The program to solve.
         deadline: The `time.monotonic` value at which to stop with the best assignment found.
-        report: Receives a solution that is not proven optimal yet, before a long search.
+        report: A function that receives a solution that is not yet proven optimal, before a long
+            search.
     """
     if not program.total:
         return solve_program(program, deadline, report)
@@ -126,7 +127,7 @@ def solve_one(
 
 
 def _least(solution: Solution, program: Program) -> Solution:
-    """Reduce a solution to its forward statements of positive weight and their consequences."""
+    """Keep only the forward statements of positive weight and their consequences in a solution."""
     index = clauses_of(program.family, program.n).index
     weights = np.where(index >= 0, program.weights[index], 0)[0]
     forward = (index[0] >= 0) & solution.true[index[0]] & (weights > 0)
@@ -147,7 +148,7 @@ def _blank(bucket: Bucket) -> Answers:
 def _solve_listed(
     bucket: Bucket, family: Family, items: Sequence[str], answer: Answers
 ) -> Booleans:
-    """Solve the problems with enumerable assignments; return which these are, shape (p,)."""
+    """Solve problems with enumerable assignments; return whether each is solved, shape (p,)."""
     n = bucket.items.shape[1]
     assignments = all_assignments(family, n)
     if assignments is None:
@@ -197,7 +198,7 @@ def _closed(arcs: Booleans, index: Integers) -> Booleans:
 
 
 def _listed(pairs: Booleans, index: Integers) -> Booleans:
-    """Convert pairs of items, shape (n, n), to the statements of an order, shape (v,)."""
+    """Convert a matrix of item pairs, shape (n, n), to the statements of an order, shape (v,)."""
     statements = np.zeros(index.max() + 1, dtype=bool)
     statements[index[0][index[0] >= 0]] = pairs[index[0] >= 0]
     return statements
@@ -211,7 +212,7 @@ def _seconds(program: Program) -> float:
 
 
 def _solve_hard(programs: list[Program], effort: Effort) -> list[Solution]:
-    """Solve programs in this process, or in workers if that is faster or a deadline could pass."""
+    """Solve programs in this process or in workers, depending on their cost and the deadline."""
     solutions: dict[int, Solution] = {}
     limited = effort.deadline < math.inf
     alone = min(effort.processes, len(programs)) <= 1 and not limited
@@ -248,7 +249,7 @@ def _solve_hard(programs: list[Program], effort: Effort) -> list[Solution]:
 
 
 def _short_solutions(programs: list[Program], deadline: float) -> dict[int, Solution]:
-    """Solve the first and shortest programs, while they take less time than starting a worker."""
+    """Solve the shortest programs in this process, because starting a worker takes longer."""
     costs = itertools.accumulate(map(_seconds, programs))
     short = sum(cost < _WORTH_WORKERS / 2 for cost in costs)
     found: dict[int, Solution] = {}
@@ -257,7 +258,7 @@ def _short_solutions(programs: list[Program], deadline: float) -> dict[int, Solu
 
 
 def _quick_solutions(programs: list[Program], deadline: float) -> dict[int, Solution]:
-    """Return fallback solutions of long programs, in case a worker is stopped before it reports."""
+    """Return fallback solutions of long programs whose workers may stop before they report."""
     long = [number for number, program in enumerate(programs) if _seconds(program) > 1]
     found = {}
     for done, number in enumerate(long):

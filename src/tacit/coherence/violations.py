@@ -1,10 +1,10 @@
-"""The constraints that apply to the believed statements, and which of them are violated.
+"""The constraints that apply to the believed statements, and whether each is violated.
 
-Counts are per constraint, as in Gu et al. 2023 (section 6.1). A symmetric, asymmetric or inverse
-constraint connects an unordered pair of statements, and applies when at least one of them is
-believed. A transitive constraint connects three items, and applies when both premises are believed.
-A constraint that applies is violated, satisfied or undecided. It is undecided when the truth of one
-of its statements is unknown.
+Applicable and violated constraints are counted as in section 6.1 of Gu et al. 2023. A symmetric,
+asymmetric or inverse constraint connects two statements in no particular order, and applies if at
+least one of the two statements is believed. A transitive constraint connects three items, and
+applies if both of its premises are believed. A constraint that applies is violated, satisfied or
+undecided. A constraint is undecided if the truth value of one of its statements is unknown.
 """
 
 from __future__ import annotations
@@ -28,16 +28,18 @@ def applicable(
     """List the constraints that apply.
 
     Args:
-        believed: The believed statements, each once: integer columns g (group), s (subject), r
-            (relation, as an index in the ontology) and o (object).
+        believed: The believed statements without duplicates, as integer columns g (group), s
+            (subject), r (relation, as an index in the ontology) and o (object).
         ontology: The constraints.
-        disbelieved: The statements known to be disbelieved, in the same columns. Statements in
-            neither table are unknown. If None, every statement that is not believed is disbelieved.
+        disbelieved: The statements known to be disbelieved, as the integer columns g, s, r and o.
+            The truth values of statements in neither table are unknown. If ``disbelieved`` is None,
+            every statement that is not believed counts as disbelieved.
 
     Returns:
-        One row per constraint: kind, g, its statements s1, r1, o1, s2, r2, o2 and, if transitive,
-        s3, r3, o3 (otherwise null), and ``violated``. ``violated`` is null when the constraint is
-        undecided because one of its statements is unknown.
+        One row per constraint, with the columns kind, g, s1, r1, o1, s2, r2, o2, s3, r3, o3 and
+        ``violated``. The columns of the third statement are null unless the constraint is
+        transitive. ``violated`` is null if the constraint is undecided because the truth value of
+        one of its statements is unknown.
     """
     counters: dict[str, Callable[[_Decided, Ontology], pl.DataFrame]] = {
         "symmetric": _symmetric,
@@ -58,12 +60,14 @@ def applicable(
 
 @dataclass(frozen=True)
 class _Decided:
-    """The statements whose truth is known.
+    """The statements whose truth value is known.
 
     Args:
-        believed: The believed statements: g, s, r, o.
-        truth: All statements whose truth is known: g, s, r, o and the Boolean ``true``.
-        closed: Whether all other statements are disbelieved; if not, they are unknown.
+        believed: The believed statements, with the columns g, s, r and o.
+        truth: All statements whose truth value is known, with the columns g, s, r, o and the
+            Boolean column ``true``.
+        closed: Whether all statements that are not in ``truth`` count as disbelieved rather than
+            unknown.
     """
 
     believed: pl.DataFrame
@@ -79,7 +83,7 @@ class _Decided:
         return cls(believed, pl.concat([truth, false]), closed=False)
 
     def having(self, ontology: Ontology, flag: str) -> pl.DataFrame:
-        """Return the believed statements on two different items, for relations with a property."""
+        """Return believed statements on two different items, in relations with a property."""
         relations = [
             number for number, each in enumerate(ontology.relations.values()) if getattr(each, flag)
         ]
@@ -87,9 +91,9 @@ class _Decided:
         return self.believed.filter(pl.col("r").is_in(relations), pl.col("s") != pl.col("o"))
 
     def other(self, frame: pl.DataFrame, of: tuple[str, str, str]) -> pl.DataFrame:
-        """Add the column ``other``: whether the statement that the columns ``of`` name is true.
+        """Add the column ``other``: the truth value of the statement whose parts are in ``of``.
 
-        ``other`` is null if the truth of the statement is unknown.
+        The column ``other`` is null if the truth value of the statement is unknown.
         """
         found = frame.join(
             self.truth.rename({"true": "other"}),
@@ -115,7 +119,7 @@ def _asymmetric(known: _Decided, ontology: Ontology) -> pl.DataFrame:
 
 
 def _reversed(known: _Decided, ontology: Ontology, flag: str, violated: pl.Expr) -> pl.DataFrame:
-    """Return the constraints between a statement and the same relation in the other direction."""
+    """Return the constraints that connect a statement with its reverse under the same relation."""
     reverse = ("o", "r", "s")
     paired = known.other(known.having(ontology, flag), reverse)
     # A pair believed in both directions occurs twice; keep one row.
@@ -169,7 +173,7 @@ def _excludes(known: _Decided, ontology: Ontology) -> pl.DataFrame:
 
 
 def _only_one() -> pl.Expr:
-    """Return an expression for whether the other statement is not believed."""
+    """Return an expression that is true if the second statement of a constraint is not believed."""
     return ~_TRUE.fill_null(value=False)
 
 

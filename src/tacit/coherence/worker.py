@@ -1,4 +1,4 @@
-"""A worker process: reads programs from standard input and writes solutions to standard output."""
+"""A repair worker: reads programs from standard input, writes solutions to standard output."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def main() -> None:
-    """Solve the programs from standard input."""
+    """Solve the programs that arrive on standard input."""
     # Only `tacit.coherence.workers` starts this process and writes to it.
     programs, until = pickle.load(sys.stdin.buffer)  # noqa: S301
     deadline = time.monotonic() + until - time.time()

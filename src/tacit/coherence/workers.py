@@ -1,4 +1,4 @@
-"""Solving programs in turn, in this process or in workers that are stopped at the deadline."""
+"""Solution of a list of programs, in this process or in workers that stop at the deadline."""
 
 from __future__ import annotations
 
@@ -30,13 +30,15 @@ _LONGEST_MARGIN = 1.0
 def solve_in_turn(
     programs: Sequence[Program], solve_one: SolveOne, deadline: float, report: Report
 ) -> None:
-    """Solve programs in order, each with an equal share of the remaining time.
+    """Solve programs in order; each program may use an equal share of the remaining time.
 
     Args:
         programs: The programs to solve.
-        solve_one: Solves one program by a deadline and reports intermediate solutions.
+        solve_one: A function that solves one program before a deadline and reports intermediate
+            solutions.
         deadline: The `time.monotonic` value at which to stop.
-        report: Receives the index of a program and a solution; later solutions are better.
+        report: A function that receives the index of a program and a solution; later solutions of a
+            program are better than earlier solutions.
     """
     for number, program in enumerate(programs):
         now = time.monotonic()
@@ -50,12 +52,12 @@ def solve_in_turn(
 
 @dataclass
 class Worker:
-    """A process that solves programs, with the latest solution of each.
+    """A process that solves programs, with the latest solution of each program.
 
     Args:
         process: The process.
-        solutions: The solutions by index of the program, filled by the reader thread.
-        reader: The thread that reads solutions from the process.
+        solutions: The solutions by index of the program; the reader thread adds them.
+        reader: The thread that reads solutions from the worker process.
     """
 
     process: subprocess.Popen[bytes]
@@ -64,10 +66,10 @@ class Worker:
 
     @classmethod
     def start(cls, programs: Sequence[Program], deadline: float) -> Worker:
-        """Start a process and send it programs.
+        """Start a worker process and send programs to it.
 
         Raises:
-            WorkError: The process ended before it had read the programs.
+            WorkError: The worker process ended before it had read the programs.
         """
         # One thread per worker, because the workers already share the cores.
         environment = os.environ | {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
@@ -85,7 +87,7 @@ class Worker:
         return worker
 
     def finish(self, deadline: float) -> dict[int, Solution]:
-        """Wait for all solutions, at most until the deadline, and return those available.
+        """Wait for all solutions, but not past the deadline, and return the available solutions.
 
         Raises:
             WorkError: The process failed.
@@ -98,7 +100,7 @@ class Worker:
         return dict(self.solutions)
 
     def stop(self) -> None:
-        """Kill the process, whether it has finished or not."""
+        """Kill the worker process, whether or not it has finished."""
         self.process.kill()
         self.process.wait()
         self.reader.join()
@@ -124,7 +126,7 @@ class Worker:
 
 
 def _read(stream: IO[bytes] | None, solutions: dict[int, Solution]) -> None:
-    """Store the latest solution of each program until the process ends."""
+    """Store the latest solution of each program until the worker process ends."""
     while stream is not None:
         try:
             number, solution = pickle.load(stream)  # noqa: S301 - our own worker wrote it

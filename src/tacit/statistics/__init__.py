@@ -1,10 +1,11 @@
 """Confidence intervals, chance levels and significance tests.
 
-`intervals` resamples clusters. `ranking` computes average precision and AUROC, `permutation` their
-chance level, and `studentised` their p-values and intervals. `prediction` computes all of these for
-one predictor, and adjusts p-values for multiple tests. `conditional` computes
-P(right | marked) - P(right). `agreement` computes the agreement of two raters, and `scale` fits
-slopes over the size of models.
+`intervals` resamples clusters. `ranking` computes average precision and AUROC, `permutation`
+computes the chance level of average precision, and `studentised` computes p-values and intervals of
+ranking metrics. `prediction` computes all of these statistics for one predictor, and adjusts
+p-values for multiple tests. `conditional` estimates the difference P(right | marked) - P(right)
+with an interval. `agreement` computes the agreement of two raters, and `scale` fits slopes of a
+metric over model size.
 """
 
 from tacit.statistics.intervals import (

@@ -1,4 +1,4 @@
-"""The agreement of two raters: the share of equal ratings, and Cohen's kappa."""
+"""Agreement of two raters: the share of equal ratings, and Cohen's kappa."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ class Agreement:
     """The agreement of two raters on two categories.
 
     Args:
-        n: Number of items that both rated.
-        agreement: The share of equal ratings, with Wilson's interval.
-        kappa: Cohen's kappa with its asymptotic interval, cut at -1 and 1.
-        no_interval: Why kappa is undefined or has no interval, one of the constants of this module;
-            None if it has one.
+        n: Number of items that both raters have rated.
+        agreement: The share of items with equal ratings, with Wilson's interval.
+        kappa: Cohen's kappa with its asymptotic interval, clipped to the range from -1 to 1.
+        no_interval: The reason why kappa is undefined or has no interval, as a constant of this
+            module; None if kappa has an interval.
     """
 
     n: int
@@ -39,7 +39,7 @@ class Agreement:
 
 
 def agreement(first: ArrayLike, second: ArrayLike, level: float = 0.95) -> Agreement:
-    """Compute the agreement of two raters.
+    """Compute the agreement of two raters on the same items.
 
     Args:
         first: The first rater's ratings, 0 or 1, shape (items,).
@@ -57,7 +57,7 @@ def agreement(first: ArrayLike, second: ArrayLike, level: float = 0.95) -> Agree
 def _kappa(
     counts: np.ndarray[Any, np.dtype[np.int64]], level: float
 ) -> tuple[Estimate, str | None]:
-    """Return Cohen's kappa of a table of counts, and why it has no value or no interval."""
+    """Return Cohen's kappa of a table of counts, and the reason for a missing value or interval."""
     from statsmodels.stats.inter_rater import cohens_kappa
 
     if not counts.sum():

@@ -1,7 +1,7 @@
 """Errors of predicted probabilities: Brier score and expected calibration error.
 
-The functions with a plural name take weights of the rows, shape (samples, rows), for many samples
-at once; a row that is drawn twice has the weight 2.
+Functions with a plural name evaluate many samples at once. The weights, shape (samples, rows),
+count how often each sample contains each row.
 """
 
 from __future__ import annotations
@@ -24,36 +24,36 @@ BINS = 10
 
 
 def brier_score(right: ArrayLike, probability: ArrayLike) -> float | None:
-    """Compute the mean squared difference of the probability and the outcome; None without rows.
+    """Compute the mean squared difference of probability and outcome; None if there are no rows.
 
     Args:
-        right: Whether each row is right, shape (rows,).
-        probability: The predicted probability that it is, shape (rows,).
+        right: Whether each row is correct, shape (rows,).
+        probability: The predicted probability that each row is correct, shape (rows,).
     """
     return _one(brier_scores(right, probability, _once(right)))
 
 
 def brier_scores(right: ArrayLike, probability: ArrayLike, weights: Floats) -> Floats:
-    """Compute the Brier score of each sample; nan without rows."""
+    """Compute the Brier score of each sample; nan for a sample without rows."""
     errors = (np.asarray(probability) - np.asarray(right, dtype=np.float64)) ** 2
     return divided(weights @ errors, weights.sum(axis=-1))
 
 
 def calibration_error(right: ArrayLike, probability: ArrayLike) -> float | None:
-    """Compute the expected calibration error; None without rows.
+    """Compute the expected calibration error; None if there are no rows.
 
-    This is the mean, over the rows, of the distance between the mean probability and the share of
-    right rows in the bin of each row.
+    The error is a mean over bins, weighted by their number of rows. In each bin, the function
+    computes the absolute difference between the mean probability and the share of correct rows.
 
     Args:
-        right: Whether each row is right, shape (rows,).
-        probability: The predicted probability that it is, shape (rows,).
+        right: Whether each row is correct, shape (rows,).
+        probability: The predicted probability that each row is correct, shape (rows,).
     """
     return _one(calibration_errors(right, probability, _once(right)))
 
 
 def calibration_errors(right: ArrayLike, probability: ArrayLike, weights: Floats) -> Floats:
-    """Compute the expected calibration error of each sample; nan without rows."""
+    """Compute the expected calibration error of each sample; nan for a sample without rows."""
     excess = np.asarray(probability) - np.asarray(right, dtype=np.float64)
     in_bin = np.eye(BINS)[bin_of(probability)]
     gaps = np.abs((weights * excess) @ in_bin)
@@ -61,7 +61,7 @@ def calibration_errors(right: ArrayLike, probability: ArrayLike, weights: Floats
 
 
 def bin_of(probability: ArrayLike) -> Ints:
-    """Return the bin of each probability, from 0."""
+    """Return the index of the bin that contains each probability, counted from 0."""
     inner = np.linspace(0, 1, BINS + 1)[1:-1]
     bins: Ints = np.searchsorted(inner, np.asarray(probability, dtype=np.float64))
     return bins
@@ -69,11 +69,11 @@ def bin_of(probability: ArrayLike) -> Ints:
 
 @dataclass(frozen=True)
 class Bin:
-    """The rows with probabilities in one bin.
+    """The rows whose probabilities lie in one bin.
 
     Args:
-        low: The lower end, which the bin does not include, unless it is 0.
-        high: The upper end, which it includes.
+        low: The lower end of the bin, which is not part of the bin unless it is 0.
+        high: The upper end of the bin, which is part of the bin.
         rows: The indexes of the rows.
         predicted: The mean probability.
     """
@@ -85,7 +85,7 @@ class Bin:
 
 
 def calibration_bins(probability: ArrayLike) -> list[Bin]:
-    """Return the bins that contain rows, from the lowest."""
+    """Return all bins that contain rows, in ascending order."""
     values, bins = np.asarray(probability, dtype=np.float64), bin_of(probability)
     ends = np.linspace(0, 1, BINS + 1)
     found = [(at, np.flatnonzero(bins == at)) for at in range(BINS)]

@@ -1,25 +1,28 @@
-"""P(right | marked) - P(right) of items, with an interval from studentised permutations of marks.
+"""P(right | marked) - P(right) over items, with an interval from studentised permutations.
 
-An item, such as a background fact, is linked to rows, such as anchor questions, each of which is
-right or wrong. The value of an item is the share of its rows that are right. Each item counts once.
+An item, such as a background fact, is linked to rows, such as anchor questions, and each row is
+correct or incorrect. The value of an item is the share of its linked rows that are correct. Each
+item counts once.
 
-1. The gain is converted to the log odds ratio between marked and other items. This scale is
-   unbounded, and 0 means that marks and values are independent.
-2. Its standard error is the jackknife's: the root of the summed squared changes from leaving out
-   the links of one cluster at a time.
-3. The same two steps are repeated for permutations of the marks that keep the marks of a cluster
-   together. The interval contains the log odds ratios that the permutations do not reject, as in
-   `studentised`.
-4. The ends are converted back to gains, with the share of marked items and the mean value fixed.
-   They are therefore gains that these two values allow.
-5. The share of marked items is itself an estimate, and the gain is nearly proportional to the share
-   of other items. An end with the same sign as the gain is therefore moved away from the gain on
-   the logarithmic scale: its distance and the distance due to the share's error are combined in
-   quadrature. No end changes its sign.
+1. The gain P(right | marked) - P(right) is converted to the log odds ratio between marked and
+   unmarked items. The log odds ratio is unbounded, and a log odds ratio of 0 means that marks and
+   values are independent.
+2. The standard error of the log odds ratio is a jackknife estimate. The jackknife leaves out the
+   links of one cluster at a time, and the squared changes of the log odds ratio are summed over
+   clusters.
+3. The log odds ratio and its standard error are also computed for permutations of the marks that
+   keep the marks of a cluster together. The interval contains the log odds ratios that the
+   permutations do not reject, as in `studentised`.
+4. Both ends of the interval are converted back to gains, with the share of marked items and the
+   mean value held fixed.
+5. The share of marked items is also an estimate, and the gain is nearly proportional to the share
+   of unmarked items. An end of the interval that has the same sign as the gain is therefore moved
+   away from the gain on a logarithmic scale. The new distance from the gain combines the old
+   distance and the error of the share in quadrature. No end changes its sign.
 
-There is no interval if the share of right rows among the marked or the other items is 0 or 1,
-because the log odds ratio is then infinite. Nor is there one if there are few items on either side,
-because their error cannot be estimated.
+There is no interval if the share of correct rows is 0 or 1 among the marked or the unmarked items,
+because the log odds ratio is then infinite. There is also no interval if there are few marked or
+few unmarked items, because their standard error cannot be estimated.
 """
 
 from __future__ import annotations
@@ -59,12 +62,12 @@ _STEP = 1e-4  # in the log-odds of the share, for a numerical derivative
 
 @dataclass(frozen=True)
 class Links:
-    """Links from items to rows. An item without a link is not counted.
+    """Links from items to rows. An item without a link to a row is ignored.
 
     Args:
-        item: The item of each link, counted from 0, shape (links,).
-        cluster: The cluster of the linked row, shape (links,).
-        right: Whether the linked row is right, shape (links,).
+        item: The index of the item of each link, counted from 0, shape (links,).
+        cluster: The cluster of each linked row, shape (links,).
+        right: Whether each linked row is correct, shape (links,).
     """
 
     item: ArrayLike
@@ -74,17 +77,18 @@ class Links:
 
 @dataclass(frozen=True)
 class Gain:
-    """The difference between P(right | marked) and P(right).
+    """The difference between P(right | marked) and P(right), with an interval.
 
     Args:
         marked: Number of marked items.
-        others: Number of other items.
-        given_marked: Mean value of the marked items; None if there are no marked items.
-        given_others: Mean value of the other items; None if there are no other items.
+        others: Number of unmarked items.
+        given_marked: Mean value of the marked items; None if no item is marked.
+        given_others: Mean value of the unmarked items; None if all items are marked.
         mean: Mean value of all items; None if there are no items.
-        gain: given_marked - mean, with its interval; without a value if no item is marked.
-        no_interval: The reason why there is no interval, one of the constants of this module; None
-            if there is an interval.
+        gain: The difference given_marked - mean, with its interval; without a value if no item is
+            marked.
+        no_interval: The reason why the gain has no interval, as a constant of this module; None if
+            the gain has an interval.
     """
 
     marked: int
@@ -102,7 +106,7 @@ def conditional_gain(marked: ArrayLike, links: Links, how: Permutations | None =
     Args:
         marked: Whether each item is marked, shape (items,).
         links: The links from items to rows.
-        how: The number of permutations, their seed and the confidence level.
+        how: The number of permutations, the random seed and the confidence level.
     """
     table = _Table.of(np.asarray(marked, dtype=bool), links)
     own = table.marked
@@ -126,15 +130,16 @@ def conditional_gain(marked: ArrayLike, links: Links, how: Permutations | None =
 
 @dataclass(frozen=True)
 class _Table:
-    """Items that have a link, sorted by the cluster of their first link.
+    """All items with a link, sorted by the cluster of their first link.
 
     Args:
         marked: Shape (items,).
         values: Shape (items,).
-        starts: Index of the first item of each cluster of items, shape (clusters,).
-        weights: Total weight of each item's links into each cluster, shape (clusters, items). The
+        starts: Index of the first item in each cluster of items, shape (clusters,).
+        weights: Total weight of each item's links into each cluster, shape (clusters, items). All
             links of an item have equal weights that sum to 1.
-        right: As ``weights``, for the links to right rows only.
+        right: Total weight of each item's links to correct rows in each cluster, shape (clusters,
+            items).
     """
 
     marked: NDArray[np.bool_]
@@ -165,7 +170,7 @@ class _Table:
         return cls(marked[given[order]], values.astype(float), starts, weights, counted)
 
     def why_not(self) -> str | None:
-        """Return why there can be no interval whatever the permutations, or None if there can."""
+        """Return the reason why no interval is possible; None if an interval may be possible."""
         if self.marked.sum() < FEWEST_ITEMS:
             return FEW_MARKED
         if (~self.marked).sum() < FEWEST_ITEMS:
@@ -185,7 +190,7 @@ class _Table:
         return _widened(low, gain, from_share), _widened(high, gain, from_share)
 
     def _share_moves(self, log_odds: float, mean: float, level: float) -> float:
-        """Return the half-width of log(gain)'s interval that is due to the share's error."""
+        """Return the half-width of log(gain)'s interval that the error of the share causes."""
         items = np.stack([self.marked, np.ones(len(self.marked))], axis=1)
         counts: Floats = self.weights @ items
         (value,), moved = _log_odds(counts[:, :1], counts[:, 1:])
@@ -196,7 +201,7 @@ class _Table:
         return reach * abs(np.log(above / below)) / (2 * _STEP) if below * above > 0 else 0.0
 
     def _scaled(self, marked: NDArray[np.bool_]) -> tuple[Floats, Floats]:
-        """Compute the log odds ratio and its standard error for each row of marks."""
+        """Compute the log odds ratio and its standard error for each permutation of the marks."""
         ways = marked.T.astype(np.float64)
         all_weights, all_right = self.weights.sum(axis=1), self.right.sum(axis=1)
         weights, right = self.weights @ ways, self.right @ ways
@@ -206,7 +211,7 @@ class _Table:
             return log_odds - others, np.sqrt(((moved - moved_others) ** 2).sum(axis=0))
 
     def _permuted(self, how: Permutations) -> Iterator[NDArray[np.bool_]]:
-        """Yield permuted marks, clusters together, in batches (permutations, items)."""
+        """Yield permuted marks, with clusters kept together, in batches (permutations, items)."""
         random = np.random.default_rng(how.seed)
         items = len(self.marked)
         sizes = np.diff(self.starts, append=items)
@@ -223,11 +228,11 @@ class _Table:
 
 
 def _log_odds(right: Floats, weights: Floats) -> tuple[Floats, Floats]:
-    """Compute the log-odds of the share of right rows, and the change due to each cluster.
+    """Compute the log-odds of the share of correct rows, and its change without each cluster.
 
     Args:
-        right: Total weight of right rows, shape (clusters, assignments of marks).
-        weights: Total weight of all rows, of the same shape.
+        right: Total weight of the correct rows, shape (clusters, permutations).
+        weights: Total weight of all rows, shape (clusters, permutations).
     """
     all_weights = weights.sum(axis=0)
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -239,10 +244,10 @@ def _log_odds(right: Floats, weights: Floats) -> tuple[Floats, Floats]:
 
 
 def _gain(log_odds: float, share: float, mean: float) -> float:
-    """Compute P(right | marked) - P(right) from a log odds ratio.
+    """Compute the gain P(right | marked) - P(right) from a log odds ratio.
 
-    The probability x of marked and right solves
-    x(1 - share - mean + x) = odds (share - x)(mean - x).
+    The probability x that an item is marked and right solves x(1 - share - mean + x) = odds (share
+    - x)(mean - x).
     """
     odds = float(np.exp(log_odds))
     if abs(odds - 1) < _NEARLY_ONE:
@@ -253,7 +258,7 @@ def _gain(log_odds: float, share: float, mean: float) -> float:
 
 
 def _widened(end: float, gain: float, from_share: float) -> float:
-    """Return an end of the gain's interval, moved outwards to account for the share's error."""
+    """Return an end of the gain's interval, moved outwards by the error of the share."""
     if end * gain <= 0:
         return end
     distance = float(np.log(end / gain))

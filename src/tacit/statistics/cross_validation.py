@@ -1,4 +1,4 @@
-"""Cross-validated logistic regression that keeps groups of rows together."""
+"""Cross-validated logistic regression that keeps all rows of a group in the same fold."""
 
 from __future__ import annotations
 
@@ -19,20 +19,23 @@ _RARE = 10
 def out_of_fold(
     labels: ArrayLike, numbers: ArrayLike, categories: ArrayLike, groups: ArrayLike
 ) -> Floats | None:
-    """Predict each row from the rows of other folds, by an L2-penalised logistic regression.
+    """Predict each row by an L2-penalised logistic regression that is fitted on the other folds.
 
-    Numbers are standardised and categories one-hot encoded, both within the training rows. The
-    folds depend on the groups' names and sizes, not on the order of the rows.
+    Numeric predictors are standardised and categories are one-hot encoded, based on the training
+    rows only. The folds depend only on the names and sizes of the groups, not on the order of the
+    rows.
 
     Args:
-        labels: Whether each row is positive, shape (rows,). Each group has rows of both labels.
+        labels: Whether each row is positive, shape (rows,). Each group must contain both positive
+            and negative rows.
         numbers: Numeric predictors, shape (rows, numbers).
         categories: A categorical predictor, shape (rows,).
-        groups: The group of each row, shape (rows,). All rows of a group are in the same fold; with
-            fewer groups than ``FOLDS``, there is one fold per group.
+        groups: The group of each row, shape (rows,). All rows of a group are in the same fold. If
+            there are fewer groups than ``FOLDS``, each group is a fold.
 
     Returns:
-        The predicted probability of a positive row, shape (rows,); None with fewer than two groups.
+        The predicted probability that each row is positive, shape (rows,); None if there are fewer
+        than two groups.
     """
     from sklearn.compose import make_column_transformer
     from sklearn.linear_model import LogisticRegression

@@ -1,20 +1,21 @@
 """Estimates with confidence intervals for clustered observations.
 
-Statements about the same thing are not independent, so things (clusters) are resampled: all rows of
-a cluster stay together. An interval is computed in three steps.
+Statements about the same thing are not independent, so the bootstrap resamples things (clusters)
+and keeps all rows of a cluster together. The confidence interval of a statistic is computed in
+three steps.
 
 1. The rows are summed by cluster. Clusters whose denominators are all 0 are dropped.
-2. Each resample draws as many clusters as there are, with replacement, and computes the statistic
-   from their sums.
-3. The ends are percentiles of the resampled statistics, with linear interpolation. Resamples in
-   which the statistic is undefined are ignored.
+2. Each resample draws clusters with replacement, as many as the data contain, and computes the
+   statistic from the sums of the drawn clusters.
+3. The ends of the interval are percentiles of the resampled statistics, with linear interpolation.
+   Resamples in which the statistic is undefined are ignored.
 
-There is no interval with fewer than ``FEWEST_CLUSTERS`` clusters, or if the statistic is the same
-in all resamples, for example because it is 1 in every cluster: neither shows how much clusters
-vary.
+A ratio of sums has no interval if it has fewer than ``FEWEST_CLUSTERS`` clusters, because so few
+clusters do not show how much clusters vary. A statistic that has the same value in all resamples
+also has no interval, for example a statistic that is 1 in every cluster.
 
-The draws depend only on the seed and the number of clusters. Statistics over the same clusters
-therefore use the same resamples, and a difference is paired.
+The random draws depend only on the seed and the number of clusters. Statistics over the same
+clusters therefore use the same resamples, so that differences between statistics are paired.
 """
 
 from __future__ import annotations
@@ -47,9 +48,10 @@ class Estimate:
     """A statistic and its confidence interval.
 
     Args:
-        value: The statistic; None if it is undefined.
-        low: The lower end; None if there is no interval (see ``no_interval_because``).
-        high: The upper end; None if ``low`` is None.
+        value: The value of the statistic; None if the statistic is undefined.
+        low: The lower end of the interval; None if there is no interval (see
+            ``no_interval_because``).
+        high: The upper end of the interval; None if ``low`` is None.
     """
 
     value: float | None
@@ -58,24 +60,26 @@ class Estimate:
 
     @property
     def interval(self) -> list[float] | None:
-        """Both ends, ready for JSON; None if there is no interval."""
+        """Both ends of the interval, ready for JSON; None if there is no interval."""
         return None if self.low is None or self.high is None else [self.low, self.high]
 
 
 @dataclass(frozen=True)
 class Change(Estimate):
-    """A difference or a slope, its confidence interval and its p-value.
+    """A difference or a slope, with its confidence interval and p-value.
 
     Args:
-        p_value: Two-sided, against 0, from the resamples of the interval; below 1 minus the
-            confidence level exactly if the interval excludes 0. None if there is no interval.
+        p_value: The two-sided p-value against a value of 0, from the same resamples as the
+            interval. The p-value is below 1 minus the confidence level exactly if the interval
+            excludes 0. Without an interval, the p-value is None, or 1 if the statistic is 0 in all
+            resamples.
     """
 
     p_value: float | None = None
 
     @property
     def estimate(self) -> Estimate:
-        """The value and the interval alone."""
+        """The value and the interval without the p-value."""
         return Estimate(self.value, self.low, self.high)
 
 
@@ -95,10 +99,11 @@ class Bootstrap:
 
     @classmethod
     def for_pairs(cls, models: int) -> Bootstrap:
-        """Return the bootstrap for the differences between all pairs of models.
+        """Return a bootstrap for the differences between all pairs of models.
 
-        With many models it has more resamples, because the smallest p-value is 2/(resamples + 1),
-        and Holm's correction multiplies it by the number of pairs.
+        The smallest possible p-value is 2/(resamples + 1), and Holm's correction multiplies
+        p-values by up to the number of pairs. The bootstrap therefore uses more resamples if there
+        are many models.
         """
         return cls(max(cls.resamples, _RESAMPLES_PER_PAIR * models * (models - 1) // 2))
 
@@ -109,8 +114,9 @@ class Bootstrap:
 
         Args:
             clusters: The cluster of each row, shape (rows,).
-            numerators: Shape (rows,), such as the number of right answers.
-            denominators: Shape (rows,), such as the number of answers.
+            numerators: The numerator of each row, such as its number of correct answers, shape
+                (rows,).
+            denominators: The denominator of each row, such as its number of answers, shape (rows,).
         """
         import numpy as np
 
@@ -125,13 +131,13 @@ class Bootstrap:
         *,
         all_defined: bool = False,
     ) -> Estimate:
-        """Estimate the mean of several ratios of sums (a macro average), ignoring undefined ones.
+        """Estimate the mean of several ratios of sums (a macro average), without undefined ratios.
 
         Args:
             clusters: The cluster of each row, shape (rows,).
             numerators: Shape (ratios, rows).
             denominators: Shape (ratios, rows).
-            all_defined: Whether the mean is undefined if any ratio is.
+            all_defined: Whether the mean is undefined if any of the ratios is undefined.
         """
         figure = _mean_of_all if all_defined else _mean
         return self._estimate(clusters, numerators, denominators, figure).estimate
@@ -139,7 +145,7 @@ class Bootstrap:
     def difference(
         self, clusters: ArrayLike, numerators: ArrayLike, denominators: ArrayLike
     ) -> Change:
-        """Estimate the second ratio of sums minus the first, both computed on the same resamples.
+        """Estimate the second of two ratios of sums minus the first, on the same resamples.
 
         Args:
             clusters: The cluster of each row, shape (rows,).
@@ -149,15 +155,16 @@ class Bootstrap:
         return self._estimate(clusters, numerators, denominators, _difference)
 
     def weighted(self, clusters: ArrayLike, figures: Callable[[Floats], Floats]) -> list[Estimate]:
-        """Estimate statistics of the rows that can be computed from weights of the rows.
+        """Estimate statistics that can be computed from weights of the rows.
 
-        All statistics are computed on the same resamples, so a difference of statistics is paired.
+        All statistics are computed on the same resamples, so that differences between statistics
+        are paired.
 
         Args:
             clusters: The cluster of each row, shape (rows,); at least one row.
-            figures: Maps weights, shape (samples, rows), to the statistics of each sample, shape
-                (samples, statistics), nan where undefined. The weight of a row is how often its
-                cluster is drawn.
+            figures: A function that maps weights, shape (samples, rows), to the statistics of each
+                sample, shape (samples, statistics). An undefined statistic is nan. The weight of a
+                row is the number of times that the row's cluster is drawn.
         """
         import numpy as np
 
@@ -179,11 +186,11 @@ class Bootstrap:
         ]
 
     def auroc(self, clusters: ArrayLike, right: ArrayLike, score: ArrayLike) -> Estimate:
-        """Estimate the area under the ROC curve of a score for right rows; ties count half.
+        """Estimate the AUROC of a score that predicts which rows are correct; ties count one half.
 
         Args:
             clusters: The cluster of each row, shape (rows,).
-            right: Whether each row is right, shape (rows,).
+            right: Whether each row is correct, shape (rows,).
             score: Shape (rows,), without nan.
         """
         import numpy as np
@@ -209,12 +216,12 @@ class Bootstrap:
         return Estimate(value, float(low), float(high))
 
     def change(self, value: float, resampled: Floats) -> Change:
-        """Return a statistic with its percentile interval and p-value.
+        """Return a statistic with its percentile interval and p-value, from given resamples.
 
         Args:
             value: The statistic of the observed rows; NaN if undefined.
-            resampled: The statistic of each resample, shape (resamples,). Resamples in which it is
-                undefined (NaN) are ignored.
+            resampled: The statistic of each resample, shape (resamples,). Resamples in which the
+                statistic is undefined (NaN) are ignored.
         """
         import numpy as np
 
@@ -232,7 +239,7 @@ class Bootstrap:
         return Change(float(value), float(low), float(high), p_value)
 
     def to_json(self) -> dict[str, Any]:
-        """Return the method and its parameters, ready for JSON."""
+        """Return the name and the parameters of the bootstrap, ready for JSON."""
         return {"method": "percentile bootstrap", **asdict(self)}
 
     def _estimate(
@@ -255,7 +262,7 @@ class Bootstrap:
         return self.change(value, np.concatenate(drawn))
 
     def draws(self, clusters: int) -> Iterator[Floats]:
-        """Yield the draws of each cluster per resample, in batches (resamples, clusters)."""
+        """Yield how often each resample draws each cluster, in batches (resamples, clusters)."""
         import numpy as np
 
         if self.resamples * clusters <= _CELLS:
@@ -268,10 +275,10 @@ class Bootstrap:
 
 
 def no_interval_because(clusters: str) -> str:
-    """Return a sentence on when a bootstrap has no interval, for the notes of a report.
+    """Return a sentence for the notes of a report that explains when there is no interval.
 
     Args:
-        clusters: The plural noun for what is resampled, such as ``things``.
+        clusters: The plural noun for the resampled units, such as ``things``.
     """
     return (
         f"There is no interval with fewer than {FEWEST_CLUSTERS} {clusters}, or if every resample "
@@ -281,7 +288,7 @@ def no_interval_because(clusters: str) -> str:
 
 @lru_cache(maxsize=2)
 def _all_drawn(seed: int, resamples: int, clusters: int) -> Floats:
-    """Return all resamples of this many clusters; cached, since many statistics share them."""
+    """Return all resamples of a number of clusters; cached because many statistics share them."""
     import numpy as np
 
     times = _drawn(np.random.default_rng(seed), resamples, clusters)
@@ -299,10 +306,10 @@ def _drawn(generator: np.random.Generator, rows: int, clusters: int) -> Floats:
 
 
 def _share_below(values: Floats) -> float:
-    """Return the largest quantile level at which the linearly interpolated quantile is at most 0.
+    """Return the largest quantile level whose linearly interpolated quantile is at most 0.
 
     Args:
-        values: In ascending order, at least one.
+        values: Values in ascending order; at least one value.
     """
     import numpy as np
 
@@ -314,7 +321,7 @@ def _share_below(values: Floats) -> float:
 
 
 def sums_by_cluster(clusters: ArrayLike, values: ArrayLike) -> Floats:
-    """Sum by cluster, clusters sorted: from (ratios, rows) to (clusters, ratios)."""
+    """Sum values by cluster, in sorted order: from shape (ratios, rows) to (clusters, ratios)."""
     import numpy as np
 
     names, cluster = np.unique(np.asarray(clusters), return_inverse=True)
@@ -324,7 +331,7 @@ def sums_by_cluster(clusters: ArrayLike, values: ArrayLike) -> Floats:
 
 
 def _ratios(over: Floats, under: Floats) -> Floats:
-    """Divide element by element; nan where the denominator is 0."""
+    """Divide two arrays element by element; nan where the denominator is 0."""
     import numpy as np
 
     return np.divide(over, under, out=np.full_like(over, np.nan), where=under != 0)
@@ -351,15 +358,15 @@ def _mean_of_all(ratios: Floats) -> Floats:
 
 
 def t_interval(values: Iterable[float | None], level: float = 0.95) -> Estimate:
-    """Compute the mean with Student's t interval.
+    """Compute the mean of values over groups, with Student's t interval.
 
     Args:
-        values: One value per group; None (not measured) is ignored.
+        values: One value per group; None (for a value that was not measured) is ignored.
         level: Confidence level of the interval.
 
     Returns:
-        The mean; without a value if there are no values, without an interval if there is only one
-        or all are equal.
+        The mean of the values. The mean has no interval if there is only one value or all values
+        are equal. Without any values, the mean is None.
     """
     from statistics import fmean, stdev
 
@@ -377,7 +384,7 @@ def t_interval(values: Iterable[float | None], level: float = 0.95) -> Estimate:
 
 
 def wilson(successes: int, draws: int, level: float = 0.95) -> Estimate:
-    """Compute a share with Wilson's score interval, which also holds for shares of 0 and 1.
+    """Compute a share with Wilson's score interval, which is also valid for shares of 0 and 1.
 
     Args:
         successes: Number of successful draws.
@@ -385,7 +392,7 @@ def wilson(successes: int, draws: int, level: float = 0.95) -> Estimate:
         level: Confidence level of the interval.
 
     Returns:
-        The share; without a value and an interval if there are no draws.
+        The share of successful draws; without a value and an interval if there are no draws.
     """
     if not draws:
         return Estimate(None, None, None)

@@ -1,8 +1,8 @@
 """Ridge-penalised logistic regression, cross-validated with clusters kept together.
 
-Features are standardised. The penalty is half the sum of the squared coefficients, without the
-intercept, beside the summed log loss: scikit-learn's ``C=1``. It is fixed, not chosen from the
-data. Nothing depends on the order of the rows.
+Features are standardised. The loss is the sum of the log losses plus half the sum of the squared
+coefficients except the intercept, as with ``C=1`` in scikit-learn. The strength of the penalty is
+fixed and not chosen from the data. The results do not depend on the order of the rows.
 """
 
 from __future__ import annotations
@@ -42,9 +42,10 @@ class Logistic:
 
     Args:
         means: The mean of each feature, shape (features,).
-        scales: The standard deviation of each feature; 1 for a constant feature.
-        coefficients: The intercept, and the coefficient of each standardised feature, shape
-            (1 + features,).
+        scales: The standard deviation of each feature, or 1 for a constant feature, shape
+            (features,).
+        coefficients: The intercept and the coefficients of the standardised features, shape (1 +
+            features,).
         covariance: The cluster-robust covariance of the coefficients, shape (1 + features, 1 +
             features).
     """
@@ -55,7 +56,7 @@ class Logistic:
     covariance: Floats
 
     def probabilities(self, features: ArrayLike) -> Floats:
-        """Return the probability that each row is right.
+        """Return the predicted probability that each row is correct, shape (rows,).
 
         Args:
             features: Shape (rows, features).
@@ -67,7 +68,7 @@ class Logistic:
         return found
 
     def interval(self, features: ArrayLike, level: float = 0.95) -> Estimate:
-        """Return the probability that one row is right, with Wald's interval of its log-odds.
+        """Return the predicted probability of one row, with Wald's interval of the log-odds.
 
         Args:
             features: Shape (features,).
@@ -82,16 +83,16 @@ class Logistic:
         return Estimate(middle, low, high)
 
     def design(self, features: ArrayLike) -> Floats:
-        """Return the intercept and the standardised features, shape (rows, 1 + features)."""
+        """Return the design matrix: 1 and the standardised features, shape (rows, 1 + features)."""
         standard = (np.asarray(features, dtype=np.float64) - self.means) / self.scales
         return np.column_stack([np.ones(len(standard)), standard])
 
 
 def why_not(right: ArrayLike, clusters: ArrayLike) -> str | None:
-    """Return why no prediction can be made, one of the constants of this module; None if it can.
+    """Return the reason why no prediction is possible; None if predictions are possible.
 
     Args:
-        right: Whether each row is right, shape (rows,).
+        right: Whether each row is correct, shape (rows,).
         clusters: The cluster of each row, shape (rows,).
     """
     labels = np.asarray(right, dtype=bool)
@@ -109,14 +110,14 @@ def why_not(right: ArrayLike, clusters: ArrayLike) -> str | None:
 
 
 def folds(right: ArrayLike, clusters: ArrayLike) -> Ints:
-    """Divide rows into folds with similar shares of right rows and whole clusters.
+    """Divide rows into folds with similar shares of correct rows, keeping clusters whole.
 
     Args:
-        right: Whether each row is right, shape (rows,).
-        clusters: The cluster of each row, shape (rows,); at least ``FOLDS`` clusters.
+        right: Whether each row is correct, shape (rows,).
+        clusters: The cluster of each row, shape (rows,); there must be at least ``FOLDS`` clusters.
 
     Returns:
-        The fold of each row, from 0, shape (rows,).
+        The fold of each row, counted from 0, shape (rows,).
     """
     from sklearn.model_selection import StratifiedGroupKFold
 
@@ -130,11 +131,13 @@ def folds(right: ArrayLike, clusters: ArrayLike) -> Ints:
 
 
 def fit(right: ArrayLike, features: ArrayLike, clusters: ArrayLike) -> Logistic:
-    """Fit the probability that a row is right.
+    """Fit a logistic regression that predicts the probability that a row is correct.
 
     Args:
-        right: Whether each row is right, shape (rows,); some are and some are not.
-        features: Shape (rows, features), without missing values; at least one feature.
+        right: Whether each row is correct, shape (rows,). At least one row must be correct and at
+            least one incorrect.
+        features: The features of each row without missing values, shape (rows, features); at least
+            one feature.
         clusters: The cluster of each row, shape (rows,).
     """
     from sklearn.linear_model import LogisticRegression
@@ -170,14 +173,15 @@ def _covariance(model: Logistic, labels: Floats, columns: Floats, groups: Ints) 
 
 
 def out_of_fold(right: ArrayLike, features: ArrayLike, clusters: ArrayLike, fold: Ints) -> Floats:
-    """Return the probability of each row, from the fit on the rows of all other folds.
+    """Predict the probability of each row by a regression that is fitted on all other folds.
 
     Args:
-        right: Whether each row is right, shape (rows,).
-        features: Shape (rows, features), without missing values. Without a feature, the
-            probability is the share of right rows.
+        right: Whether each row is correct, shape (rows,).
+        features: The features of each row without missing values, shape (rows, features). If there
+            are no features, the predicted probability is the share of correct rows in the other
+            folds.
         clusters: The cluster of each row, shape (rows,).
-        fold: The fold of each row, from ``folds``.
+        fold: The fold of each row, as ``folds`` returns it, shape (rows,).
     """
     labels, columns = np.asarray(right, dtype=bool), np.asarray(features, dtype=np.float64)
     groups, found = np.asarray(clusters), np.empty(len(labels))

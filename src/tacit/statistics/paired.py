@@ -1,4 +1,4 @@
-"""Paired changes of right and wrong answers: McNemar's exact test, and a clustered interval."""
+"""Paired changes of accuracy: McNemar's exact test, and a cluster bootstrap interval."""
 
 from __future__ import annotations
 
@@ -23,18 +23,19 @@ FEWEST_CHANGES = 6
 
 @dataclass(frozen=True)
 class PairedChange:
-    """The change of accuracy between two answers to the same rows.
+    """The change of accuracy between two sets of answers to the same rows.
 
     Args:
         n: Number of rows (pairs).
-        before: The accuracy of the first answers; None without rows.
-        after: The accuracy of the second answers; None without rows.
-        change: The second accuracy minus the first, with a bootstrap interval over clusters.
-        gained: Number of rows that turn from wrong to right.
-        lost: Number of rows that turn from right to wrong.
-        p_value: Two-sided, by McNemar's exact test; it assumes independent rows. None without rows.
-        no_interval: Why there is no interval, one of the constants of this module; None if there is
-            one.
+        before: The accuracy of the first answers; None if there are no rows.
+        after: The accuracy of the second answers; None if there are no rows.
+        change: The second accuracy minus the first, with a cluster bootstrap interval.
+        gained: Number of rows whose answer changes from incorrect to correct.
+        lost: Number of rows whose answer changes from correct to incorrect.
+        p_value: The two-sided p-value of McNemar's exact test, which assumes independent rows; None
+            if there are no rows.
+        no_interval: The reason why the change has no interval, as a constant of this module; None
+            if the change has an interval.
     """
 
     n: int
@@ -53,10 +54,11 @@ def paired_change(
     """Compute the change of accuracy.
 
     Args:
-        before: Whether the first answer to each row is right, shape (rows,).
-        after: The same for the second answer.
+        before: Whether the first answer to each row is correct, shape (rows,).
+        after: Whether the second answer to each row is correct, shape (rows,).
         clusters: The cluster of each row.
-        bootstrap: The bootstrap for the interval; the default if None.
+        bootstrap: The bootstrap that computes the interval; if None, a default ``Bootstrap()`` is
+            used.
     """
     first, second = (np.asarray(values, dtype=bool) for values in (before, after))
     n = len(first)
@@ -79,12 +81,12 @@ def mcnemar(gained: int, lost: int) -> float:
     """Return the two-sided p-value of McNemar's exact test.
 
     Args:
-        gained: Number of pairs that turn from wrong to right.
-        lost: Number of pairs that turn from right to wrong.
+        gained: Number of pairs that change from incorrect to correct.
+        lost: Number of pairs that change from correct to incorrect.
 
     Returns:
-        The probability that, of as many fair coin tosses, at least as many fall on one side; 1 if
-        no pair changes.
+        The two-sided binomial probability of a split of the changed pairs that is at least as
+        uneven as the observed split. The p-value is 1 if no pair changes.
     """
     from scipy.stats import binomtest
 

@@ -26,12 +26,13 @@ def chance_level(right: ArrayLike, score: ArrayLike) -> float | None:
     """Compute the exact mean of average precision over all permutations of the labels.
 
     Args:
-        right: Whether each row is right, shape (rows,).
+        right: Whether each row is correct, shape (rows,).
         score: Shape (rows,).
 
     Returns:
-        The mean; None if no row is right. It equals the share of right rows if all scores are tied.
-        Otherwise it is higher, and the fewer rows there are, the higher.
+        The mean average precision; None if no row is correct. If all scores are tied, the mean
+        equals the share of correct rows. If some scores differ and some rows are incorrect,
+        the mean exceeds the share of correct rows, by more if there are fewer rows.
     """
     at, rows = at_thresholds(right, score)
     level = float(chance_levels(at.sum(), rows))
@@ -39,19 +40,20 @@ def chance_level(right: ArrayLike, score: ArrayLike) -> float | None:
 
 
 def chance_levels(right: ArrayLike, rows: Floats) -> Floats:
-    """Compute the chance level from counts.
+    """Compute the mean of average precision over all permutations of the labels, from counts.
 
-    Let P of n rows be right, p = P/n. Let threshold j have g rows, and let N rows be at or above
-    it, H of the g and T of the N right. Then AP is the sum over j of H·T/(N·P). T is hypergeometric
-    and, given T, H is g·T/N on average, so that E[H·T] = g/N·E[T²], with E[T²] =
-    N·p·(1-p)·(n-N)/(n-1) + N²·p². Summed over the thresholds, E[AP] = p + (1-p)·(Σ g/N - 1)/(n-1).
+    Let P of n rows be correct, and p = P/n. Let threshold j have g rows, of which H are correct,
+    and let N rows be at or above threshold j, of which T are correct. Average precision (AP) is
+    then the sum of H·T/(N·P) over the thresholds j. T is hypergeometric, with E[T²] =
+    N·p·(1-p)·(n-N)/(n-1) + N²·p². Given T, the mean of H is g·T/N, so that E[H·T] = g/N·E[T²]. The
+    sum over all thresholds is E[AP] = p + (1-p)·(Σ g/N - 1)/(n-1).
 
     Args:
-        right: Number of right rows, shape (...).
-        rows: Number of rows at each threshold, highest first, shape (..., thresholds).
+        right: Number of correct rows in each sample, shape (...).
+        rows: Number of rows at each threshold, highest threshold first, shape (..., thresholds).
 
     Returns:
-        Shape (...); nan where no row is right.
+        The chance level of each sample, shape (...); nan if no row is correct.
     """
     all_right, n = np.asarray(right, dtype=np.float64), rows.sum(axis=-1)
     parts = divided(rows, rows.cumsum(axis=-1))
@@ -61,21 +63,22 @@ def chance_levels(right: ArrayLike, rows: Floats) -> Floats:
 
 
 def lift(average_precision: float | None, chance: float | None) -> float | None:
-    """Return (AP - chance)/(1 - chance), or None if an input is None or chance is 1."""
+    """Return the lift (AP - chance)/(1 - chance); None if an input is None or chance is 1."""
     if average_precision is None or chance is None or chance >= 1:
         return None
     return (average_precision - chance) / (1 - chance)
 
 
 def dealt(right: int, keys: Floats, weights: Floats | None = None) -> NDArray[np.bool_]:
-    """Draw random labels, exactly ``right`` of them true in each sample.
+    """Draw random Boolean labels, with exactly ``right`` true labels in each sample.
 
     Args:
-        right: Number of true labels; at least 1.
+        right: Number of true labels in each sample; at least 1.
         keys: Uniform random numbers below 1, shape (samples, rows).
-        weights: Log-weight of each row, shape (rows,). The first true row is drawn with these
-            weights, the next one with the same weights among the remaining rows, and so on. Without
-            weights, all subsets of rows are equally likely: a permutation.
+        weights: The logarithm of each row's weight, shape (rows,). True rows are drawn one after
+            another without replacement, with probabilities proportional to the weights of the
+            remaining rows. If ``weights`` is None, all subsets of rows are equally likely, as in a
+            permutation of the labels.
 
     Returns:
         Shape (samples, rows).
@@ -88,10 +91,10 @@ def dealt(right: int, keys: Floats, weights: Floats | None = None) -> NDArray[np
 
 
 def laid(sizes: Ints, samples: int, random: np.random.Generator) -> Ints:
-    """Draw random orders of clusters and return the first row of each cluster.
+    """Draw random orders of clusters, and return the first row number of each cluster.
 
     Args:
-        sizes: Number of rows of each cluster, shape (clusters,).
+        sizes: Number of rows in each cluster, shape (clusters,).
         samples: Number of orders to draw.
         random: The random generator.
 
@@ -106,10 +109,10 @@ def laid(sizes: Ints, samples: int, random: np.random.Generator) -> Ints:
 
 
 def p_value(observed: float, permuted: Floats) -> float:
-    """Return the share of permutations that reach the observed value, itself included.
+    """Return the share of permutations that reach the observed value, including the observation.
 
     Args:
-        observed: The observed statistic; large values are evidence.
+        observed: The observed statistic; large values are evidence against the null hypothesis.
         permuted: The same statistic for each permutation, shape (permutations,).
     """
     reached = int((permuted >= observed - _EQUAL).sum())
@@ -117,11 +120,11 @@ def p_value(observed: float, permuted: Floats) -> float:
 
 
 def critical_value(permuted: Floats, level: float = 0.05) -> float | None:
-    """Return the value that a statistic must exceed for its p-value to be at most ``level``.
+    """Return the value that a statistic must exceed for a p-value of at most ``level``.
 
     Returns:
-        One of the permuted values, plus a tolerance for rounding; None if there are too few
-        permutations for that level.
+        One of the permuted values plus a tolerance for rounding; None if there are too few
+        permutations for a p-value of ``level``.
     """
     allowed = int(level * (1 + len(permuted)) + _EQUAL) - 1
     if allowed < 0:
@@ -131,12 +134,12 @@ def critical_value(permuted: Floats, level: float = 0.05) -> float | None:
 
 @dataclass(frozen=True)
 class Influence:
-    """A metric of several samples, and the influence of one row on it.
+    """The value of a metric in several samples, and the influence of single rows on the metric.
 
     Args:
-        value: The metric, on an unbounded scale; shape (samples,).
-        right: Influence of a right row at each threshold, shape (samples, thresholds).
-        wrong: Influence of a wrong row at each threshold, of the same shape.
+        value: The metric on an unbounded scale, shape (samples,).
+        right: Influence of a correct row at each threshold, shape (samples, thresholds).
+        wrong: Influence of an incorrect row at each threshold, shape (samples, thresholds).
     """
 
     value: Floats
@@ -146,13 +149,14 @@ class Influence:
 
 @dataclass(frozen=True)
 class Scale:
-    """An unbounded scale for a metric, with its inverse.
+    """An unbounded scale for a metric, with the inverse transformation.
 
     Args:
-        influence: Computes the metric and its influences from the counts at each threshold: right
-            rows, shape (samples, thresholds), and all rows, of the same shape or, if they are equal
-            for all samples, (thresholds,). The counts of all rows must not be 0.
-        back: Converts a value on the scale to the metric.
+        influence: A function that computes the metric and the influences of rows from two arrays of
+            counts per threshold: correct rows, shape (samples, thresholds), and all rows, shape
+            (samples, thresholds). If all samples have the same number of rows, the second array may
+            have shape (thresholds,). The number of rows at a threshold must not be 0.
+        back: A function that converts a value on the scale to the metric.
     """
 
     influence: Callable[[Floats, Floats], Influence]
@@ -160,7 +164,7 @@ class Scale:
 
 
 def _of_lift(right: Floats, rows: Floats) -> Influence:
-    """Compute -log(1 - lift) and its influences."""
+    """Compute -log(1 - lift) of each sample, and the influences of rows on this value."""
     n, all_right = rows.sum(axis=-1, keepdims=True), right.sum(axis=1, keepdims=True)
     all_rows = rows.cumsum(axis=-1)
     average = average_precisions(right, rows)[:, None]
@@ -178,7 +182,7 @@ def _of_lift(right: Floats, rows: Floats) -> Influence:
 
 
 def _of_auroc(right: Floats, rows: Floats) -> Influence:
-    """Compute the log-odds of AUROC and their influences."""
+    """Compute the log-odds of AUROC in each sample, and the influences of rows on the log-odds."""
     wrong = rows - right
     all_right, all_wrong = right.sum(axis=1, keepdims=True), wrong.sum(axis=1, keepdims=True)
     area = aurocs(right, rows)[:, None]
@@ -198,5 +202,5 @@ AUROC = Scale(_of_auroc, lambda value: float(1 / (1 + np.exp(-value))))
 
 
 def _from_here_on(values: Floats) -> Floats:
-    """Return the sum of each value and all values after it, along the thresholds."""
+    """Return the sum of each value and all later values, along the thresholds."""
     return values[:, ::-1].cumsum(axis=1)[:, ::-1]

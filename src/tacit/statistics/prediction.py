@@ -1,8 +1,9 @@
-"""Evaluation of a score as a predictor of right rows.
+"""Evaluation of a score as a predictor of which rows are correct.
 
-Average precision rises with the share of right rows, so it is reported together with its chance
-level, the lift above chance, AUROC, a p-value, and the smallest lift that this number of rows could
-detect. If the lift has no interval, `Prediction.no_interval` has the reason.
+Average precision rises with the share of correct rows. Average precision is therefore reported
+together with its chance level, the lift above chance, AUROC, a p-value, and the smallest lift that
+the given number of rows can detect. If the lift has no interval, `Prediction.no_interval` contains
+the reason.
 """
 
 from __future__ import annotations
@@ -48,10 +49,11 @@ _HALVINGS = 14
 
 
 def benjamini_hochberg(p_values: Sequence[float | None]) -> list[float | None]:
-    """Adjust p-values for multiple testing (Benjamini-Hochberg false discovery rate).
+    """Adjust p-values for multiple testing by the Benjamini-Hochberg false discovery rate.
 
     Args:
-        p_values: One per test; None for a test that could not be run, which is not counted.
+        p_values: One p-value per test; None for a test that could not be run, which does not count
+            as a test.
 
     Returns:
         The adjusted p-values in the same order, with None where the input is None.
@@ -63,9 +65,10 @@ def benjamini_hochberg(p_values: Sequence[float | None]) -> list[float | None]:
 
 
 def holm(p_values: Sequence[float | None]) -> list[float | None]:
-    """Adjust p-values for multiple testing (Holm's step-down method, family-wise error rate).
+    """Adjust p-values for multiple testing by Holm's method, to control the family-wise error rate.
 
-    The i-th smallest of m p-values is multiplied by m - i + 1, and is at least the one before it.
+    The i-th smallest of m p-values is multiplied by m - i + 1, limited to 1, and raised to at least
+    the previous adjusted p-value.
 
     Args:
         p_values: One per test; None for a test that could not be run, which is not counted.
@@ -85,22 +88,24 @@ def holm(p_values: Sequence[float | None]) -> list[float | None]:
 def smallest_lift(
     right: int, score: ArrayLike, *, seed: int = 0, level: float = 0.05, power: float = 0.8
 ) -> float | None:
-    """Estimate the smallest lift that this number of rows can detect.
+    """Estimate the smallest lift that the given number of rows can detect.
 
-    Samples with the same number of right rows are simulated, in which the odds of being right rise
-    with the rank of the score as exp(b·rank/rows). The result is the mean lift for the smallest b
-    at which ``power`` of the samples have a one-sided permutation p-value of at most ``level``.
-    Clusters are ignored.
+    The function simulates samples with the same number of correct rows, in which the odds of a
+    correct row rise with the rank of the score as exp(b·rank/rows). The result is the mean lift at
+    the smallest b for which a share ``power`` of the samples has a one-sided permutation p-value of
+    at most ``level``. Clusters are ignored.
 
     Args:
-        right: Number of right rows; for an accuracy, that share of the rows.
-        score: Shape (rows,), including ties; ``range(n)`` for n rows without ties.
+        right: Number of correct rows; for a planned accuracy, the accuracy times the number of
+            rows.
+        score: The scores, which can be tied, shape (rows,); use ``range(n)`` for n rows without
+            ties.
         seed: Seed of the random draws.
         level: Significance level of the test.
-        power: Share of the samples that must pass the test.
+        power: The share of the samples in which the test must be significant.
 
     Returns:
-        The lift; None if no ranking with these scores could be significant.
+        The smallest lift; None if no ranking with these scores could be significant.
     """
     rows = at_thresholds(np.zeros(np.shape(score)), score)[1]
     n = int(rows.sum())
@@ -120,7 +125,7 @@ def smallest_lift(
 
 
 class _Samples:
-    """Average precisions of simulated samples whose labels depend on the rank of the score."""
+    """Average precision of simulated samples whose labels depend on the rank of the score."""
 
     def __init__(self, right: int, rows: Floats, seed: int) -> None:
         self._right, self._rows = right, rows
@@ -131,11 +136,11 @@ class _Samples:
         self._keys = self._random.random((_DRAWS, n))
 
     def permuted(self) -> Floats:
-        """Return average precisions of samples in which labels and scores are independent."""
+        """Return the average precision of samples in which labels and scores are independent."""
         return self._figures(self._random.random((_PERMUTATIONS, len(self._ranks))), None)
 
     def tilted(self, steepness: float) -> Floats:
-        """Return average precisions at a steepness; all steepnesses use the same random numbers."""
+        """Return the average precision of samples whose log-odds rise with the score's rank."""
         return self._figures(self._keys, steepness * self._ranks)
 
     def _figures(self, keys: Floats, weights: Floats | None) -> Floats:
@@ -161,26 +166,27 @@ _WIDEST = 1.0
 
 @dataclass(frozen=True)
 class Prediction:
-    """How well a score predicts which rows are right.
+    """How well a score predicts which rows are correct.
 
     Args:
         n: Number of rows.
         clusters: Number of clusters.
-        right: Number of right rows.
-        average_precision: None if no row is right.
+        right: Number of correct rows.
+        average_precision: The average precision of the score; None if no row is correct.
         chance: The exact mean of average precision over all permutations of the labels.
-        lift: (average precision - chance)/(1 - chance); without a value if all or no rows are
-            right. Its interval is cut at the lowest possible lift. An interval that includes 0 and
-            is wider than 1, the distance from chance to a perfect ranking, is omitted.
+        lift: The lift (average precision - chance)/(1 - chance); without a value if all or no rows
+            are correct. The interval of the lift is clipped at the lowest possible lift. An
+            interval that includes 0 and is wider than 1, the distance from chance to a perfect
+            ranking, is omitted.
         auroc: The area under the receiver operating characteristic; without a value if all or no
-            rows are right, without an interval if there are too few rows or clusters for the
-            lift's.
-        p_value: One-sided p-value of the lift, from the same permutations as its interval; None if
-            all or no rows are right, or if there is only one cluster.
-        smallest: The lift that would be significant at 5 % in 80 of 100 such samples; None if no
-            lift would be.
-        no_interval: The reason why the lift has no interval, one of the constants of this module;
-            None if it has one.
+            rows are correct. If there are too few rows or clusters for an interval of the lift, the
+            area also has no interval.
+        p_value: One-sided p-value of the lift, from the same permutations as the interval. The
+            p-value is None if all or no rows are correct, or if there is only one cluster.
+        smallest: The lift that would be significant at 5 % in 80 of 100 samples of this size; None
+            if no lift would be significant.
+        no_interval: The reason why the lift has no interval, as a constant of this module; None if
+            the lift has an interval.
     """
 
     n: int
@@ -198,18 +204,19 @@ class Prediction:
 def predict(
     right: ArrayLike, score: ArrayLike, clusters: ArrayLike, how: Permutations | None = None
 ) -> Prediction:
-    """Measure how well a score predicts which rows are right.
+    """Measure how well a score predicts which rows are correct.
 
     The result does not depend on the order of the rows.
 
     Args:
-        right: Whether each row is right, shape (rows,).
+        right: Whether each row is correct, shape (rows,).
         score: The predictor, shape (rows,).
-        clusters: The cluster of each row, shape (rows,); rows of a cluster are not independent.
+        clusters: The cluster of each row, shape (rows,); rows of the same cluster are not assumed
+            to be independent.
         how: The number of permutations, their seed and the confidence level.
 
     Raises:
-        ValueError: The shapes differ, or a score is nan.
+        ValueError: The shapes of the arguments differ, or a score is nan.
     """
     how = how or Permutations()
     sample = Sample.of(right, score, clusters)
@@ -245,18 +252,18 @@ def predict(
 
 
 def informative(lifted: Estimate, sample: Sample) -> tuple[Estimate, str | None]:
-    """Return a lift with the interval to show, and the reason if there is none.
+    """Return a lift with the interval to report, or with the reason for a missing interval.
 
-    The interval is cut at the lowest lift that is possible with this number of right rows. An
-    interval that includes 0 and is wider than 1, the distance from chance to a perfect ranking, is
-    uninformative and is omitted.
+    The interval is clipped at the lowest lift that is possible with the given number of correct
+    rows. An interval that includes 0 and is wider than 1, the distance from chance to a perfect
+    ranking, is uninformative and is omitted.
 
     Args:
-        lifted: The lift with the interval from `Sample.interval`.
-        sample: Its rows, of which at least one is right and at least one is wrong.
+        lifted: The lift with the interval that `Sample.interval` returned.
+        sample: The rows that were ranked, with at least one correct and one incorrect row.
 
     Returns:
-        The lift, and the reason why it has no interval; None if it has one.
+        The lift, and the reason why the lift has no interval; None if the lift has an interval.
     """
     bare = replace(lifted, low=None, high=None)
     clusters = sample.clusters.shape[0]
@@ -284,7 +291,7 @@ def _least_lift(sample: Sample) -> float:
 
 
 def _undefined(sample: Sample) -> str | None:
-    """Return why the lift is undefined, or None if it is defined."""
+    """Return the reason why the lift is undefined; None if the lift is defined."""
     if not len(sample.labels):
         return NO_ROWS
     if sample.labels.all():

@@ -1,9 +1,9 @@
-"""Ranking metrics: how well a score ranks right rows above wrong ones.
+"""Ranking metrics: how well a score ranks correct rows above incorrect rows.
 
-Rows with the same score share a threshold. A ranking is determined by the number of rows at each
-threshold, highest score first, and the number of those that are right. The functions with a plural
-name take these counts, for many samples at once. Scores are tied if they are equal as floating
-point numbers, so scores that are mathematically equal must be computed in the same way.
+All rows with the same score share a threshold. A ranking is determined by two counts per threshold,
+in descending order of score: the number of rows and the number of correct rows. Functions with a
+plural name accept these counts for many samples at once. Two scores are tied if they are equal as
+floating-point numbers, so scores that are mathematically equal must be computed in the same way.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ if TYPE_CHECKING:
 def average_precision(right: ArrayLike, score: ArrayLike) -> float | None:
     """Compute average precision: precision at each threshold, weighted by the gain in recall.
 
-    This is equation 3 of Sahu et al. (2022).
+    Average precision is equation 3 of Sahu et al. (2022).
 
     Args:
-        right: Whether each row is right, shape (rows,).
+        right: Whether each row is correct, shape (rows,).
         score: The predictor, shape (rows,).
 
     Returns:
-        The average precision; None if no row is right.
+        The average precision; None if no row is correct.
 
     Raises:
         ValueError: The shapes differ, or a score is nan.
@@ -37,14 +37,16 @@ def average_precision(right: ArrayLike, score: ArrayLike) -> float | None:
 
 
 def auroc(right: ArrayLike, score: ArrayLike) -> float | None:
-    """Compute the share of pairs of a right and a wrong row in which the right row scores higher.
+    """Compute the area under the ROC curve of a score that predicts which rows are correct.
 
     Args:
-        right: Whether each row is right, shape (rows,).
-        score: The predictor, shape (rows,); a tie counts half.
+        right: Whether each row is correct, shape (rows,).
+        score: The predictor, shape (rows,). A correct and an incorrect row with tied scores count
+            one half.
 
     Returns:
-        The area under the receiver operating characteristic; None if all or no rows are right.
+        The share of pairs of a correct and an incorrect row in which the correct row has the higher
+        score; None if all or no rows are correct.
 
     Raises:
         ValueError: The shapes differ, or a score is nan.
@@ -56,11 +58,11 @@ def average_precisions(right: Floats, rows: Floats) -> Floats:
     """Compute average precision from the counts at each threshold, shape (..., thresholds).
 
     Args:
-        right: Number of right rows at each threshold, highest first.
-        rows: Number of rows at each threshold; may be 0, as in a resample.
+        right: Number of correct rows at each threshold, highest threshold first.
+        rows: Number of rows at each threshold; the number may be 0, as in a resample.
 
     Returns:
-        Shape (...); nan where no row is right.
+        The average precision of each sample, shape (...); nan if no row is correct.
     """
     precision = divided(right.cumsum(axis=-1), rows.cumsum(axis=-1))
     gained = np.where(right > 0, right * precision, 0.0)
@@ -68,12 +70,13 @@ def average_precisions(right: Floats, rows: Floats) -> Floats:
 
 
 def least_average_precision(right: int, rows: int) -> float:
-    """Compute the lowest possible average precision: all right rows at the bottom, without ties.
+    """Compute the lowest possible average precision, with all correct rows ranked last.
 
-    The i-th right row from the top then has the precision i/(rows - right + i) (Boyd et al. 2012).
+    The i-th correct row from the top then has the precision i/(rows - right + i) (Boyd et al.
+    2012).
 
     Args:
-        right: Number of right rows; at least 1.
+        right: Number of correct rows; at least 1.
         rows: Number of rows.
     """
     places = np.arange(1, right + 1)
@@ -81,10 +84,10 @@ def least_average_precision(right: int, rows: int) -> float:
 
 
 def aurocs(right: Floats, rows: Floats) -> Floats:
-    """Compute AUROC from the counts at each threshold; see `average_precisions` for the arguments.
+    """Compute AUROC from the counts at each threshold, as in `average_precisions`.
 
     Returns:
-        Shape (...); nan where all or no rows are right.
+        The AUROC of each sample, shape (...); nan if all or no rows are correct.
     """
     wrong = rows - right
     all_wrong = wrong.sum(axis=-1)
@@ -93,14 +96,16 @@ def aurocs(right: Floats, rows: Floats) -> Floats:
 
 
 def at_thresholds(right: ArrayLike, score: ArrayLike) -> tuple[Floats, Floats]:
-    """Count the right rows and all rows at each threshold, highest score first.
+    """Count the correct rows and all rows at each threshold, highest score first.
 
     Args:
-        right: Whether each row is right, shape (..., rows): any number of labellings of the rows.
+        right: Whether each row is correct, shape (..., rows); the leading dimensions contain
+            different labels of the same rows.
         score: Shape (rows,).
 
     Returns:
-        The right rows, shape (..., thresholds), and all rows, shape (thresholds,).
+        The number of correct rows, shape (..., thresholds), and the number of rows, shape
+        (thresholds,).
 
     Raises:
         ValueError: The shapes differ, or a score is nan.
@@ -118,15 +123,16 @@ def at_thresholds(right: ArrayLike, score: ArrayLike) -> tuple[Floats, Floats]:
 def weighted_thresholds(
     right: ArrayLike, score: ArrayLike, weights: Floats
 ) -> tuple[Floats, Floats]:
-    """Sum the weights of the right rows and of all rows at each threshold, highest score first.
+    """Sum the weights of correct rows and of all rows at each threshold, highest score first.
 
     Args:
-        right: Whether each row is right, shape (rows,).
-        score: Shape (rows,); at least one row.
-        weights: Shape (samples, rows), such as how often a resample draws each row.
+        right: Whether each row is correct, shape (rows,).
+        score: The score of each row, shape (rows,); at least one row.
+        weights: The weight of each row, such as the number of times a resample draws the row, shape
+            (samples, rows).
 
     Returns:
-        The right rows and all rows, each of shape (samples, thresholds).
+        The weight of the correct rows and of all rows, each of shape (samples, thresholds).
     """
     labels, scores = np.asarray(right, dtype=np.float64), np.asarray(score, dtype=np.float64)
     _, level = np.unique(-scores, return_inverse=True)
@@ -137,11 +143,11 @@ def weighted_thresholds(
 
 
 def summed(labels: NDArray[np.bool_], rows: Floats) -> Floats:
-    """Count the right rows at each threshold.
+    """Count the correct rows at each threshold.
 
     Args:
         labels: Shape (..., rows), sorted by threshold.
-        rows: Number of rows at each threshold, at least 1 each; shape (thresholds,).
+        rows: Number of rows at each threshold, at least 1, shape (thresholds,).
     """
     if not len(rows):
         return np.zeros(labels.shape, dtype=np.float64)

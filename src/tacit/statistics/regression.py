@@ -1,4 +1,4 @@
-"""The adjusted odds ratio: a logistic regression with cluster-robust standard errors."""
+"""Adjusted odds ratios from logistic regression, with cluster-robust standard errors."""
 
 from __future__ import annotations
 
@@ -32,17 +32,20 @@ _DIVERGED = 50.0
 
 @dataclass(frozen=True)
 class OddsRatio:
-    """The odds ratio of one predictor, with all others held fixed.
+    """The odds ratio of one predictor, with all other predictors held fixed.
 
     Args:
         n: Number of rows.
-        ratio: The factor of the odds of a right row when the predictor rises by 1, with Wald's
-            interval from cluster-robust standard errors; without a value where undefined.
+        ratio: The factor by which the odds of a correct row change if the predictor rises by 1. The
+            interval is Wald's, from cluster-robust standard errors. The value is None if the ratio
+            is undefined.
         log_error: The cluster-robust standard error of the logarithm of the ratio.
-        p_value: Two-sided, against a ratio of 1.
-        undefined: Why there is no ratio, one of the constants of this module; None if there is one.
-        influence: The influence of each cluster on the logarithm of the ratio, in the order of the
-            sorted clusters, scaled so that the root of the summed squares is ``log_error``.
+        p_value: The two-sided p-value against a ratio of 1.
+        undefined: The reason why the ratio is undefined, as a constant of this module; None if the
+            ratio is defined.
+        influence: The influence of each cluster on the logarithm of the ratio, in sorted order of
+            the clusters. The influences are scaled so that the root of their summed squares is
+            ``log_error``.
     """
 
     n: int
@@ -54,20 +57,21 @@ class OddsRatio:
 
     @property
     def logarithm(self) -> float | None:
-        """The natural logarithm of the ratio; None if it is undefined."""
+        """The natural logarithm of the ratio; None if the ratio is undefined."""
         return None if self.ratio.value is None else float(np.log(self.ratio.value))
 
 
 def odds_ratio(
     right: ArrayLike, predictors: Mapping[str, ArrayLike], clusters: ArrayLike, level: float = 0.95
 ) -> OddsRatio:
-    """Estimate the odds ratio of the first predictor.
+    """Estimate the odds ratio of the first predictor, adjusted for all other predictors.
 
-    Predictors other than the first that do not vary are left out.
+    Constant predictors are ignored, except the first predictor.
 
     Args:
-        right: Whether each row is right, shape (rows,).
-        predictors: Each shape (rows,), without missing values; the first is the one of interest.
+        right: Whether each row is correct, shape (rows,).
+        predictors: The predictors by name, each of shape (rows,) without missing values. The result
+            is the odds ratio of the first predictor.
         clusters: The cluster of each row, shape (rows,).
         level: Confidence level of the interval.
     """
@@ -99,18 +103,19 @@ def _why_not(labels: Floats, columns: list[Floats], groups: NDArray[np.intp]) ->
 
 
 def difference(first: OddsRatio, second: OddsRatio, level: float = 0.95) -> Change:
-    """Return the logarithm of the second ratio minus that of the first, over the same rows.
+    """Return the logarithm of the second odds ratio minus the logarithm of the first odds ratio.
 
-    The error is cluster-robust: the influences of a cluster on both ratios are subtracted.
+    The standard error is cluster-robust: each cluster's influences on the two ratios are
+    subtracted.
 
     Args:
         first: A ratio.
-        second: A ratio of the same rows and clusters, with other labels or predictors.
+        second: An odds ratio over the same rows and clusters, with other labels or predictors.
         level: Confidence level of the interval.
 
     Returns:
-        The difference with Wald's interval and p-value; without a value if a ratio is undefined,
-        without an interval if the influences are equal.
+        The difference with Wald's interval and p-value. The difference has no value if a ratio is
+        undefined, and no interval if the influences on both ratios are equal.
     """
     from scipy.special import ndtr, ndtri
 
@@ -128,7 +133,7 @@ def difference(first: OddsRatio, second: OddsRatio, level: float = 0.95) -> Chan
 def _fitted(
     labels: Floats, columns: Floats, groups: NDArray[np.intp]
 ) -> tuple[float, float, Floats] | None:
-    """Return the first coefficient, its cluster-robust error, and the influence of each cluster.
+    """Return the first coefficient, its cluster-robust standard error, and cluster influences.
 
     Returns:
         None if the fit diverges.

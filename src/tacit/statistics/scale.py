@@ -1,8 +1,9 @@
-"""How a figure changes with the size of models: the slope, and Page's trend test.
+"""How a metric changes with model size: the slope, and Page's trend test.
 
-The slope is that of a least-squares line through one point per model: the figure against log10 of
-the number of parameters. Its interval resamples clusters of questions, the same ones for all
-models, so it shows how much the slope depends on the questions, and not on the choice of models.
+The slope belongs to a least-squares line of the metric over log10 of the number of parameters, with
+one point per model. The interval is computed from resampled clusters of questions, with the same
+resamples for all models. The interval therefore shows how much the slope depends on the questions,
+but not how much the slope depends on the choice of models.
 """
 
 from __future__ import annotations
@@ -39,10 +40,10 @@ class Trend:
 
     Args:
         statistic: Page's L: the sum over models of the model's number, counted from the smallest,
-            times the sum of its ranks within blocks. None if there is no test.
-        p_value: One-sided, against no trend.
-        blocks: The number of blocks in which the figure is defined for all models.
-        reason: Why there is no test; None if there is one.
+            times the sum of the model's ranks within blocks. None if no test is possible.
+        p_value: The one-sided p-value against no trend.
+        blocks: The number of blocks in which the metric is defined for all models.
+        reason: The reason why no test is possible; None if the test was run.
     """
 
     statistic: float | None
@@ -52,15 +53,16 @@ class Trend:
 
 
 def slopes(parameters: Sequence[int], values: Floats) -> Floats:
-    """Fit least-squares lines over log10 of the number of parameters, and return their slopes.
+    """Return the slopes of least-squares lines over log10 of the number of parameters.
 
     Args:
-        parameters: The number of parameters of each model, of at least two sizes.
-        values: The figure of each model, shape (..., models).
+        parameters: The number of parameters of each model; the models must have at least two
+            different sizes.
+        values: The metric of each model, shape (..., models).
 
     Returns:
-        The change of the figure per tenfold number of parameters, shape (...); NaN where the figure
-        is undefined for a model.
+        The change of the metric per tenfold increase in the number of parameters, shape (...); NaN
+        where the metric is undefined for a model.
     """
     x = np.log10(np.asarray(parameters, dtype=np.float64))
     x -= x.mean()
@@ -71,17 +73,18 @@ def slopes(parameters: Sequence[int], values: Floats) -> Floats:
 def slope(
     parameters: Sequence[int], observed: Floats, resampled: Floats | None, how: Bootstrap
 ) -> tuple[Change, str | None]:
-    """Estimate the slope of a figure.
+    """Estimate the slope of a metric over log10 of the number of parameters.
 
     Args:
         parameters: The number of parameters of each model.
-        observed: The figure of each model, shape (models,).
-        resampled: The figure in each resample, shape (resamples, models); None if there are fewer
-            than two clusters.
+        observed: The metric of each model, shape (models,).
+        resampled: The metric of each model in each resample, shape (resamples, models); None if
+            there are fewer than two clusters.
         how: The bootstrap that drew the resamples.
 
     Returns:
-        The slope, and why it or its interval is undefined; None if neither is.
+        The slope, and the reason why the slope or its interval is undefined; None if both are
+        defined.
     """
     if len(set(parameters)) < FEWEST_SIZES:
         return Change(None, None, None), ONE_SIZE
@@ -94,13 +97,13 @@ def slope(
 
 
 def trend(parameters: Sequence[int], blocks: Floats, *, falls: bool = False) -> Trend:
-    """Test whether a figure rises with the size of models in Page's sense.
+    """Test by Page's trend test whether a metric rises with model size.
 
     Args:
         parameters: The number of parameters of each model.
-        blocks: The figure of each model in each block, shape (blocks, models). Blocks in which it
-            is undefined (NaN) for a model are ignored.
-        falls: Whether to test that the figure falls.
+        blocks: The metric of each model in each block, shape (blocks, models). Blocks in which the
+            metric of a model is undefined (NaN) are ignored.
+        falls: Whether to test that the metric falls with model size.
     """
     from scipy.stats import page_trend_test
 

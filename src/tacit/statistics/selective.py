@@ -1,8 +1,9 @@
-"""Selective prediction: the share of wrong rows among those with the highest scores.
+"""Selective prediction: the share of incorrect rows among the rows with the highest scores.
 
-The risk at a coverage is the share of wrong rows among the rows with the highest scores that make
-up this share of all rows. Where a coverage ends within rows of equal scores, it is the expected
-risk over all orders of these rows, so that the order of the input has no effect.
+The coverage is the share of all rows that are selected, in descending order of score. The risk at a
+coverage is the share of incorrect rows among the selected rows. If a coverage selects only some of
+the rows with equal scores, the risk is the mean over all orders of these rows, so that the order of
+the input has no effect.
 """
 
 from __future__ import annotations
@@ -21,10 +22,10 @@ if TYPE_CHECKING:
 
 
 def risks(right: ArrayLike, score: ArrayLike) -> Floats:
-    """Compute the risk at the coverages 1/rows, 2/rows, … 1.
+    """Compute the risk at each of the coverages 1/rows, 2/rows, … 1.
 
     Args:
-        right: Whether each row is right, shape (rows,).
+        right: Whether each row is correct, shape (rows,).
         score: The confidence in each row, shape (rows,).
 
     Raises:
@@ -37,14 +38,15 @@ def risks(right: ArrayLike, score: ArrayLike) -> Floats:
 
 
 def risk_area(right: ArrayLike, score: ArrayLike) -> float | None:
-    """Compute the area under the risk-coverage curve (AURC): the mean of ``risks``.
+    """Compute the area under the risk-coverage curve (AURC), which is the mean of ``risks``.
 
     Args:
-        right: Whether each row is right, shape (rows,).
+        right: Whether each row is correct, shape (rows,).
         score: The confidence in each row, shape (rows,).
 
     Returns:
-        The area; None without rows. It is the share of wrong rows for a constant score.
+        The area; None without rows. If the score is constant, the area is the share of incorrect
+        rows.
 
     Raises:
         ValueError: The shapes differ, or a score is nan.
@@ -57,11 +59,13 @@ def risk_area(right: ArrayLike, score: ArrayLike) -> float | None:
 def risk_areas(right: Floats, rows: Floats) -> Floats:
     """Compute the area under the risk-coverage curve from the counts at each threshold.
 
-    The sum of the risks over m rows of equal scores, of which e are wrong, below N rows, of which E
-    are wrong, is e + (E - N·e/m)·(1/(N + 1) + … + 1/(N + m)).
+    Consider m rows of equal scores, of which e are incorrect, and N rows with higher scores, of
+    which E are incorrect. The sum of the risks over the m rows is e + (E - N·e/m)·(1/(N + 1) + … +
+    1/(N + m)).
 
     Args:
-        right: Number of right rows at each threshold, highest first, shape (..., thresholds).
+        right: Number of correct rows at each threshold, highest threshold first, shape (...,
+            thresholds).
         rows: Number of rows at each threshold; may be 0, as in a resample.
 
     Returns:

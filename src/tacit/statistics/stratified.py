@@ -1,15 +1,17 @@
 """The lift of a score above chance within strata, such as anchors with equally many facts.
 
-Where a third quantity moves both the score and the share of right rows, a score can predict right
-rows although it does not within any stratum. Here, chance is the mean of average precision over all
-permutations of the labels within strata, and the p-value and the interval come from such
-permutations, studentised as in `studentised` (METHODS section 4, "Number-of-facts confound").
+If a third quantity affects both the score and the share of correct rows, a score can predict
+correct rows overall although it does not predict them within any stratum. The chance level of this
+module is therefore the mean of average precision over all permutations of the labels within strata.
+The p-value and the interval are also based on permutations within strata, studentised as in
+`studentised` (METHODS section 4, "Number-of-facts confound").
 
-The metric is log(1 - chance) - log(1 - AP). Its standard error is that of the infinitesimal
-jackknife: a row moves AP, the shares of right rows of its stratum, and thereby chance, which is
-close to the average precision of labels replaced by these shares. The influences are summed over
-clusters, which may span strata. The permutations keep the labels of a cluster within a stratum
-together.
+The metric is log(1 - chance) - log(1 - AP), where AP is average precision. The standard error of
+the metric is an infinitesimal jackknife estimate. A row affects AP and the share of correct rows in
+its stratum, and the shares determine chance. Chance is approximated by the average precision that
+results if each label is replaced by the share of its stratum. The influences of rows are summed
+over clusters, and a cluster may contain rows of several strata. The permutations keep the labels of
+a cluster together within each stratum.
 """
 
 from __future__ import annotations
@@ -60,10 +62,13 @@ class Adjusted:
 
     Args:
         strata: Number of strata.
-        chance: Mean average precision over permutations within strata; None if no row is right.
-        lift: (average precision - chance)/(1 - chance), with its interval.
-        p_value: One-sided, against a lift of 0, from the permutations of the interval.
-        no_interval: Why there is no interval, one of the constants of this module; else None.
+        chance: Mean of average precision over permutations within strata; None if no row is
+            correct.
+        lift: The lift (average precision - chance)/(1 - chance), with its interval.
+        p_value: The one-sided p-value against a lift of 0, from the same permutations as the
+            interval.
+        no_interval: The reason why the lift has no interval, as a constant of this module; None if
+            the lift has an interval.
     """
 
     strata: int
@@ -74,15 +79,15 @@ class Adjusted:
 
 
 def strata_of(values: ArrayLike, least: int = LEAST_ROWS) -> Ints:
-    """Group rows with equal values into strata, merged with the next one until large enough.
+    """Group rows by value into strata, and merge small strata with the next higher stratum.
 
     Args:
         values: The quantity to adjust for, shape (rows,).
-        least: Minimum number of rows of a stratum. What is left at the highest values joins the
-            stratum below.
+        least: Minimum number of rows of a stratum. A highest stratum that is still too small is
+            merged with the stratum below.
 
     Returns:
-        The stratum of each row, counted from 0 by ascending value, shape (rows,).
+        The stratum of each row, counted from 0 in ascending order of value, shape (rows,).
     """
     levels, level, rows = np.unique(np.asarray(values), return_inverse=True, return_counts=True)
     stratum = np.zeros(len(levels), dtype=np.intp)
@@ -104,12 +109,12 @@ def adjusted_lift(
     clusters: ArrayLike,
     how: Permutations | None = None,
 ) -> Adjusted:
-    """Measure how well a score predicts which rows are right, within strata.
+    """Measure how well a score predicts, within strata, which rows are correct.
 
     Args:
-        right: Whether each row is right, shape (rows,).
+        right: Whether each row is correct, shape (rows,).
         score: The predictor, shape (rows,).
-        strata: The stratum of each row, shape (rows,); see `strata_of`.
+        strata: The stratum of each row, as `strata_of` returns it, shape (rows,).
         clusters: The cluster of each row, shape (rows,); rows of a cluster are not independent.
         how: The number of permutations, their seed and the confidence level.
 
@@ -141,13 +146,13 @@ def adjusted_lift(
 
 @dataclass(frozen=True)
 class _Rows:
-    """Rows sorted by descending score; ties are in an order that the input does not affect.
+    """Rows in descending order of score; the order of ties is independent of the input.
 
     Args:
-        labels: Whether each row is right, shape (rows,).
+        labels: Whether each row is correct, shape (rows,).
         counts: Number of rows at each threshold, shape (thresholds,).
         stratum: Shape (rows,).
-        member: 1 where a row belongs to a cluster, shape (clusters, rows).
+        member: A matrix that is 1 where a row belongs to a cluster, shape (clusters, rows).
     """
 
     labels: Labels
@@ -178,7 +183,7 @@ class _Rows:
         return len(np.unique(self.stratum))
 
     def why_not(self) -> str | None:
-        """Return why there can be no p-value and interval; None if there can be."""
+        """Return the reason why no p-value and interval are possible, or None."""
         if not self.labels.any() or self.labels.all():
             return UNDEFINED
         if not ((self._share > 0) & (self._share < 1)).any():
@@ -192,18 +197,18 @@ class _Rows:
 
     @cached_property
     def _sizes(self) -> Floats:
-        """The number of rows of each stratum."""
+        """The number of rows in each stratum."""
         return np.bincount(self.stratum).astype(np.float64)
 
     @cached_property
     def _share(self) -> Floats:
-        """The share of right rows in each stratum, which permutations do not change."""
+        """The share of correct rows in each stratum, which permutations do not change."""
         shares: Floats = np.bincount(self.stratum, self.labels) / self._sizes
         return shares
 
     @cached_property
     def chance(self) -> float | None:
-        """The exact mean of average precision over permutations within strata."""
+        """The exact mean of average precision over all permutations within strata."""
         if not self.labels.any():
             return None
         n = len(self._sizes)
@@ -213,9 +218,10 @@ class _Rows:
 
     @cached_property
     def _of_chance(self) -> tuple[Floats, Floats]:
-        """The influence of a row on chance: a constant, and the factor of its label.
+        """The influence of a row on chance, as a constant plus a factor times the row's label.
 
-        Chance is approximated by the average precision of soft labels, the shares of the strata.
+        Chance is approximated by the average precision of soft labels, which are the shares of
+        correct rows in the strata.
         """
         soft = self._share[self.stratum]
         here = np.bincount(self._level, soft)
@@ -230,10 +236,10 @@ class _Rows:
         return (soft * raised - lowered - soft * of_label) / right, of_label / right
 
     def scaled(self, labels: Labels) -> tuple[Floats, Floats]:
-        """Compute each sample's metric, and its standard error up to a common factor.
+        """Compute the metric of each sample, and its standard error up to a common factor.
 
         Args:
-            labels: Shape (samples, rows), permuted within strata.
+            labels: Labels permuted within strata, shape (samples, rows).
         """
         chance = self.chance or 0.0
         found = LIFT.influence(summed(labels, self.counts), self.counts)
@@ -256,8 +262,8 @@ class _Rows:
     def dealt(self, how: Permutations) -> Iterator[Labels]:
         """Yield permuted labels in batches of shape (permutations, rows).
 
-        Within each stratum, labels are permuted like those of a whole sample: shuffled within a
-        cluster, and the clusters laid out in random order.
+        Within each stratum, the labels of a cluster are shuffled, and the clusters are arranged in
+        random order.
         """
         random = np.random.default_rng(how.seed)
         step = max(1, _CELLS // len(self.labels))
@@ -283,12 +289,12 @@ class _Rows:
 
 @dataclass(frozen=True)
 class _Block:
-    """The rows of a stratum, sorted by cluster.
+    """The rows of one stratum, sorted by cluster.
 
     Args:
         rows: Shape (rows,).
         cluster: The cluster of each row, counted from 0, shape (rows,).
-        sizes: The number of rows of each cluster.
+        sizes: The number of rows in each cluster, shape (clusters,).
     """
 
     rows: Ints
@@ -302,7 +308,7 @@ class _Block:
         return cls(rows[order], cluster.astype(np.intp), sizes.astype(np.intp))
 
     def deal(self, labels: Labels, out: Labels, random: np.random.Generator) -> None:
-        """Write permuted labels of these rows into ``out``, shape (samples, all rows)."""
+        """Write permuted labels of the stratum's rows into ``out``, shape (samples, all rows)."""
         samples, n = len(out), len(self.rows)
         within = np.arange(n) - (self.sizes.cumsum() - self.sizes)[self.cluster]
         shuffled = (self.cluster + random.random((samples, n))).argsort(axis=1)
@@ -313,15 +319,16 @@ class _Block:
 def chance_within_strata(right: Floats, rows: Floats) -> Floats:
     """Compute the mean of average precision over all permutations within strata, from counts.
 
-    Two different rows of a stratum with R of n rows right are both right with the probability
-    R(R - 1)/(n(n - 1)); rows of different strata are independent.
+    In a stratum with R correct rows among n rows, the probability that two different rows are both
+    correct is R(R - 1)/(n(n - 1)). Rows of different strata are independent.
 
     Args:
-        right: Number of right rows of each stratum, shape (..., strata).
-        rows: Number of rows at each threshold, highest first, shape (..., thresholds, strata).
+        right: Number of correct rows in each stratum, shape (..., strata).
+        rows: Number of rows per threshold and stratum, highest threshold first, shape (...,
+            thresholds, strata).
 
     Returns:
-        Shape (...); nan where no row is right.
+        The chance level of each sample, shape (...); nan if no row is correct.
     """
     n, top = rows.sum(axis=-2), rows.cumsum(axis=-2)
     share = np.divide(right, n, out=np.zeros_like(n), where=n > 0)
@@ -334,20 +341,21 @@ def chance_within_strata(right: Floats, rows: Floats) -> Floats:
 
 
 def _by_stratum(values: Floats, factors: Floats) -> Floats:
-    """Return the sum over strata: shape (..., thresholds, strata) by (..., strata)."""
+    """Sum values, (..., thresholds, strata), times factors, (..., strata), over strata."""
     sums: Floats = np.einsum("...ts,...s->...t", values, factors)
     return sums
 
 
 def lifts_within_strata(right: Floats, rows: Floats) -> Floats:
-    """Compute the lift of many samples, from the counts at each threshold and stratum.
+    """Compute the lift of many samples from the counts at each threshold and stratum.
 
     Args:
-        right: Number of right rows, shape (..., thresholds, strata).
+        right: Number of correct rows at each threshold and stratum, shape (..., thresholds,
+            strata).
         rows: Number of rows, of the same shape.
 
     Returns:
-        Shape (...); nan where no row is right or chance is 1.
+        The lift of each sample, shape (...); nan if no row is correct or chance is 1.
     """
     chance = chance_within_strata(right.sum(axis=-2), rows)
     over = average_precisions(right.sum(axis=-1), rows.sum(axis=-1)) - chance
@@ -355,5 +363,5 @@ def lifts_within_strata(right: Floats, rows: Floats) -> Floats:
 
 
 def _onward(values: Floats) -> Floats:
-    """Return the sum of each value and all values after it."""
+    """Return the sum of each value and all later values."""
     return values[::-1].cumsum()[::-1]

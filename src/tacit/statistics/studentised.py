@@ -1,14 +1,16 @@
 """P-values and intervals of ranking metrics, from studentised permutations.
 
-A metric is converted to an unbounded scale on which 0 is chance. Its standard error is that of the
-infinitesimal jackknife: the influence of each row on the metric is summed over the row's cluster,
-and the sums are squared. The p-value is the share of permutations whose ratio of metric to error is
-at least the observed ratio. The interval contains the values that the same test, one-sided in both
-directions, does not reject, so the p-value is at most 2.5 % exactly if a 95 % CI lies above chance.
+A ranking metric is converted to an unbounded scale on which 0 is chance. The standard error of the
+metric is an infinitesimal jackknife estimate: the influences of rows on the metric are summed by
+cluster, and the standard error is the root of the summed squares. The p-value is the share of
+permutations whose ratio of metric to standard error is at least the observed ratio. The interval
+contains all values that the test, one-sided in each direction, does not reject. The p-value is
+therefore at most 2.5 % exactly if the 95 % CI lies above chance.
 
 The permutations keep the labels of a cluster together. If all clusters have the same size and
-labels are independent of scores, the permutations are as likely as the sample itself, and 5 % of
-the p-values are at most 5 %. If sizes differ, this holds approximately.
+labels are independent of scores, every permutation is as likely as the observed sample, and 5 % of
+the p-values are at most 5 %. If clusters differ in size, the rate of false positives is
+approximate.
 """
 
 from __future__ import annotations
@@ -59,7 +61,7 @@ class Permutations:
 
 @dataclass(frozen=True)
 class Permuted:
-    """The ratio of metric to standard error for each permutation, on the metric's scale.
+    """The ratio of each metric to its standard error, for each permutation.
 
     Args:
         lift: Shape (permutations,).
@@ -72,12 +74,12 @@ class Permuted:
 
 @dataclass(frozen=True)
 class Sample:
-    """Rows sorted by descending score; the order of tied rows does not depend on the input's order.
+    """Rows in descending order of score; the order of tied rows does not depend on the input order.
 
     Args:
-        labels: Whether each row is right, shape (rows,).
+        labels: Whether each row is correct, shape (rows,).
         rows: Number of rows at each threshold, shape (thresholds,).
-        clusters: 1 where a row belongs to a cluster, shape (clusters, rows).
+        clusters: A matrix that is 1 where a row belongs to a cluster, shape (clusters, rows).
     """
 
     labels: Labels
@@ -89,7 +91,7 @@ class Sample:
         """Sort rows into a sample.
 
         Args:
-            right: Whether each row is right, shape (rows,).
+            right: Whether each row is correct, shape (rows,).
             score: Shape (rows,).
             clusters: The cluster of each row, shape (rows,).
 
@@ -107,7 +109,7 @@ class Sample:
         return cls(labels[order], rows, member)
 
     def permuted(self, how: Permutations) -> Permuted:
-        """Compute the metrics for permuted labels."""
+        """Compute the ratio of each metric to its standard error for permuted labels."""
         batches = [
             (
                 over_error(*self._scaled(LIFT, labels)),
@@ -125,9 +127,10 @@ class Sample:
             permuted: The ratio of metric to error for each permutation.
 
         Returns:
-            The p-value; None if there are fewer than two clusters, which do not show how much
-            clusters vary. A perfect ranking is infinite on the scale and has no error; its p-value
-            is the share of permutations that are perfect too.
+            The p-value; None if there are fewer than two clusters, because a single cluster does
+            not show how much clusters vary. A perfect ranking is infinite on the scale and has no
+            standard error. The p-value of a perfect ranking is the share of permutations that also
+            rank perfectly.
         """
         if self.clusters.shape[0] < _FEWEST_CLUSTERS:
             return None
@@ -135,7 +138,7 @@ class Sample:
         return p_value(float(observed[0]), permuted)
 
     def interval(self, figure: float, scale: Scale, permuted: Floats, level: float) -> Estimate:
-        """Compute the interval of a metric.
+        """Compute the confidence interval of a metric.
 
         Args:
             figure: The metric itself.
@@ -144,9 +147,9 @@ class Sample:
             level: Confidence level of the interval.
 
         Returns:
-            The metric with its interval; without an interval if there are fewer than two clusters,
-            the metric is infinite on its scale, no row influences it, or the permutations do not
-            bound it.
+            The metric with its interval. There is no interval if there are fewer than two clusters,
+            the metric is infinite on its scale, no row influences the metric, or the permutations
+            do not bound the interval.
         """
         (value,), (error,) = self._scaled(scale, self.labels[None])
         ends = interval_of(float(value), float(error), permuted, level)
@@ -155,7 +158,7 @@ class Sample:
         return Estimate(figure, scale.back(ends[0]), scale.back(ends[1]))
 
     def _scaled(self, scale: Scale, labels: Labels) -> tuple[Floats, Floats]:
-        """Compute each sample's scaled metric, and its standard error up to a common factor."""
+        """Compute each sample's metric on a scale, and its standard error up to a common factor."""
         influence = scale.influence(summed(labels, self.rows), self.rows)
         times = self.rows.astype(np.intp)
         right = np.repeat(influence.right, times, axis=1)
@@ -167,8 +170,8 @@ class Sample:
     def dealt(self, how: Permutations) -> Iterator[Labels]:
         """Yield permuted labels in batches of shape (permutations, rows).
 
-        The labels of a cluster stay together. They are shuffled within the cluster, and the
-        clusters are laid out in random order over the rows of all clusters.
+        The labels of a cluster stay together. Labels are shuffled within their cluster, and the
+        clusters are arranged in random order.
         """
         shuffling, ordering = np.random.default_rng(how.seed).spawn(2)
         rows, n = self.clusters.indices, len(self.labels)
@@ -188,18 +191,18 @@ class Sample:
 def interval_of(
     value: float, error: float, permuted: Floats, level: float
 ) -> tuple[float, float] | None:
-    """Compute the interval of the values that the permutations do not reject.
+    """Compute the interval of all values that the permutations do not reject.
 
     Args:
-        value: The metric, on a scale where 0 is chance.
+        value: The observed metric, on a scale on which 0 is chance.
         error: Its standard error.
-        permuted: The ratio of metric to error for each permutation.
+        permuted: The ratio of metric to standard error for each permutation, shape (permutations,).
         level: Confidence level of the interval.
 
     Returns:
-        Both ends, on the scale; the lower end is above 0 exactly if the one-sided p-value is at
-        most (1 - level)/2. None if the value is infinite, the error is 0, or the permutations do
-        not bound the value.
+        Both ends of the interval, on the scale of ``value``. The lower end is above 0 exactly if
+        the one-sided p-value is at most (1 - level)/2. None if the metric is infinite, the standard
+        error is 0, or the permutations do not bound the interval.
     """
     tail = (1 - level) / 2
     high, low = critical_value(permuted, tail), critical_value(-permuted, tail)
@@ -211,9 +214,10 @@ def interval_of(
 
 
 def over_error(values: Floats, errors: Floats) -> Floats:
-    """Divide each value by its error.
+    """Divide each value by its standard error.
 
-    Infinite if the value is infinite, or if it is not 0 and has no error.
+    The ratio is infinite if the value is infinite, or if the value is not 0 and its standard error
+    is 0.
     """
     unmoved = ~(errors > _NOTHING) | np.isinf(values)
     ends = np.where(np.abs(values) <= _NOTHING, 0.0, np.copysign(np.inf, values))
