@@ -180,7 +180,7 @@ def enclosed(ids: Sequence[int], specials: Specials) -> tuple[int, ...]:
 def bare(
     tokenizer: PreTrainedTokenizerBase, *, reads_specials: bool = False
 ) -> PreTrainedTokenizerBase:
-    """Return a copy of a fast tokenizer without added tokens, whose offsets include spaces.
+    """Copy a fast tokenizer so that it adds no special tokens and its offsets include spaces.
 
     The last step of some tokenizers (such as RoBERTa's) removes spaces from the offsets of tokens,
     so that no token appears to cover the spaces.
