@@ -83,8 +83,8 @@ class Engine:
         store: The store in which answers are cached.
         block_tokens: Approximate number of tokens that the model computes between two writes to the
             store.
-        executor: The executor that computes the blocks of requests; None computes them in this
-            process.
+        executor: The executor that computes the blocks of requests. If None, the blocks are
+            computed in this process.
         strict: Whether a request that is longer than the model's context window raises an error. If
             False, a request that is too long is skipped and has no score.
 
@@ -124,8 +124,8 @@ class Engine:
             requests: The requests.
             plan: The plan that the method ``plan`` returned for the same requests; None to create a
                 plan.
-            progress: Function to call after each block of answers is stored, or after each part if
-                the model streams answers.
+            progress: Function that is called after each block of answers is stored. If the model
+                streams answers, the function is called after each group of answers is stored.
 
         Returns:
             One answer per request: ``Scores`` for a ``Prompt``, or ``Votes`` if the model returns
@@ -289,7 +289,7 @@ class Engine:
         return partial(self.model.answer, requests)
 
     def _stream(self, model: Streams, blocks: Sequence[Block]) -> Generator[Part]:
-        """Stream the requests of all blocks; yield each group of requests stored together."""
+        """Stream answers to all blocks; yield each group of requests with newly stored answers."""
         kind = blocks[0].kind
         left: dict[Key, _Left] = {}
         for block in blocks:
@@ -343,7 +343,7 @@ class Engine:
 
 @dataclass(frozen=True)
 class _Planned:
-    """The blocks, counts and skipped requests of a ``Plan`` for the requests of one kind."""
+    """The part of a ``Plan`` for the requests of one kind: blocks, counts and skipped requests."""
 
     blocks: Sequence[Block]
     distinct: int
@@ -359,7 +359,7 @@ class _Left:
     tokens: int
 
     def less(self, parts: int) -> tuple[bool, int]:
-        """Subtract answered parts; return (whether no part is left, cost of the answered parts)."""
+        """Count ``parts`` as answered; return (request is complete, cost of these parts)."""
         tokens = self.tokens * parts // max(1, self.parts)
         self.parts, self.tokens = self.parts - parts, self.tokens - tokens
         return self.parts == 0, tokens

@@ -76,7 +76,8 @@ class EngineOptions:
 
         Raises:
             ModelError: As ``tacit.models.loading.check_name``. With ``--engine ray``, the names of
-                models are not checked, because workers may have other file systems.
+                models are not checked, because a model folder may exist only on the workers'
+                machines.
             RequestError: An option for Ray is used without ``--engine ray``, or an option does not
                 apply to a model on a server.
         """

@@ -1,4 +1,4 @@
-"""Plans, which split the requests that the store lacks into blocks and record these blocks.
+"""Plans, which split uncached requests into blocks and record these blocks.
 
 An interrupted run resumes with exactly the same blocks, so that its results do not even differ by
 rounding errors from those of an uninterrupted run.
@@ -61,10 +61,11 @@ class Block:
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """Requests of a plan whose answers were stored together.
+    """A group of requests whose answers were stored together.
 
     Args:
-        requests: The answered requests; a request may contain only some of its parts.
+        requests: The answered requests; a request may be listed with only the parts that were
+            answered.
         tokens: The cost of the answered requests in tokens.
         ended: Number of requests of which all parts are now answered.
     """
@@ -81,7 +82,7 @@ class Plan:
     Args:
         asked: The requests to send to the model, in the order of the original requests.
         merged: The distinct requests among ``asked``.
-        blocks: The requests that the store lacks, split into blocks, in the order of computation.
+        blocks: The uncached requests, split into blocks, in the order of computation.
         distinct: Number of distinct requests, including stored requests and excluding skipped
             requests.
         stored: Number of distinct requests for which the store contains all answers.
@@ -112,14 +113,14 @@ class Plan:
         return sum(block.tokens for block in self.blocks)
 
     def shared(self) -> Mapping[type, Mapping[str, Any]]:
-        """Return the objects to which encoded requests refer by name, by class of request."""
+        """Return, for each request class, the objects to which encoded requests refer by name."""
         by_class: dict[type, list[Any]] = {}
         for block in self.blocks:
             by_class.setdefault(type(block.requests[0]), []).extend(block.requests)
         return {of: KINDS[of].shared(requests) for of, requests in by_class.items()}
 
     def record(self, path: Path) -> None:
-        """Append the blocks to the blocks already recorded for the same requests and model.
+        """Add the plan's blocks to the blocks recorded earlier for the same requests and model.
 
         Nothing is recorded if the model streams answers in this process.
         """
@@ -251,7 +252,7 @@ def recorded(path: Path, digest: str, merged: Sequence[Request]) -> list[Block] 
 
 
 def group_of(request: Request) -> Key:
-    """Return the common prefix of a request's keys, which identifies it without its parts."""
+    """Return the common prefix of a request's keys, which identifies the request."""
     return KINDS[type(request)].keys(request)[0][:-1]
 
 
@@ -311,7 +312,7 @@ def _write(path: Path, plan: Plan, blocks: Sequence[Block]) -> None:
 
 
 def _parts(request: Request, whole: Request) -> list[int] | None:
-    """Return the indices of a request's parts in the merged request, or None for all parts."""
+    """Return the indices of a request's parts in the request ``whole``, or None for all parts."""
     if request == whole:
         return None
     kind = KINDS[type(request)]

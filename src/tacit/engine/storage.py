@@ -73,7 +73,7 @@ class LocalStorage:
 
     @contextmanager
     def alone(self, folder: str) -> Iterator[None]:
-        """See ``Storage``. Uses a file lock, which is released if the process ends.
+        """See ``Storage``. A file lock makes access exclusive, and is released if the process ends.
 
         On file systems without locks, such as some network file systems, access is not exclusive.
         """
@@ -151,7 +151,7 @@ class RemoteStorage:
         return f"{place}/{name}" if name else place
 
     def names(self, folder: str) -> list[str]:
-        """See ``Storage``. Bypasses fsspec's cache to include files that other processes wrote."""
+        """See ``Storage``. The list of names includes new files of other processes."""
         with self._translated("be read", folder):
             self._files.invalidate_cache()
             try:
@@ -169,7 +169,7 @@ class RemoteStorage:
                 return None
 
     def publish(self, name: str, content: bytes) -> None:
-        """See ``Storage``. Uses one put if puts are atomic, else renames a temporary file."""
+        """See ``Storage``. If puts are not atomic, a temporary file is written and renamed."""
         path = PurePosixPath(self._at(name))
         with self._translated("be written", name):
             self._make_folder(str(path.parent))
@@ -310,7 +310,7 @@ class Storage(Protocol):
         ...
 
     def set_aside(self, name: str) -> str | None:
-        """Move a damaged file to another folder; return its new location, or None if it is gone."""
+        """Move a damaged file to another folder; return the new location, or None if missing."""
         ...
 
 

@@ -112,7 +112,7 @@ class Store:
             )
 
     def read(self, fingerprint: str, of: type = Prompt) -> pl.DataFrame:
-        """Read a model's stored rows, without rows that other rows supersede.
+        """Read a model's stored rows, excluding superseded rows.
 
         A damaged segment is moved to another folder, with a warning.
 
@@ -155,7 +155,7 @@ class Store:
         return None
 
     def _set_aside(self, name: str, reason: str) -> None:
-        """Move a damaged file to another folder and log a warning, unless it has been moved."""
+        """Move a damaged file to another folder and log a warning, unless the file is missing."""
         moved = self._place.set_aside(name)
         if moved is not None:
             log.warning(

@@ -56,8 +56,8 @@ class LanguageModel(Protocol):
         Raises:
             TooLongError: A request is longer than the model's context window. An engine skips a
                 request that is too long and sends the other requests.
-            PromptError: The model cannot answer a request, or too many candidates of a ranking
-                consist of several tokens in their position.
+            PromptError: The model cannot answer a request, or a ranking has too many candidates
+                that consist of several tokens in the text.
             RequestError: The model does not support a request.
         """
         ...
@@ -65,7 +65,7 @@ class LanguageModel(Protocol):
     def answer(self, requests: Sequence[Any]) -> list[Any]:
         """Return the answers in the order of the requests, such as ``Scores`` for a ``Prompt``.
 
-        A ranking omits candidates that the model cannot generate, and contains the number of these
+        A ranking omits candidates that the model cannot generate, and reports the number of omitted
         candidates.
 
         Raises:
@@ -91,9 +91,9 @@ class Prepares(LanguageModel, Protocol):
     """A model that can prepare requests on the CPU while it computes other requests."""
 
     def prepare(self, requests: Sequence[Any]) -> Callable[[], list[Any]]:
-        """Encode and arrange the requests, which does not need the model's device.
+        """Encode and arrange the requests without using the model's device.
 
-        Any thread may call this method.
+        The method ``prepare`` may be called from any thread.
 
         Returns:
             A function that runs the model and returns the answers, as ``answer`` does.
@@ -140,7 +140,7 @@ class HasWords(Protocol):
     """A model that can list the words that it is able to rank."""
 
     def whole_words(self) -> Vocabulary:
-        """Return the words that are a single token between white space; case is significant.
+        """Return the words that are encoded as a single token after a space; case is significant.
 
         Raises:
             ModelError: The model has no word that is a single token.
@@ -171,7 +171,7 @@ def by_kind(
         methods: The method for each class, which receives all requests of this class in one call.
 
     Raises:
-        RequestError: The class of a request has no method.
+        RequestError: No method is given for the class of a request.
     """
     numbers: dict[type, list[int]] = {}
     for number, request in enumerate(requests):

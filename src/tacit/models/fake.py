@@ -82,7 +82,7 @@ class FakeModel:
         ]
 
     def answer(self, requests: Sequence[Any]) -> list[Any]:
-        """Return the predefined scores, or rankings by these scores; each answer has one token.
+        """Return the predefined scores, or rankings by these scores; answers have one token each.
 
         Raises:
             PromptError: The dict has no score for an answer or a candidate.

@@ -25,7 +25,7 @@ _UNITS = {"": 1, "K": 10**3, "M": 10**6, "B": 10**9, "T": 10**12}
 
 
 def parameters_in(text: str) -> int:
-    """Return a number of parameters such as ``350M``, ``1.3B`` or ``124439808``.
+    """Convert a number of parameters such as ``350M``, ``1.3B`` or ``124439808`` to an integer.
 
     Raises:
         RequestError: The text is not a number of parameters, or the number is below 1 or not whole.
@@ -53,11 +53,12 @@ def described(
         models: The names of the models, as specified by the user.
         families: Entries ``NAME=FAMILY`` for some of the models, or a mapping from name to family.
             ``NAME`` is the model's name or the last part of the model's path.
-        parameters: Entries ``NAME=NUMBER`` or a mapping, as for ``families``; see
-            ``parameters_in``.
+        parameters: Entries ``NAME=NUMBER`` for some of the models, or a mapping from name to
+            number, such as ``350M`` (see ``parameters_in``).
 
     Returns:
-        For each model, a dict with the user-specified entries among ``family`` and ``parameters``.
+        For each model, a dict with ``family`` and ``parameters``, as far as the user specified
+        them.
 
     Raises:
         RequestError: An entry is malformed, matches no model or more than one model, or specifies a
@@ -99,7 +100,7 @@ def _entries(option: str, given: Given) -> Iterator[tuple[str, str]]:
 
 
 def _named(option: str, name: str, models: Sequence[str]) -> str:
-    """Return the model with the given name, or with this name as the last part of its path."""
+    """Return the model whose full name, or the last part of whose path, equals the given name."""
     found = [model for model in models if name == model]
     found = found or [model for model in models if name == last_part(model)]
     if len(found) == 1:

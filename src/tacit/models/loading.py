@@ -74,8 +74,9 @@ class LoadOptions:
         revision: A branch, tag or commit of a model on the Hugging Face hub.
         dtype: Number format of the weights; ``auto`` is float32 on a CPU, and the stored format on
             an accelerator.
-        device: The device: ``auto`` (CUDA if available), ``cpu``, ``cuda``, ``cuda:1``, …
-        batch_tokens: Maximum number of tokens per forward pass, including padding; for None, the
+        device: Maximum number of tokens per forward pass, including padding; the default (None)
+            depends on the device.
+        batch_tokens: Maximum number of tokens per forward pass, including padding. If None, the
             limit depends on the device.
         masked_mode: How masked models score answers of several tokens.
         packing: Whether a causal model computes the common prefix of several prompts only once.
@@ -222,7 +223,8 @@ def words_of(name: str, options: LoadOptions | None = None) -> tuple[str, Vocabu
     The weights are not loaded, unless the model's back-end belongs to another package.
 
     Raises:
-        ModelError: As ``load_model``, or no word is a single token of the model.
+        ModelError: The model or an option is invalid (see ``load_model``), or no word is a single
+            token of the model.
         MissingPackage: The package extra ``local`` is not installed.
     """
     from tacit.models.huggingface.alignment import bare
@@ -247,7 +249,7 @@ def words_of(name: str, options: LoadOptions | None = None) -> tuple[str, Vocabu
 
 
 def _other_backend(name: str) -> Backend | None:
-    """Return another package's loader for the name; None for a folder or a model on the hub."""
+    """Return another package's loader for a model name; None for a folder or a model on the hub."""
     return None if named_folder(name) else backend_of(name)
 
 

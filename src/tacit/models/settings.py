@@ -139,8 +139,8 @@ class ServerSettings:
         """Reject chat options that do not apply to the given models.
 
         Raises:
-            RequestError: ``--api chat`` is used and no model is a server's address, or
-                ``--samples`` or ``--thinking-tokens`` is used without ``--api chat``.
+            RequestError: ``--api chat`` is used without a server's address, or ``--samples`` or
+                ``--thinking-tokens`` is used without ``--api chat``.
         """
         from tacit.models.openai.options import is_address
 
@@ -214,7 +214,8 @@ class ModelSettings:
         """Return these settings as ``LoadOptions`` for the given models.
 
         Raises:
-            RequestError: As ``ServerSettings``, or ``batch_size`` is specified.
+            RequestError: The server options are invalid (see ``ServerSettings``), or ``batch_size``
+                is specified.
         """
         from tacit.models.huggingface.trust import Trust
         from tacit.models.loading import LoadOptions

@@ -58,7 +58,7 @@ class Kind(Protocol[R, A]):
         ...
 
     def keys(self, request: R) -> list[Key]:
-        """Return one key per part; its last element names the part, and the rest the request."""
+        """Return a key for each part: elements that identify the request, then one for the part."""
         ...
 
     def without(self, request: R, cached: Collection[Key]) -> R | None:
@@ -102,7 +102,7 @@ class Kind(Protocol[R, A]):
         ...
 
     def settled(self, rows: pl.DataFrame) -> pl.DataFrame:
-        """Drop rows that other rows supersede; ``rows`` are in the order of storage."""
+        """Drop superseded rows; ``rows`` are in the order in which they were stored."""
         ...
 
     def cached(self, rows: pl.DataFrame) -> Cached[R, A]:

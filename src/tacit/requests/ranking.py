@@ -1,4 +1,4 @@
-"""Ranking prompts, whose answers are ranks of words among all words of a vocabulary.
+"""Ranking prompts, which request the ranks of words among all words of a vocabulary.
 
 Many prompts share a vocabulary. A ranking stores only the targets' ranks and log-probabilities, the
 normaliser and the top candidates.
@@ -46,8 +46,8 @@ class RankingPrompt:
         top: Number of top candidates to return.
 
     Raises:
-        PromptError: As for a ``Prompt``, or a target is not in the vocabulary, or ``top`` is
-            negative.
+        PromptError: The text is invalid for a ``Prompt``, a target is not in the vocabulary, or
+            ``top`` is negative.
         RequestError: ``targets`` is a single string.
 
     Examples:
@@ -118,7 +118,7 @@ class Ranking:
             candidates are missing.
         top: The candidates with the highest log-probabilities, each with its log-probability. The
             best candidate is first, and ties are in alphabetical order.
-        several: Number of candidates of two or more tokens, without missing candidates.
+        several: Number of candidates of two or more tokens, excluding missing candidates.
         missing: Number of candidates that the model cannot generate; these candidates have no rank.
         unranked: Why no candidate was ranked; None if candidates were ranked.
 

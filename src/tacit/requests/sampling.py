@@ -102,7 +102,7 @@ class Votes:
     def share(self, *answers: str) -> float | None:
         """Return the share of parsed replies that match any of the given answers.
 
-        The result is None if no reply is parsed.
+        The result is None if no reply could be parsed.
         """
         return self.count(*answers) / self.parsed if self.parsed else None
 

@@ -1,4 +1,4 @@
-"""Scoring prompts, whose answers are log-probabilities of the candidate answers.
+"""Scoring prompts, which request the log-probabilities of candidate answers.
 
 A prompt is a text with at most one blank, and its candidate answers. An answer fills the blank, or
 follows a text that has no blank. Stored scores are not normalised: every normalisation is computed

@@ -1,8 +1,8 @@
-"""The Ray engine, which plans and stores like the local engine but computes on workers.
+"""The Ray engine, which plans requests like the local engine but computes answers on workers.
 
-The workers compute the blocks that are recorded with the run. Each worker loads the whole model and
-writes its answers to the store. If the number of threads is the same, the Ray engine's answers are
-byte-identical to the local engine's answers, regardless of the number of workers.
+The workers compute the blocks of requests that the plan contains. Each worker loads the whole model
+and writes its answers to the store. If the number of threads is the same, the Ray engine's answers
+are byte-identical to the local engine's answers, regardless of the number of workers.
 """
 
 from __future__ import annotations
@@ -112,8 +112,8 @@ def load_engine(name: str, loading: LoadOptions, store: Store, options: RayOptio
     """Start a ``ray_engine`` whose workers load a model by name with ``load_model``.
 
     Raises:
-        RequestError: As ``ray_engine``; or the device is not auto, cpu or cuda; or GPUs are
-            requested with the device cpu.
+        RequestError: The cluster cannot be used (see ``ray_engine``), the device is not auto, cpu
+            or cuda, or GPUs are requested with the device cpu.
     """
     device = loading.device
     if device not in {"auto", "cpu", "cuda"}:

@@ -35,12 +35,12 @@ _TICK = 1.0
 
 
 class RayExecutor:
-    """Ray workers that load the same model; implements ``tacit.engine.plan.Executor``.
+    """An executor whose Ray workers load the same model; see ``tacit.engine.plan.Executor``.
 
     The workers end when the executor is garbage-collected.
 
     Args:
-        order: The instructions to create each worker.
+        order: Instructions for creating each worker.
         share: The number of workers and the resources per worker.
         patience: The timeouts and retry limits.
     """
@@ -190,7 +190,7 @@ class RayExecutor:
         self._loaded, self._false_starts = first or outcome, 0
 
     def _false_start(self, worker: WorkerHandle, outcome: object) -> None:
-        """Replace a worker that failed to load; use fewer workers after several failures."""
+        """Replace a worker that failed to load its model; use fewer workers after many failures."""
         self._leave(worker)
         failed = outcome if isinstance(outcome, Failed) else None
         if failed and failed.is_final and self._loaded is None:
@@ -213,7 +213,7 @@ class RayExecutor:
         self._hire()
 
     def _failed(self, worker: WorkerHandle, job: Job, outcome: Failed | Lost) -> None:
-        """Count a job's failure; raise if the job has failed too often or the error is final."""
+        """Count a job's failure; raise if the job failed too often or will fail on every worker."""
         if isinstance(outcome, Failed) and outcome.is_final:
             raise outcome.error
         lost = isinstance(outcome, Lost)
@@ -269,7 +269,7 @@ class RayExecutor:
             )
 
     def _check_seen(self, stored: Stored) -> None:
-        """Raise if the store's path is a different folder on the worker's machine than here."""
+        """Raise if the store's path on the worker's machine is another folder than on this one."""
         if stored.host in self._seen_from:
             return
         # On a shared file system, another machine's files may appear with a delay.
@@ -299,7 +299,7 @@ class RayExecutor:
 
 @dataclass(frozen=True)
 class _Fetched:
-    """A function that, called in a worker, fetches an object from Ray's object store."""
+    """A function that a worker calls to fetch an object from Ray's object store."""
 
     reference: Any
 
@@ -310,7 +310,7 @@ class _Fetched:
 
 
 def _job(plan: Plan, block: Block, shared: _Fetched) -> Job:
-    """Return the job to compute a block; its requests are encoded when the job is sent."""
+    """Return a job that computes a block; the requests are encoded when the job is sent."""
     of, kind = type(block.requests[0]), block.kind
 
     def send(actor: Any) -> Any:  # noqa: ANN401 - Ray's handles

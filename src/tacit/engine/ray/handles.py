@@ -23,8 +23,8 @@ class Patience:
     Args:
         look: Interval between two checks that all workers are alive.
         silence: Time after which an unresponsive worker is treated as lost.
-        start: Time after which a run without any started worker fails, and after which a warning is
-            logged for a worker that is still loading.
+        start: Time limit for the first worker to start, after which the run fails. A warning is
+            logged for a worker whose loading takes longer than ``start``.
         seen: Maximum time until a segment written by a worker is visible to this process.
         tries: Number of failed attempts to compute a block or start a worker, after which Tacit
             gives up.
@@ -143,7 +143,7 @@ class WorkerHandle:
         return None
 
     def loads_for_long(self, seconds: float) -> float:
-        """Return the loading time in minutes once per interval; return 0 between these calls.
+        """Return the minutes spent loading the model, once per interval; otherwise return 0.
 
         Args:
             seconds: Length of the interval in seconds.
@@ -179,7 +179,7 @@ class WorkerHandle:
 
 
 def dismiss(actors: Sequence[Any]) -> None:
-    """End actors; some of these actors may already have ended."""
+    """End Ray actors, some of which may already have ended."""
     import ray
 
     for actor in actors:

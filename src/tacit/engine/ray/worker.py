@@ -156,7 +156,7 @@ class Worker:
     """Loads a model and computes blocks with the model.
 
     Args:
-        order: The instructions to create the worker.
+        order: Instructions for creating the worker.
     """
 
     def __init__(self, order: Order) -> None:
@@ -180,7 +180,8 @@ class Worker:
         Args:
             digest: The plan's digest; objects that several rows of the plan share are fetched once
                 per digest.
-            shared: Function that fetches the objects to which rows refer, by class of request.
+            shared: Function that fetches, for each request class, the objects to which the rows
+                refer.
             of: The class of the block's requests.
             rows: The block's requests, encoded as rows.
         """

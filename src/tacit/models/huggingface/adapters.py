@@ -49,11 +49,11 @@ def parameters_of(model: PreTrainedModel) -> int | None:
 
 
 def check_adapter(folder: Path, trust: Trust) -> None:
-    """Check, before loading, that a folder contains an adapter that only changes layers.
+    """Check, before loading, that a folder contains an adapter of a supported type, such as LoRA.
 
     Raises:
-        ModelError: The folder contains no adapter that only changes layers, or the adapter's
-            weights are a pickle that is not allowed.
+        ModelError: The folder contains no adapter of a supported type, the adapter has no weights,
+            or its weights are a pickle that is not allowed.
     """
     if not (folder / "adapter_config.json").is_file():
         raise ModelError(
@@ -72,7 +72,7 @@ def check_adapter(folder: Path, trust: Trust) -> None:
 
 
 def _check_kind(folder: Path) -> None:
-    """Check that Tacit supports an adapter's type, and that peft imports no other module for it.
+    """Check that an adapter's type is supported, and that its config specifies no module to import.
 
     Raises:
         ModelError: The adapter's config cannot be read, or specifies an unsupported type or a
@@ -119,7 +119,7 @@ def check_device_map(device_map: str) -> None:
 def placing(
     name: str, config: PreTrainedConfig, device_map: str | None, device: torch.device
 ) -> dict[str, Any]:
-    """Return the device arguments for ``from_pretrained``; empty if weights are moved later.
+    """Return the device arguments for ``from_pretrained``; empty if the model is moved later.
 
     Raises:
         ModelError: The package accelerate is needed and not installed.
@@ -167,7 +167,7 @@ def with_adapter(name: str, model: PreTrainedModel, folder: Path) -> PreTrainedM
 
 
 def adapter_files(folder: Path) -> dict[str, Path]:
-    """Return an adapter's files, by the names under which a fingerprint covers them."""
+    """Return an adapter's files, by the file names that are part of a model's fingerprint."""
     weights = folder / "adapter_model.safetensors"
     files = (
         folder / "adapter_config.json",

@@ -77,8 +77,8 @@ def check_text(tokenizer: PreTrainedTokenizerBase, text: str) -> None:
     """Raise if a text contains a special token that the tokenizer cannot encode as plain text.
 
     Args:
-        tokenizer: A ``bare`` tokenizer; the check is skipped if the tokenizer encodes special
-            tokens in a text as special.
+        tokenizer: A ``bare`` tokenizer; the check is skipped if the tokenizer encodes the text of a
+            special token as the special token.
         text: The text.
 
     Raises:
@@ -168,7 +168,7 @@ class Specials:
 
 
 def enclosed(ids: Sequence[int], specials: Specials) -> tuple[int, ...]:
-    """Put special tokens before and after the given tokens, unless they are already there."""
+    """Add the special tokens that are missing before and after the given tokens."""
     before, after = specials.before, specials.after
     if tuple(ids[: len(before)]) == before:
         before = ()
@@ -180,15 +180,16 @@ def enclosed(ids: Sequence[int], specials: Specials) -> tuple[int, ...]:
 def bare(
     tokenizer: PreTrainedTokenizerBase, *, reads_specials: bool = False
 ) -> PreTrainedTokenizerBase:
-    """Return a copy of a fast tokenizer that adds no tokens and has complete offsets.
+    """Copy a fast tokenizer so that it adds no special tokens and its offsets include spaces.
 
-    In their last step, some tokenizers (such as RoBERTa's) remove spaces from the offsets of
-    tokens, so that no token appears to cover the spaces.
+    The last step of some tokenizers (such as RoBERTa's) removes spaces from the offsets of tokens,
+    so that no token appears to cover the spaces.
 
     Args:
         tokenizer: The tokenizer.
         reads_specials: Whether the text of a special token is encoded as the special token, as
-            needed for the output of a chat template. If False, it is encoded as plain text.
+            needed for the output of a chat template. If False, the text of a special token is
+            encoded as plain text.
     """
     plain = copy.deepcopy(tokenizer)
     plain.backend_tokenizer.post_processor = None
@@ -241,7 +242,7 @@ def locate(tokenizer: PreTrainedTokenizerBase, filled: Sequence[Filled]) -> list
 def answer_tokens(
     ids: Sequence[int], offsets: Sequence[tuple[int, int]], filled: Filled
 ) -> Tokens | None:
-    """Return the tokens to score by the boundary rule, or None if no token covers the answer.
+    """Return the tokens to score for an answer, or None if no token covers the answer.
 
     Args:
         ids: The token ids of the whole string.
@@ -266,7 +267,7 @@ def _found(
     offsets: Sequence[tuple[int, int]],
     filled: Filled,
 ) -> Tokens | None:
-    """Return ``answer_tokens``, or None for an answer that is encoded as a special token."""
+    """Return the tokens to score, or None for an answer without tokens or with a special token."""
     control = ControlTokens.of(tokenizer)
     if tokenizer.split_special_tokens and control.find(filled.string):
         misread = control.misread(filled.string, ids, offsets)

@@ -22,7 +22,7 @@ _MOST_PADDING = 1 / 16
 
 @dataclass(slots=True)
 class Budget:
-    """The maximum number of tokens in a forward pass, including padding; it never increases.
+    """A limit on the tokens per forward pass, including padding, that can only decrease.
 
     Args:
         tokens: The number of tokens.
@@ -34,7 +34,7 @@ class Budget:
     apart: int | None = None
 
     def halve(self, tried: int) -> None:
-        """Set the budget to half of the smaller of the current budget and ``tried``.
+        """Set the budget to half of ``tried`` or of the current budget, whichever is smaller.
 
         Raises:
             ScoringError: The budget or ``tried`` is 1 and cannot be halved.

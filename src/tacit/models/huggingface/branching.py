@@ -34,7 +34,7 @@ class Forward(Protocol):
 
 @dataclass(frozen=True)
 class _Trunks:
-    """Computed prefixes of trees (trunks), padded on the left so that branches follow."""
+    """The computed common prefixes (trunks) of prefix trees, padded on the left."""
 
     trees: Sequence[Tree]
     mask: torch.Tensor
@@ -45,17 +45,18 @@ class _Trunks:
 
 
 def tree_cost(tree: Tree) -> int:
-    """Return a tree's memory cost in tokens; each of its rows repeats the trunk's keys."""
+    """Return the total length in tokens of a prefix tree's rows, which determines memory use."""
     return sum(len(row.ids) for row in tree.rows)
 
 
 def score_trees(
     trees: Sequence[Tree], forward: Forward, pad: int, device: torch.device, budget: Budget
 ) -> Found:
-    """Return the log-probabilities (nats) of all tokens that the trees' rows read.
+    """Return the log-probabilities (nats) of all tokens to read from the rows of prefix trees.
 
     Raises:
-        Exception: The model fails, for example because its cache cannot be extended by each branch.
+        Exception: The model fails, for example because its cache cannot be extended separately for
+            each row.
     """
     trunks, found = _compute_trunks(trees, forward, pad, device)
     rows = [(number, row) for number, tree in enumerate(trees) for row in tree.rows]
@@ -89,7 +90,7 @@ def _compute_trunks(
 def _chunks(
     rows: Sequence[tuple[int, Row]], trunks: _Trunks, budget: Budget
 ) -> Iterator[tuple[Sequence[tuple[int, Row]], Any]]:
-    """Yield branches in chunks that fit in the budget, each with a separate cache to extend."""
+    """Yield batches of rows that fit in the budget; each batch has its own cache to extend."""
     width = trunks.mask.shape[1]
     cost = max(width + len(row.ids) - trunks.begin(number) for number, row in rows)
     size = how_many(cost, budget)

@@ -1,13 +1,13 @@
 """Causal language models: GPT-2, OPT, GPT-NeoX, Llama and others of AutoModelForCausalLM.
 
-Prompts are packed into long rows, in which the common prefix of several prompts is computed only
-once. A long shared prefix is computed and cached once, and reused by several packs. When a model is
-loaded, a check measures whether packing changes log-probabilities. If packing changes
-log-probabilities, a warning is logged, and each prompt is computed separately. If prompts are not
-packed, one forward pass over a prompt's text scores all answers of one token. If prompts are not
-packed, a prefix shared by answers of several tokens is computed once and cached as keys and values,
-and each answer continues from the cache. If reusing the model's cache changes log-probabilities
-too, each answer is computed from the beginning of the text.
+Prompts are packed into long rows (packs), in which the common prefix of several prompts is computed
+only once. A long shared prefix is computed once, cached, and reused for several rows of packed
+prompts. When a model is loaded, a check measures whether packing changes log-probabilities. If
+packing changes log-probabilities, a warning is logged, and each prompt is computed separately. If
+prompts are not packed, one forward pass over a prompt's text scores all answers of one token. If
+prompts are not packed, a prefix shared by answers of several tokens is computed once and cached as
+keys and values, and each answer continues from the cache. If prompts are not packed and reusing the
+cache changes log-probabilities, each answer is computed from the beginning of the text.
 """
 
 from __future__ import annotations
@@ -73,8 +73,8 @@ class _Prepared:
 
     Args:
         prompts: The prompts.
-        inputs: The inputs of the prompts' answers.
-        packs: The packs of rows to compute after each cached prefix.
+        inputs: The token sequence of each answer, stored in arrays.
+        packs: Each cached prefix, with the packs that continue from the prefix.
         trees: The prefix trees of the prompts that are not packed.
     """
 
@@ -124,10 +124,11 @@ class CausalModel(RankingModel):
 
     @property
     def description(self) -> dict[str, Any]:
-        """The description of a local model, with the effects of sharing and packing in nats.
+        """The model's entry in a manifest, with the measured effects of prefix sharing and packing.
 
         ``packs`` is whether prompts are packed, and ``not_packed`` is the reason if prompts are not
-        packed.
+        packed. ``sharing_difference`` and ``packing_difference`` are the largest changes in
+        log-probabilities, in nats.
         """
         return {
             **super().description,
@@ -160,7 +161,10 @@ class CausalModel(RankingModel):
         return costs.tolist()
 
     def prepare(self, requests: Sequence[Any]) -> Callable[[], list[Any]]:
-        """Encode and pack prompts, unless a request is a ranking. See ``Prepares.prepare``."""
+        """Encode and pack prompts. See ``Prepares.prepare``.
+
+        If any request is a ranking, nothing is computed in advance.
+        """
         if all(isinstance(one, Prompt) for one in requests):
             return partial(self._computed, self._prepared(requests))
         return partial(self.answer, requests)
@@ -210,11 +214,11 @@ class CausalModel(RankingModel):
     def _divided(
         self, inputs: Inputs
     ) -> tuple[list[tuple[tuple[int, ...], Rows]], dict[int, Tree]]:
-        """Return the rows to pack, sorted and grouped by cached prefix, and trees of other prompts.
+        """Return rows to pack, sorted and grouped by cached prefix, and trees of unpacked prompts.
 
         A prompt is not packed if one of its inputs is longer than a pack or than the attention
-        window. A prompt is not packed either if an input has more tokens after the cached prefix
-        than the check at load covers.
+        window. A prompt is also not packed if one of its inputs, without the cached prefix, is
+        longer than the rows that were checked when the model was loaded.
         """
         longest = np.maximum.reduceat(inputs.lengths - 1, inputs.answers[:-1])
         near = (longest <= self._packing.length) & self._fit_attention(longest)
@@ -252,7 +256,7 @@ class CausalModel(RankingModel):
         return bool(self._fit_attention(np.array([_longest(tree)]))[0])
 
     def _fit_attention(self, lengths: Ints) -> NDArray[np.bool_]:
-        """Return which rows are short enough for full attention and unchanged positions."""
+        """Return which rows are within the local attention window and LongRoPE's limit, if any."""
         near = np.ones(len(lengths), bool)
         if self._local is not None:
             near &= lengths < self._local
@@ -261,7 +265,7 @@ class CausalModel(RankingModel):
         return near
 
     def _encode(self, prompts: Sequence[Prompt]) -> Inputs:
-        """Return each answer's whole input, cached until scored. See ``Encoder.encode``."""
+        """Return and cache the full token sequence of each answer. See ``Encoder.encode``."""
         remembered = self._remembered
         new = [prompt for prompt in dict.fromkeys(prompts) if prompt not in remembered]
         if not new:
@@ -325,7 +329,7 @@ class CausalModel(RankingModel):
         return tally
 
     def _score_rows(self, rows: Sequence[Row]) -> Found:
-        """Score full rows in one pass, padded on the right, where attention ignores padding."""
+        """Score complete rows in one pass; the rows are padded on the right."""
         ids, mask = padded([row.ids for row in rows], self._pad, self._device)
         needed = sorted({read.position for row in rows for read in row.reads})
         column = {position: number for number, position in enumerate(needed)}
@@ -391,7 +395,7 @@ class CausalModel(RankingModel):
 
     @cached_property
     def _keeping(self) -> Packing:
-        """The result of checking packs after a cached prefix; the check runs only when needed."""
+        """The result of the check of packs that follow a cached prefix; computed on first use."""
         keeping = self._check(self._packing.length).keeping()
         if keeping.refused:
             log.warning(
@@ -410,7 +414,7 @@ class CausalModel(RankingModel):
         )
 
     def _sharing_difference(self) -> float | None:
-        """Return how much sharing a text changes log-probabilities (nats); None if it fails.
+        """Return how much reusing a text's cache changes log-probabilities (nats); None on failure.
 
         The change is measured on two artificial texts of unequal length. Each text has answers of
         one to three tokens; some answers share their first token, and others do not. The token ids

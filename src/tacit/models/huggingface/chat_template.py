@@ -142,7 +142,8 @@ class Chat:
         answer.
 
         Raises:
-            PromptError: As for ``render``, or an answer contains a special token.
+            PromptError: The template does not reproduce the text exactly, or the text or an answer
+                contains a special token.
             ModelError: The template fails.
         """
         for answer in prompt.answers:

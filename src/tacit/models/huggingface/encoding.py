@@ -36,11 +36,12 @@ class Inputs:
 
     Args:
         ids: The tokens of all inputs, concatenated.
-        starts: The index in ``ids`` at which each input begins, and the end of the last input.
+        starts: The index in ``ids`` at which each input begins, followed by the end of the last
+            input.
         begin: For each input, the index of the first scored token.
         spanned: Whether the scored tokens also cover characters outside the answer; see ``Tokens``.
-        answers: The index of each prompt's first input among all inputs, and the total number of
-            inputs.
+        answers: The index of each prompt's first input among all inputs, followed by the total
+            number of inputs.
     """
 
     ids: Ints
@@ -142,8 +143,9 @@ class Encoder:
         """Return each answer's input, from the special tokens to the end of the answer.
 
         Raises:
-            PromptError: The tokenizer produces no token for an answer, text follows a blank, or an
-                answer cannot begin the text.
+            PromptError: The tokenizer produces no token for an answer, text follows a blank, or the
+                tokenizer has neither a BOS nor an EOS token to precede an answer at the start of a
+                text.
         """
         filled = [self._fill(prompt) for prompt in prompts]
         found = self._halves(self._tokenizer, filled)
@@ -170,7 +172,7 @@ class Encoder:
         return written
 
     def _assembled(self, found: Halves, filled: Sequence[Sequence[Filled]]) -> Inputs:
-        """Return the inputs as arrays, joined from the two parts of each tokenized string."""
+        """Join the two parts of each tokenized string, and return the inputs as arrays."""
         counts = np.array([len(answers) for answers in filled], np.int64)
         head = np.repeat(np.array(found.head, np.int64), counts)
         tail = np.array(found.tail, np.int64)
@@ -208,7 +210,7 @@ class Encoder:
         return np.where(is_there & (begin >= many), 0, many)
 
     def _begun(self, head: Sequence[int], tail: Tokens, filled: Filled) -> Tokens:
-        """Prepend the special tokens of the tokenizer's config, unless they are already there.
+        """Prepend the special tokens of the tokenizer's config, unless the input begins with them.
 
         A model cannot predict a first token without context. If the config specifies no special
         tokens, BOS (or EOS if there is no BOS) is therefore prepended to an empty text and to an
@@ -236,13 +238,13 @@ class Encoder:
 
 
 def fill(prompt: Prompt) -> list[Filled]:
-    """Insert each answer after the text and the separator, or in a blank at the end.
+    """Insert each answer after the text and the separator, or into a blank at the end of the text.
 
     The white space before a blank is the separator.
 
     Raises:
-        PromptError: Text follows the blank, which a causal model cannot read before it predicts the
-            answer.
+        PromptError: Text follows the blank; a causal model predicts an answer only from preceding
+            text.
     """
     around = prompt.around
     if around is None:
@@ -259,7 +261,7 @@ def fill(prompt: Prompt) -> list[Filled]:
 
 
 def _fill_in(ids: Ints, starts: Ints, pieces: Sequence[Sequence[int]], which: Ints) -> None:
-    """Copy token sequences into ``ids`` at the given starts; ``which`` is a sequence's index."""
+    """Copy the token sequence ``pieces[which[i]]`` into ``ids`` at ``starts[i]``, for every i."""
     sizes = np.array([len(piece) for piece in pieces], np.int64)
     flat = np.fromiter(chain.from_iterable(pieces), np.int64, int(sizes.sum()))
     lengths = sizes[which]
@@ -306,7 +308,7 @@ class Remembered:
         return joined if len(found) <= 1 else joined.take(np.argsort(order))
 
     def forget(self, prompts: Sequence[Prompt]) -> None:
-        """Remove prompts from the cache; prompts cached together are freed when all are removed."""
+        """Remove prompts from the cache; free a group of inputs when its last prompt is removed."""
         for prompt in prompts:
             part, _ = self._places.pop(prompt, (None, 0))
             if part is not None:

@@ -111,7 +111,7 @@ def _is_online(name: str, revision: str) -> bool:
 
 
 def _no_folder(name: str) -> str:
-    """Return that no folder has the name, and the demo model with a similar name, if any."""
+    """Return the message that no folder has this name, with a similar demo model's name if any."""
     return f"there is no folder of this name{similar(name, DEMOS)}"
 
 
@@ -126,7 +126,7 @@ def _is_cached(name: str, revision: str) -> bool:
 
 
 def _is_network_failure(error: BaseException) -> bool:
-    """Return whether an error is due to the network or a failing server, not to a refusal."""
+    """Return whether a network problem or a failing server caused an error."""
     return any(_is_of_network(each) for each in _chain(error))
 
 

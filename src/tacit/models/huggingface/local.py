@@ -163,7 +163,7 @@ class LocalModel:
 
     @property
     def description(self) -> dict[str, Any]:
-        """Name, kind, fingerprint and its inputs, device, batch size, and further settings."""
+        """The model's entry in a manifest: name, kind, fingerprint, batch size and settings."""
         identity = self._checkpoint.identity
         return {
             "name": self.name,
@@ -198,14 +198,14 @@ class LocalModel:
         raise NotImplementedError
 
     def _made_up(self) -> tuple[Row, Row]:
-        """Return two artificial rows of unequal length for the checks at load."""
+        """Return two artificial rows of unequal length for the checks that run at load time."""
         return made_up(self._vocabulary, min(self._checkpoint.window or 22, 22))
 
     def _check_padding(self, score: Callable[[Sequence[T]], Found], rows: Sequence[T]) -> None:
         """Switch to one row per pass, with a warning, if padding changes log-probabilities.
 
-        The padding check also measures the size of the logits, which determines the tolerance of
-        this check and of later checks.
+        The padding check also measures the magnitude of the logits, which determines the tolerance
+        of this check and of later checks.
         """
         with sizes_of_logits(self._model) as sizes:
             difference = padding_difference(score, rows)
@@ -285,7 +285,7 @@ class LocalModel:
         return [Scores(tuple(islice(each, len(prompt.answers)))) for prompt in prompts]
 
     def _is_writable(self, tokens: Tokens) -> bool:
-        """Return whether an answer has no unknown token, which would also stand for other text."""
+        """Return whether an answer can be encoded without the tokenizer's unknown token."""
         return self._unknown not in tokens.ids[tokens.begin : tokens.end]
 
 

@@ -29,7 +29,7 @@ def bodies_of(model: PreTrainedModel) -> list[torch.nn.Module]:
 
 
 def narrowed(body: torch.nn.Module, positions: torch.Tensor) -> AbstractContextManager[None]:
-    """Restrict the head to one state per row; logits have the shape (rows, 1, vocabulary).
+    """Restrict the head to one position per row; logits have the shape (rows, 1, vocabulary).
 
     Args:
         body: The submodule whose output the head reads.
@@ -44,7 +44,7 @@ def narrowed(body: torch.nn.Module, positions: torch.Tensor) -> AbstractContextM
 def gathered(
     body: torch.nn.Module, rows: torch.Tensor, columns: torch.Tensor
 ) -> AbstractContextManager[None]:
-    """Restrict the head to selected states; logits have the shape (1, positions, vocabulary).
+    """Restrict the head to selected positions; logits have the shape (1, positions, vocabulary).
 
     Args:
         body: The submodule whose output the head reads.
@@ -93,7 +93,7 @@ class Read:
     Args:
         position: The position in the row whose logits predict the token.
         token: The token's id.
-        answer: Index, among all answers, of the answer to whose score the log-probability is added.
+        answer: Index of the answer (among all answers) whose score includes the log-probability.
     """
 
     position: int
@@ -136,7 +136,7 @@ class Reads:
         return cls(*np.array(reads, np.int64).reshape(-1, 4).T)
 
     def of_rows(self, numbers: NDArray[np.int64], rows: int) -> Reads:
-        """Return the reads of the selected rows, renumbered in the order of ``numbers``."""
+        """Select the tokens to read from the given rows; row ``numbers[i]`` becomes row i."""
         place = np.full(rows, -1, np.int64)
         place[numbers] = np.arange(len(numbers))
         own = place[self.row]

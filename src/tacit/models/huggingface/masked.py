@@ -58,7 +58,7 @@ class MaskedModel(RankingModel):
 
     @property
     def description(self) -> dict[str, Any]:
-        """The description of a local model, with the scoring mode for answers of several tokens."""
+        """The model's entry in a manifest, with the scoring mode for answers of several tokens."""
         return {**super().description, "masked_mode": self._mode}
 
     def _scoring_cost(self, prompts: Sequence[Prompt]) -> list[int]:

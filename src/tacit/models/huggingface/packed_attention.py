@@ -1,4 +1,4 @@
-"""Attention over packs, limited to the keys that are visible to each piece of a pack.
+"""Attention over packs (rows of packed prompts), computed only for visible keys.
 
 A pack is a prefix tree of tokens in depth-first order, divided into pieces of equal length. In a
 pack, a token attends to itself and to its ancestors in the prefix tree. A token's ancestors outside
@@ -25,9 +25,9 @@ _attend = torch.nn.functional.scaled_dot_product_attention
 
 
 def piece_of(length: int) -> int:
-    """Return a number of tokens per piece, near 64, that divides rows with least padding.
+    """Return the length of a piece, near 64 tokens, for which a row needs the least padding.
 
-    A row that is no longer than the longest piece is one piece.
+    A row that is not longer than the maximum piece length is a single piece.
     """
     if length <= _PIECES[-1]:
         return length
@@ -35,7 +35,7 @@ def piece_of(length: int) -> int:
 
 
 class PackedAttention(TorchFunctionMode):
-    """A context in which torch's attention over packs computes only visible keys.
+    """A context manager that limits torch's attention over packs to visible keys.
 
     Attention over other inputs, and models that do not call torch's attention function, are
     unchanged.
@@ -74,7 +74,7 @@ class PackedAttention(TorchFunctionMode):
         args: tuple[Any, ...] = (),
         kwargs: Mapping[str, Any] | None = None,
     ) -> Any:  # noqa: ANN401 - any return type
-        """Compute attention in pieces, and call any other function unchanged."""
+        """Compute attention over packs piece by piece; call any other function unchanged."""
         del types
         kwargs = kwargs or {}
         if func is _attend and self._is_over_packs(*args, **kwargs):

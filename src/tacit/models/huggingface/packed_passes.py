@@ -1,4 +1,4 @@
-"""Forward passes over packs, in which a token sees only the tokens that precede it in a row."""
+"""Forward passes over packed prompts, in which a token sees only earlier tokens of its prompt."""
 
 from __future__ import annotations
 
@@ -63,8 +63,8 @@ class Packer:
 
     Args:
         model: A causal model that accepts position ids.
-        body: The submodule whose output the head reads. None if the head cannot be restricted to
-            selected positions; scoring then fails.
+        body: The submodule whose output the head reads. If None, the head cannot be restricted to
+            selected positions, and scoring fails.
         pad: Token id for padding; any token id works.
         budget: Maximum number of tokens per forward pass, including padding.
     """
@@ -78,7 +78,7 @@ class Packer:
         """Score packs and add the results to a tally.
 
         Args:
-            packs: The packs to score, without the cached prefix.
+            packs: The packs to score, excluding the tokens of the cached prefix.
             tally: The tally to which the log-probabilities are added.
             begin: A prefix that all rows share; it is cached, and no token is read from it.
 
@@ -117,7 +117,7 @@ class Packer:
         return [self._pass(parts[at : at + size], kept) for at in range(0, len(parts), size)]
 
     def _pass(self, packs: Sequence[Pack], kept: CachedPrefix) -> Values:
-        """Run one pass and return all log-probabilities that the packs read."""
+        """Run one pass and return the log-probabilities of all tokens to read from the packs."""
         device = self.model.device
         width = max(map(len, packs))
         each = [number * width + pack.reads.position for number, pack in enumerate(packs)]

@@ -54,7 +54,7 @@ class Pack:
 
 
 def packs_of(ordered: Rows, length: int) -> list[Pack]:
-    """Split sorted rows into packs of at most ``length`` tokens, or of one longer row."""
+    """Split sorted rows into packs of at most ``length`` tokens; a longer row is one pack."""
     cuts = [0, *_cuts(ordered, length)]
     return [
         _pack(ordered.take(np.arange(begin, end)), ordered.shared[begin:end])
@@ -94,7 +94,7 @@ def _cuts(ordered: Rows, length: int) -> list[int]:
 
 
 def _pack(rows: Rows, shared: Ints) -> Pack:
-    """Return one pack of sorted rows, given how many tokens each row shares with the previous."""
+    """Pack sorted rows, given how many tokens each row shares with the previous row."""
     lengths = rows.lengths
     shared = shared.copy()
     shared[0] = 0

@@ -1,8 +1,9 @@
 """Sorted token sequences, with the length of the prefix that consecutive sequences share.
 
 Sorted sequences represent a prefix tree in depth-first order. The tokens that a sequence shares
-with the previous sequence are an existing path, and its other tokens are new nodes. A sequence that
-is a prefix of another sequence is merged into the longer sequence, from which its tokens are read.
+with the previous sequence are an existing path of the tree, and the other tokens of the sequence
+are new nodes. A sequence that is a prefix of another sequence is merged into the longer sequence,
+and tokens are read from the longer sequence only.
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ class Rows:
 
     Args:
         ids: The tokens of all sequences, concatenated.
-        starts: The index in ``ids`` at which each sequence begins, and the end of the last
+        starts: The index in ``ids`` at which each sequence begins, followed by the end of the last
             sequence.
         reads: The tokens to read; rows are numbered from 0.
     """
@@ -73,7 +74,7 @@ class Rows:
         return Rows(ids, starts_of(lengths), self.reads.of_rows(numbers, len(self)))
 
     def behind(self, size: int) -> Rows:
-        """Return the sequences without their first ``size`` tokens, from which nothing is read."""
+        """Return the sequences without the first ``size`` tokens, none of which is read."""
         lengths = self.lengths - size
         ids = self.ids[ragged(self.starts[:-1] + size, lengths)]
         reads = self.reads
@@ -104,7 +105,10 @@ class Rows:
 
     @cached_property
     def shared(self) -> Ints:
-        """The length of the prefix that each sequence shares with the previous; 0 for the first."""
+        """The length of the prefix that each sequence shares with the previous sequence.
+
+        The value of the first sequence is 0.
+        """
         lengths = self.lengths
         found = np.zeros(len(self), np.int64)
         step = max(2, _CELLS // max(1, int(lengths.max(initial=1))))
@@ -127,14 +131,14 @@ class Rows:
 
 
 def starts_of(lengths: Ints) -> Ints:
-    """Return the start of each piece for consecutive pieces, and the end of the last piece."""
+    """Return where consecutive segments of given lengths start, and where the last segment ends."""
     starts = np.zeros(len(lengths) + 1, np.int64)
     np.cumsum(lengths, out=starts[1:])
     return starts
 
 
 def ragged(starts: Ints, lengths: Ints) -> Ints:
-    """Return the concatenated indices of all elements of pieces with given starts and lengths."""
+    """Return the indices of all elements of segments that have the given starts and lengths."""
     own = starts_of(lengths)
     return np.repeat(starts - own[:-1], lengths) + np.arange(own[-1])
 
@@ -174,7 +178,7 @@ class Tree:
 
 
 def tree_of(first: int, answers: Sequence[Tokens]) -> Tree:
-    """Return a tree of the fewest rows that contain every answer's input and the tokens to read.
+    """Return a prefix tree with as few rows as possible for the inputs of a prompt's answers.
 
     Args:
         first: Index of the first answer among all answers.
@@ -204,10 +208,10 @@ LEAST = 64
 
 
 def prefix_lengths(ordered: Rows, length: int) -> Ints:
-    """Return the length of the prefix of each row to cache for reuse; 0 to cache no prefix.
+    """Return, for each row, the length of the prefix to cache; 0 if no prefix is cached.
 
-    No token is read from a cached prefix, and the rows that share a cached prefix do not fit in one
-    pack.
+    A prefix is cached only if no token is read from the prefix and the rows that share the prefix
+    do not fit in one pack.
 
     Args:
         ordered: The sorted rows.

@@ -46,8 +46,8 @@ class ReadPosition:
 
     Args:
         ids: The token sequence.
-        position: The position whose logits predict the candidates, in ``start`` for models with a
-            decoder and in ``ids`` for other models.
+        position: The position whose logits predict the candidates: an index in ``start`` for models
+            with a decoder, and in ``ids`` for other models.
         start: The decoder's input, for models with a decoder.
     """
 
@@ -63,7 +63,7 @@ class ReadPosition:
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """A prompt, the tokenization of its candidates, and the position where they are read."""
+    """A prompt, the tokenization of its candidates, and the position whose logits rank them."""
 
     prompt: RankingPrompt
     candidates: Candidates
@@ -86,7 +86,7 @@ class RankingModel(LocalModel):
         self._pass_options: Mapping[str, Any] = {}
 
     def whole_words(self) -> Vocabulary:
-        """Return the words that are one token between white space; case is significant."""
+        """Return the words that are one token after a space; case is significant."""
         return whole_words(self._bare)
 
     @property
@@ -99,7 +99,10 @@ class RankingModel(LocalModel):
         return by_kind(requests, {Prompt: self._scoring_cost, RankingPrompt: self._ranking_cost})
 
     def answer(self, requests: Sequence[Any]) -> list[Any]:
-        """Return the answers; rankings of the same text share a pass. See ``LanguageModel``."""
+        """Return the answers in the order of the requests. See ``LanguageModel``.
+
+        Rankings of the same text are computed in one forward pass.
+        """
         return by_kind(requests, {Prompt: self._score, RankingPrompt: self._rank})
 
     def _ranking_cost(self, prompts: Sequence[RankingPrompt]) -> list[int]:
@@ -162,7 +165,7 @@ class RankingModel(LocalModel):
         ]
 
     def _scoring_cost(self, prompts: Sequence[Prompt]) -> list[int]:
-        """Return the number of tokens that scoring each prompt's answers takes."""
+        """Return the number of tokens that the model computes to score each prompt's answers."""
         raise NotImplementedError
 
     def _score(self, prompts: Sequence[Prompt]) -> list[Scores]:
@@ -230,7 +233,10 @@ class RankingModel(LocalModel):
         )
 
     def _narrowing_difference(self, body: torch.nn.Module) -> float:
-        """Return the largest change of a log-probability, in nats; inf if the model fails."""
+        """Return the largest log-probability change (nats) from restricting the head.
+
+        The result is infinity if the model fails.
+        """
         places = [
             ReadPosition(row.ids, len(row.ids) - 1 - n) for n, row in enumerate(self._made_up())
         ]

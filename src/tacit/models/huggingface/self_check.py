@@ -1,4 +1,4 @@
-"""Checks at load that packing and padding prompts does not change log-probabilities."""
+"""Check at load time that packing and padding prompts do not change log-probabilities."""
 
 from __future__ import annotations
 
@@ -60,12 +60,12 @@ def tolerance(model: PreTrainedModel, size: float = 0.0) -> float:
     """Return how much rounding alone can change the log-probability of a few tokens, in nats.
 
     In some quantised layers, the rounding of a token depends on the other tokens in the forward
-    pass. The spacing of half-precision logits increases with their size; for example, it is 0.25
-    for bfloat16 logits between 32 and 64.
+    pass. The spacing of half-precision logits increases with their magnitude; for example, the
+    spacing is 0.25 for bfloat16 logits between 32 and 64.
 
     Args:
         model: The model.
-        size: Size of the model's logits, as measured by ``sizes_of_logits``.
+        size: Magnitude of the model's logits, as measured by ``sizes_of_logits``.
     """
     import torch
 
@@ -75,7 +75,7 @@ def tolerance(model: PreTrainedModel, size: float = 0.0) -> float:
 
 @contextmanager
 def sizes_of_logits(model: PreTrainedModel) -> Iterator[list[float]]:
-    """Collect the size of the largest and the median logits in each forward pass."""
+    """Collect the magnitudes of the largest and the median logit in each forward pass."""
     sizes: list[float] = []
 
     def measure(_model: object, _given: object, output: Any) -> None:  # noqa: ANN401 - any model

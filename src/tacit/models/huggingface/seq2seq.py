@@ -1,10 +1,11 @@
 """Sequence-to-sequence models: T5, Flan-T5, T0, Macaw, BART and similar models.
 
 The encoder reads the text once, and the decoder scores all answers. The separator is not used,
-because the text and the answer are not joined into one string. Every token of an answer is scored,
-given the text and the start of the decoder's input. Unless prompts are formatted as a chat, a blank
-is replaced by the tokenizer's first sentinel, and the answer follows this sentinel in the decoder's
-input. If the tokenizer has no sentinels, a prompt with a blank is rejected.
+because the text and the answer are not joined into one string. Every token of an answer is scored
+given the text, the start of the decoder's input, and the preceding tokens of the answer. Unless
+prompts are formatted as a chat, a blank is replaced by the tokenizer's first sentinel, and the
+answer follows this sentinel in the decoder's input. If the tokenizer has no sentinels, a prompt
+with a blank is rejected.
 """
 
 from __future__ import annotations
@@ -51,7 +52,7 @@ class Pair:
 
     @property
     def cost(self) -> int:
-        """The tokens of the text, plus the tokens of each row and of the text for each row."""
+        """The number of tokens: the text once, and each decoder row together with the text."""
         return len(self.text) + sum(len(row.ids) + len(self.text) for row in self.rows)
 
 
@@ -146,7 +147,7 @@ class Seq2SeqModel(RankingModel):
         return around[0] + SENTINEL + around[1]
 
     def _answers(self, prompts: Sequence[Prompt]) -> list[list[Tokens]]:
-        """Return the decoder's tokens: start, sentinel of a blank, answer, and end if scored."""
+        """Return each answer's decoder tokens: start, sentinel for a blank, answer, scored end."""
         every = [self._without_end(answer) for prompt in prompts for answer in prompt.answers]
         tokens = iter(tokenize(self._bare, [_whole(answer) for answer in every]))
         encoded = []
@@ -161,7 +162,7 @@ class Seq2SeqModel(RankingModel):
         return encoded
 
     def _without_end(self, answer: str) -> str:
-        """Return an answer without the end token, which a user may append to have it scored."""
+        """Remove the end token that a user may append to an answer so that the token is scored."""
         end = str(self._tokenizer.eos_token or "")
         return answer.removesuffix(end) or answer
 

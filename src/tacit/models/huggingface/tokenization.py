@@ -1,4 +1,4 @@
-"""Tokenize shared parts of strings only once, if this returns the same tokens.
+"""Tokenize shared parts of strings only once, if splitting a string does not change its tokens.
 
 A tokenizer that first splits text into words never merges tokens across the space before a word. A
 string is split at a space before a word, into two parts that are tokenized separately. All answers
@@ -65,7 +65,7 @@ def cut_of(filled: Filled) -> int:
 
 @dataclass(frozen=True)
 class Halves:
-    """Strings in two parts each, where each distinct part is tokenized only once.
+    """Strings split into two parts each; each distinct part is tokenized only once.
 
     Args:
         heads: The tokens of each distinct first part.
@@ -82,7 +82,7 @@ class Halves:
 
 
 def whole(tokenizer: PreTrainedTokenizerBase, filled: Sequence[Sequence[Filled]]) -> Halves:
-    """Return strings without splitting them, so that each whole string is its second part.
+    """Return unsplit strings: the first part is empty, and the second part is the whole string.
 
     Args:
         tokenizer: A ``bare`` tokenizer.
@@ -127,7 +127,7 @@ def halves(tokenizer: PreTrainedTokenizerBase, filled: Sequence[Sequence[Filled]
 def locate_split(
     tokenizer: PreTrainedTokenizerBase, filled: Sequence[Filled]
 ) -> list[Tokens | None]:
-    """Return the result of ``locate``, faster, for a tokenizer that ``splits`` accepts.
+    """Compute the result of ``locate`` faster, for a tokenizer that ``splits`` accepts.
 
     Raises:
         PromptError: As for ``locate``.
@@ -171,7 +171,7 @@ def _parts(component: Any) -> list[dict[str, Any]]:  # noqa: ANN401 - from an un
 
 
 def _splits_words(parts: Sequence[dict[str, Any]]) -> bool:
-    """Return whether words always start at, or right after, the single space before a letter."""
+    """Return whether text is always split into words at the single space before a letter."""
     if [part["type"] for part in parts] == ["Split", "ByteLevel"]:
         first, second = parts
         known = first["pattern"].get("Regex") in _WORDS

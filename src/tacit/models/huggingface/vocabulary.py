@@ -53,7 +53,7 @@ class Candidates:
             that change the tokens of the surrounding text.
         tokens: Number of tokens per word; 0 if the tokenizer produces no token for the word.
         witnesses: A few words that show whether the vocabulary is tokenized in the same way in
-            another context. For each witness: the index of the word, its tokens, and whether the
+            another context. Each entry contains the index of the word, its tokens, and whether the
             word is in ``single``.
         lead: Number of scored tokens that all words in ``single`` begin with, such as a separator
             that is a separate token. The frame contains these tokens.
@@ -71,15 +71,15 @@ class Candidates:
         """The indices of the words that are scored like answers.
 
         The result contains ``several`` and, if ``lead`` is not 0, the first index in ``single``.
-        The score of the first word in ``single``, minus the value read at the position, is the
-        log-probability of the leading tokens.
+        The score of the first word in ``single``, minus the log-probability of the word's own
+        token, is the log-probability of the leading tokens.
         """
         return (*self.several, int(self.single[0])) if self.lead else self.several
 
 
 @dataclass(frozen=True, slots=True)
 class Placed:
-    """A prompt's candidates and frame; the frame is None if no candidate is a single token."""
+    """The candidates of a prompt and their ``Frame``, which is None if ``single`` is empty."""
 
     candidates: Candidates
     frame: Frame | None
@@ -183,10 +183,10 @@ class CandidateTokens:
         return Placed(candidates, frame)
 
     def _frame(self, known: Sequence[Tokens]) -> tuple[int, Frame | None]:
-        """Return the lead and the frame of most candidates that are one token.
+        """Return the most common ``lead`` and ``Frame`` of the candidates that are a single token.
 
-        If no candidate is one token because the separator is a separate token, return the lead and
-        the frame of most candidates that differ only in their last token.
+        If the separator is a separate token, so that no candidate is a single token, return the
+        most common ``lead`` and ``Frame`` of the candidates that differ only in the last token.
         """
         frames = Counter((0, _around(one)) for one in known if one.end - one.begin == 1)
         if not frames and self._in_order:
@@ -216,8 +216,8 @@ def _nearest(filled: Filled) -> tuple[str, str, str]:
     """Return the separator, and the adjacent text that may merge with a candidate.
 
     The adjacent text is white space, or the characters up to the next white space. An ellipsis in
-    the result marks omitted text, because tokens at the start and the end of a string differ from
-    tokens inside it.
+    the result marks omitted text, because a tokenizer may treat the start and the end of a string
+    differently from its middle.
     """
     before, after = filled.string[: filled.begin], filled.string[filled.end :]
     left, right = _LEFT.search(before), _RIGHT.match(after)
@@ -233,7 +233,7 @@ def _witnessed(prompt: RankingPrompt, seen: Candidates) -> Prompt:
 
 
 def _placed_alike(seen: Candidates, written: Written) -> Placed | None:
-    """Return the cached candidates if the witnesses have the same tokens here, else None."""
+    """Return the cached candidates, or None if the prompt changes how the words are tokenized."""
     if [_own(one) for one in written] != [own for _, own, _ in seen.witnesses]:
         return None
     pairs = zip(seen.witnesses, written, strict=True)
@@ -273,7 +273,7 @@ class HasWords(Protocol):
         ...
 
     def whole_words(self) -> Vocabulary:
-        """Return the words that are one token between white space."""
+        """Return the words that are encoded as a single token after a space."""
         ...
 
 
