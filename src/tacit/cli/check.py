@@ -1,4 +1,4 @@
-"""``tacit check`` and ``tacit repair``: constraint violations in beliefs, and their repair."""
+"""``tacit check`` and ``tacit repair``: count constraint violations, and repair beliefs."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class OnDuplicate(StrEnum):
-    """How to handle rows with different beliefs about one statement."""
+    """The treatment of rows that have different beliefs about one statement."""
 
     error = "error"
     mean = "mean"
@@ -99,7 +99,7 @@ def check(
     force: Force = False,
     as_json: AsJson = False,
 ) -> None:
-    """Count the constraints that beliefs violate.
+    """Count the logical constraints that a table of beliefs violates.
 
     Example: tacit check beliefs.tsv --ontology taxonomy
     """
@@ -133,7 +133,7 @@ def check(
 def read(
     path: Path, ontology: str, on_duplicate: OnDuplicate, groups: str | None
 ) -> tuple[Ontology, pl.DataFrame, list[str]]:
-    """Read the ontology and the beliefs, and report on standard error how the beliefs are grouped.
+    """Read the ontology and the beliefs, and print on standard error how beliefs are grouped.
 
     Returns:
         The ontology, the beliefs, and the columns that identify a group.
@@ -152,7 +152,7 @@ def read(
 
 
 def percent(share: float | None) -> str:
-    """Return a share in per cent; a dash if undefined."""
+    """Return a share as text in per cent; None becomes a dash."""
     return "-" if share is None else formatted(share, "percent")
 
 
@@ -197,7 +197,7 @@ def _violation_lines(result: dict[str, Any]) -> str:
 
 
 def _revision_cost(result: dict[str, Any]) -> str:
-    """Return the minimum number of changes; a range if the time ran out before a proof."""
+    """Return the revision cost as text; a range if the time limit was reached before a proof."""
     if result["revision_cost"] is not None:
         return f"revision cost: {several(result['revision_cost'], 'belief')} must change"
     low, high = result["revision_cost_at_least"], result["revision_cost_at_most"]
@@ -258,11 +258,12 @@ def repair(
 ) -> None:
     """Find the best consistent beliefs.
 
-    Repair solves a weighted MaxSAT problem: it satisfies every constraint and keeps as much of the
-    model's confidence as possible. The result is proven optimal unless the time limit is reached.
+    Repair solves a weighted MaxSAT problem: repaired beliefs satisfy every constraint and preserve
+    as much of the model's confidence as possible. The repaired beliefs are proven optimal unless
+    the time limit is reached.
 
-    The default objective, paper, is the objective of ParRoT, which also turns doubted statements
-    true if no constraint forbids them. Outside of ParRoT, prefer --objective log-odds.
+    The default objective, paper, is the objective of ParRoT, which also makes doubted statements
+    true if no constraint forbids them. Unless you reproduce ParRoT, prefer --objective log-odds.
 
     Example: tacit repair beliefs.tsv --objective log-odds --out repaired.tsv
     """
@@ -292,7 +293,7 @@ def repair(
 
 
 def _inferred(result: dict[str, Any]) -> str:
-    """Return how many of the statements turned true had no belief; empty if none."""
+    """Return how many statements that repair made true had no belief, as text; empty if none."""
     count = result["inferred"]
     return f" ({count:,} of them missing before)" if count else ""
 

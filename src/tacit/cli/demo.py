@@ -25,7 +25,7 @@ def demo(
 ) -> None:
     """Run all three probes on bundled models and data.
 
-    Prints one line per probe, writes a report, and opens the report in a browser.
+    Prints one line of results per probe, writes a report, and opens the report in a browser.
 
     Example: tacit demo
     """
@@ -46,7 +46,7 @@ def demo(
 
 
 def _has_display() -> bool:
-    """Return whether a browser can be displayed on this machine."""
+    """Return whether this machine can display a browser."""
     if sys.platform.startswith(("win", "darwin")):
         return True
     return bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))

@@ -1,4 +1,4 @@
-"""``tacit drawings``: drawings of everyday things, and the statements that they imply."""
+"""``tacit drawings``: people's drawings of things, and the statements that the drawings imply."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ def enrich_command(
     force: Force = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the counts as JSON.")] = False,
 ) -> None:
-    """Write all statements that follow from drawings.
+    """Write all statements about parts that people's drawings imply.
 
-    Each statement is labelled True or False.
+    Each statement is labelled True or False according to the drawing.
 
     Example: tacit drawings enrich drawings --out statements.tsv
     """
@@ -50,7 +50,7 @@ def enrich_command(
 
 
 def _keep_input(path: Path, out: Path) -> None:
-    """Raise if the output would overwrite a drawing, or would later be read as a drawing."""
+    """Raise if the output would overwrite a drawing, or have a name that drawings have."""
     target = out.resolve()
     folder = path if path.is_dir() else path.parent
     inside = target.parent == folder.resolve() and (

@@ -1,4 +1,4 @@
-"""``tacit norms``: feature production norms, and the prompts created from them."""
+"""``tacit norms``: prompts built from feature production norms."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def prompts_command(
     force: given.Force = False,
     as_json: given.AsJson = False,
 ) -> None:
-    """Write the prompts built from norms.
+    """Write the prompts that the assumptions probe builds from feature norms.
 
     Prints how many concepts and properties each filter leaves out.
 
@@ -98,7 +98,7 @@ def prompts_command(
 def _check(
     options: NormsOptions, vocabulary: Path | None, *, elicitation: bool, no_preface: bool
 ) -> None:
-    """Raise if an option has no effect."""
+    """Raise if the command line sets an option that has no effect."""
     changed = {one.name for one in fields(options) if getattr(options, one.name) != one.default}
     idle = [f"--{name.replace('_', '-')}" for name in _OF_RETRIEVAL if name in changed]
     idle += ["--vocabulary"] * (vocabulary is not None)
@@ -150,7 +150,7 @@ def _readable(summary: dict[str, Any]) -> str:
 
 
 def _lost(namings: dict[str, int]) -> list[str]:
-    """Return a line on the share of namings that the properties left out have; none if unknown."""
+    """Return a line with the share of namings of the properties left out; empty if unknown."""
     if not namings["all"]:
         return []
     return [
@@ -164,7 +164,7 @@ def _lost(namings: dict[str, int]) -> list[str]:
 
 
 def _rows_at(problem: str, lines: list[int], rows: int) -> str:
-    """Return the number of rows with a problem, and their line numbers."""
+    """Return as text how many rows have a problem, with their line numbers."""
     more = ", …" if lines[_SHOWN:] else ""
     shown = ", ".join(map(str, lines[:_SHOWN]))
     return f"{problem}: {len(lines):,} of {rows:,} rows; lines {shown}{more}"

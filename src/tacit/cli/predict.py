@@ -1,4 +1,4 @@
-"""``tacit predict``: whether a run's model will answer a new question correctly."""
+"""``tacit predict``: predict whether a run's model answers a new question correctly."""
 
 from __future__ import annotations
 
@@ -58,8 +58,8 @@ def predict(
 ) -> None:
     """Predict whether a run's model answers a new question correctly.
 
-    Asks the model the question and its background facts, and applies the predictor that the run has
-    fitted.
+    Asks the model the question and its background facts, and applies the predictor that was fitted
+    in the run.
 
     Example: tacit predict runs/gpt2 "Where does a dog sleep?" --choices kennel,tree,pond
     """

@@ -1,4 +1,4 @@
-"""``tacit run``: one command per probe, created from the probe's declarations."""
+"""``tacit run``: one command per probe, built from the probe's declaration."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 
 class ProbeCommands(TyperGroup):
-    """The commands of all probes; a probe is loaded when its command is named."""
+    """A command group with one command per probe; probes are imported on use."""
 
     verb: ClassVar[Callable[[type[AnyProbe]], Callable[..., None]]]
     help_of: ClassVar[Callable[[type[AnyProbe]], str]]
@@ -61,9 +61,9 @@ def example(command: str, kind: type[AnyProbe], options: str) -> str:
     """Return an example command of a probe, with all options that the probe requires.
 
     Args:
-        command: The words before the probe's name.
+        command: The words of the example before the probe's name, such as ``tacit run``.
         kind: The probe.
-        options: The options that the command itself requires.
+        options: Further options of the example, such as ``--model gpt2``.
     """
     required = [
         f"--{one.name.replace('_', '-')} {one.name.upper()}"
@@ -78,12 +78,12 @@ def probe_group(
     verb: Callable[[type[AnyProbe]], Callable[..., None]],
     help_of: Callable[[type[AnyProbe]], str],
 ) -> typer.Typer:
-    """Return a group with a command for each probe.
+    """Return a command group with one command per probe.
 
     Args:
         about: The line of help.
-        verb: Returns the function of a probe's command.
-        help_of: Returns the help of that command.
+        verb: A function that returns the function of a probe's command.
+        help_of: A function that returns the help text of a probe's command.
     """
     members = {"verb": staticmethod(verb), "help_of": staticmethod(help_of)}
     return typer.Typer(
@@ -97,7 +97,7 @@ def probe_group(
 
 
 def echo_runs(found: Mapping[str, Run], together: Together) -> None:
-    """Print each model's results and, for several models, their differences and their scale."""
+    """Print each model's results and, for several models, the differences and the scale table."""
     for run in found.values():
         echo_run(run)
         typer.echo(f"Written: {run.folder}")
@@ -116,7 +116,7 @@ def echo_runs(found: Mapping[str, Run], together: Together) -> None:
 
 
 def echo_run(run: Run) -> None:
-    """Print a model's results: tables, the elicitation method, and sentences."""
+    """Print a model's results: tables, the headline, the elicitation method, and sentences."""
     told, findings = base.declared(probe(run.probe)), run.findings
     made = ((each.spec, each.table) for each in told.views(findings, run.request, MOST_ROWS))
     found = ((spec, findings.table(spec)) for spec in told.tables.values() if spec.printed)
@@ -130,7 +130,7 @@ def echo_run(run: Run) -> None:
 
 
 def _elicited(ways: Mapping[str, str]) -> str:
-    """Return one line if all models have the same elicitation method, else one line per model."""
+    """Return the elicitation methods as text, in one line if all models have the same method."""
     alike = set(ways.values())
     if len(alike) == 1:
         return f"Elicitation: {alike.pop()}"
@@ -138,7 +138,7 @@ def _elicited(ways: Mapping[str, str]) -> str:
 
 
 def echo_estimates(estimates: Mapping[str, Mapping[str, Any]], *, as_json: bool) -> None:
-    """Print the estimated work of each model."""
+    """Print the estimated number of prompts and the estimated time of each model."""
     found = [{"model": name, **estimate} for name, estimate in estimates.items()]
     if as_json:
         typer.echo(json.dumps({"runs": found}))
@@ -148,7 +148,7 @@ def echo_estimates(estimates: Mapping[str, Mapping[str, Any]], *, as_json: bool)
 
 
 def echo_estimate(found: Mapping[str, Any], *, as_json: bool = False) -> None:
-    """Print the estimate of ``--dry-run`` for one model."""
+    """Print the estimate that ``--dry-run`` computes for one model."""
     if as_json:
         typer.echo(json.dumps(found))
         return
@@ -178,7 +178,7 @@ def echo_estimate(found: Mapping[str, Any], *, as_json: bool = False) -> None:
 
 
 def _by_group(found: Mapping[str, Any]) -> str:
-    """Return a line with the number of prompts in each group; empty with one group."""
+    """Return the number of prompts in each group as text; empty if there is only one group."""
     groups = found.get("groups", {})
     sizes = ", ".join(f"{name} {size:,}" for name, size in groups.items())
     return f"by group: {sizes}\n" if len(groups) > 1 else ""
@@ -201,7 +201,7 @@ class Asked:
 
 @dataclass(frozen=True)
 class AskedOrFile(Asked):
-    """The options that name the models, or a file of beliefs that were elicited elsewhere."""
+    """The options that name the models, or a file of beliefs to use instead of a model."""
 
     beliefs: Path | None = option(
         None,
@@ -215,7 +215,7 @@ class AskedOrFile(Asked):
 
 @dataclass(frozen=True)
 class Output:
-    """Options for what is written and printed."""
+    """Options that control the files and the printed output of a run."""
 
     out: Path | None = option(
         None,
@@ -252,13 +252,13 @@ class Output:
 
 
 def _help(kind: type[AnyProbe]) -> str:
-    """Return a command's help: the probe's summary, and an example with all required options."""
+    """Return the help text of a probe's command: the probe's summary and an example."""
     command = example("tacit run", kind, "--model gpt2 --out runs/gpt2")
     return f"{kind.summary}\n\nExample: {command}"
 
 
 def _verb(kind: type[AnyProbe]) -> Callable[..., None]:
-    """Return the function of a probe's command, with one parameter per option."""
+    """Return the function of a probe's ``tacit run`` command, with one parameter per option."""
     asked = AskedOrFile if hasattr(kind, "measure_file") else Asked
 
     @declared(options=kind.Options, asked=asked)
@@ -285,7 +285,7 @@ def _run(
     how: tuple[ModelSettings, EngineOptions],
     output: Output,
 ) -> None:
-    """Run a probe, draw its figures, and print the findings."""
+    """Run a probe, draw the figures, and print the findings."""
     from tacit.engine.store import Store
     from tacit.runs.figures import Figures
     from tacit.runs.workflow import REPORT, RunRequest
@@ -319,7 +319,7 @@ def _run(
 
 
 def _as_json(found: Mapping[str, Any], together: Together) -> dict[str, Any]:
-    """Return each model's results, the comparison and the scale, ready for JSON."""
+    """Return each model's results, the comparison and the scale table as plain values for JSON."""
     runs = [{"model": name, "out": str(run.folder), **run.summary} for name, run in found.items()]
     tables = {"comparison": together.comparison, "scale": together.scale}
     return {"runs": runs} | {

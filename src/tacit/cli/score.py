@@ -1,4 +1,4 @@
-"""``tacit score``: log-probabilities of candidate answers."""
+"""``tacit score``: log-probabilities of the candidate answers of prompts."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def score(
     force: given.Force = False,
     as_json: given.AsJson = False,
 ) -> None:
-    """Score the candidate answers of prompts.
+    """Compute the log-probabilities of the candidate answers of prompts.
 
     Example: tacit score --model gpt2 prompts.jsonl --out scores.jsonl
     """

@@ -1,4 +1,4 @@
-"""``tacit suite``: several probes on several models, in one command and one report."""
+"""``tacit suite``: run several probes on several models, and write one report."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ WHAT, OUTPUT = "What to run", "Output"
 
 @dataclass(frozen=True)
 class Selection:
-    """Options for the runs of the suite."""
+    """Options that select the runs of a suite and change their settings."""
 
     given: list[str] | None = option(
         None,
@@ -100,8 +100,8 @@ def suite(
 ) -> None:
     """Run several probes on several models, and write one report.
 
-    Each model is loaded once, and only one model is in memory at a time. An interrupted suite
-    resumes if the command is run again.
+    Each model is loaded once, and at most one model is in memory at any time. To resume an
+    interrupted suite, run the same command again.
 
     Example: tacit suite suite.yaml --dry-run
     """
@@ -130,10 +130,10 @@ def _text_of(path: Path) -> str:
 
 
 def _given(pairs: Iterable[str]) -> dict[str, Any]:
-    """Return the options of ``--set`` by name, with their values as YAML reads them.
+    """Return the values of ``--set`` by option name; each value is parsed as YAML.
 
     Raises:
-        RequestError: A pair is not OPTION=VALUE, or an option is given twice.
+        RequestError: An argument of ``--set`` is not OPTION=VALUE, or an option is set twice.
     """
     import yaml
 
@@ -201,7 +201,7 @@ def _as_json(found: SuiteRuns) -> dict[str, Any]:
 
 
 def _echo_estimates(plan: Plan, *, as_json: bool) -> None:
-    """Print the estimates of all runs.
+    """Print the estimates of all runs of a suite.
 
     Raises:
         WorkError: A model cannot be loaded.
@@ -224,7 +224,7 @@ _MOST_NAMED = 3
 
 
 def _print_estimates(found: Sequence[Estimate]) -> None:
-    """Print a row per run, and the totals and notes below."""
+    """Print the estimate of each run as a row, followed by totals and notes."""
     from tacit.english import several
     from tacit.present.tables import print_texts
 

@@ -1,4 +1,4 @@
-"""Paired differences between models, for columns declared as means over questions."""
+"""Paired differences between models, for columns that are declared as means over questions."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def _some(name: str, heading: str, kind: Kind, meaning: str, *, shown: bool = True) -> Column:
-    """Return a column that only some probes' comparisons have."""
+    """Return the declaration of a column of ``COMPARISON`` that only some probes have."""
     return Column(name, heading, kind, meaning, optional=True, shown=shown, sparse=True)
 
 
@@ -130,7 +130,7 @@ COMPARISON = TableSpec(
 
 
 def schema(optional: Collection[str] = ("n",)) -> dict[str, Any]:
-    """Return the types of the columns of ``COMPARISON``.
+    """Return the polars type of each column of ``COMPARISON``.
 
     Args:
         optional: The optional columns to include.
@@ -147,16 +147,18 @@ def schema(optional: Collection[str] = ("n",)) -> dict[str, Any]:
 def compare(
     declared: Sequence[TableSpec], questions: Mapping[str, pl.DataFrame]
 ) -> pl.DataFrame | None:
-    """Return the means of each pair of models, and their difference, paired by question.
+    """Return each pair of models with both means and their difference, paired by question.
 
-    Confidence intervals resample the clusters of each table, the same for both models.
+    Confidence intervals resample the clusters of questions, the same clusters for both models.
 
     Args:
-        declared: The tables of a probe, including ``questions``, whose keys pair the models.
-        questions: The ``questions`` table of each model, by the model's name.
+        declared: The declared tables of a probe, including ``questions``, whose key columns
+            identify the questions of both models.
+        questions: The ``questions`` table of each model, by model name.
 
     Returns:
-        The columns of ``COMPARISON``; None if the probe declares no mean over questions.
+        The columns of ``COMPARISON``; None if the probe declares no column as a mean over
+        questions.
     """
     import polars as pl
 
@@ -199,7 +201,7 @@ def compare(
 def _differences(
     spec: TableSpec, column: Column, both: pl.DataFrame, how: Bootstrap
 ) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield the name and numbers of the difference in each group of a table's keys."""
+    """Yield a label and the paired difference for each group of rows with equal keys."""
     import numpy as np
 
     keys = list(spec.key_names)
@@ -224,10 +226,11 @@ def _differences(
 
 
 def with_holm(comparison: pl.DataFrame) -> pl.DataFrame:
-    """Add ``p_holm``: the p-values of each figure, corrected over its pairs of models.
+    """Add the column ``p_holm``: p-values, corrected over all pairs of models for each figure.
 
     Args:
-        comparison: The columns of ``COMPARISON``; without ``p_value``, it is returned unchanged.
+        comparison: The columns of ``COMPARISON``. A table without ``p_value`` is returned
+            unchanged.
     """
     import polars as pl
 
