@@ -32,15 +32,16 @@ def audit(
     base: given.KnowledgeBaseFile,
     questions: given.Questions,
     out: Annotated[
-        Path, typer.Option(help="File to write the sample to: TSV, CSV, JSONL or Parquet.")
+        Path, typer.Option(help="File for the sample of facts: TSV, CSV, JSONL or Parquet.")
     ],
     sample: Annotated[int, typer.Option(min=1, help="Number of facts to draw.")] = _SAMPLE,
     wording: Annotated[
         Literal["paper", "grammatical", "surface"],
-        typer.Option(help="Wording of facts: paper, grammatical, or surface."),
+        typer.Option(help="Wording of the facts in the sample: paper, grammatical or surface."),
     ] = "grammatical",
     templates: Annotated[
-        Path | None, typer.Option(help="A YAML file with your own templates for relations.")
+        Path | None,
+        typer.Option(help="A YAML file with your own templates for the relations of facts."),
     ] = None,
     extracted: BackgroundOptions,
     force: given.Force = False,
@@ -83,8 +84,10 @@ def audit(
 
 
 def agreement(
-    first: Annotated[Path, typer.Argument(help="The sample, rated by one person.")],
-    second: Annotated[Path, typer.Argument(help="The same sample, rated by a second person.")],
+    first: Annotated[Path, typer.Argument(help="Sample of facts with the ratings of one person.")],
+    second: Annotated[
+        Path, typer.Argument(help="The same sample of facts with the ratings of another person.")
+    ],
     as_json: given.AsJson = False,
 ) -> None:
     """Measure how well two people's ratings of the same facts agree (Cohen's kappa).

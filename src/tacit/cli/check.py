@@ -33,7 +33,7 @@ Beliefs = Annotated[
     Path,
     typer.Argument(
         help="A table of beliefs (TSV, CSV, JSONL or Parquet) with the columns subject, relation, "
-        "object and p_true, and optionally columns that define groups."
+        "object and p_true. Further columns may define groups."
     ),
 ]
 Groups = Annotated[
@@ -41,32 +41,35 @@ Groups = Annotated[
     typer.Option(
         metavar="COL[,COL]",
         help=(
-            "Columns that define a group [default: all columns of the table that are named thing, "
-            "annotator, person, document, model or group]."
+            "Columns whose values define the groups of beliefs [default: all columns of the table "
+            "that are named thing, annotator, person, document, model or group]."
         ),
     ),
 ]
-ByGroup = Annotated[Path | None, typer.Option(help="File to write the result of each group to.")]
+ByGroup = Annotated[
+    Path | None, typer.Option(help="File for a table with the results of each group.")
+]
 OntologyName = Annotated[
     str,
     typer.Option(
         "--ontology",
-        help="The relations and constraints: parts, taxonomy, time, space, or a YAML file.",
+        help="The ontology, which defines relations and constraints: parts, taxonomy, time, space, "
+        "or a YAML file.",
     ),
 ]
 Duplicates = Annotated[
     OnDuplicate,
     typer.Option(
-        help="What to do if rows have different beliefs about one statement: error (stop), mean "
-        "(use their mean) or first (use the first)."
+        help="What to do if several rows have different beliefs about one statement: error (stop), "
+        "mean (use the mean of the beliefs) or first (use the first belief)."
     ),
 ]
 
 TimeLimit = Annotated[
     float,
     typer.Option(
-        help="Time limit of exact repair in seconds (inf: no limit). If the limit is reached, the "
-        "result is the best assignment found, with a proven bound on the optimum."
+        help="Time limit of exact repair in seconds; inf for no limit. At the time limit, repair "
+        "returns the best assignment found, with a proven bound on the optimum."
     ),
 ]
 
@@ -77,8 +80,9 @@ def check(
     believed: Annotated[
         str,
         typer.Option(
-            help="Which statements count as believed: p_true (those with p_true above one half), "
-            "or the name of a column of True and False, such as believed, repaired or label."
+            help="The column that determines which statements are believed: p_true (statements "
+            "with p_true above one half are believed), or a column of True and False, such as "
+            "believed, repaired or label."
         ),
     ] = "p_true",
     groups: Groups = None,
@@ -93,7 +97,7 @@ def check(
     ] = False,
     time_limit: TimeLimit = TIME_LIMIT,
     violations: Annotated[
-        Path | None, typer.Option(help="File to write the violated constraints to.")
+        Path | None, typer.Option(help="File for a table of the violated constraints.")
     ] = None,
     by_group: ByGroup = None,
     force: Force = False,
@@ -226,31 +230,29 @@ def repair(
     beliefs: Beliefs,
     out: Annotated[
         Path,
-        typer.Option(
-            help="File to write the beliefs to, with the added columns believed and repaired."
-        ),
+        typer.Option(help="File for the beliefs, with the added columns believed and repaired."),
     ],
     ontology: OntologyName = "parts",
     objective: Annotated[
         Goal,
         typer.Option(
-            help="What repair maximises: paper (the summed confidence of the statements that are "
-            "true after repair), log-odds (the probability of the assignment) or margin (agreement "
-            "with the beliefs, weighted by their distance from one half)."
+            help="The objective that repair maximises: paper (the sum of the confidences of all "
+            "statements that are true after repair), log-odds (the probability of the assignment) "
+            "or margin (agreement with the beliefs, weighted by their distance from one half)."
         ),
     ] = Goal.paper,
     groups: Groups = None,
     on_duplicate: Duplicates = OnDuplicate.error,
     time_limit: TimeLimit = TIME_LIMIT,
     processes: Annotated[
-        int | None, typer.Option(help="Number of processes [default: all cores].")
+        int | None, typer.Option(help="Number of worker processes [default: one per core].")
     ] = None,
     by_group: ByGroup = None,
     assignment: Annotated[
         Path | None,
         typer.Option(
             help="File for all statements that are true after repair, including statements that "
-            "were not asked."
+            "are not in the table of beliefs."
         ),
     ] = None,
     force: Force = False,

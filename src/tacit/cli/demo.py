@@ -16,7 +16,7 @@ from tacit.cli.options import Force
 def demo(
     out: Annotated[
         Path,
-        typer.Option("--out", "-o", "--output", help="The folder for the runs and the report."),
+        typer.Option("--out", "-o", "--output", help="Folder for the runs and the report."),
     ] = Path("tacit-demo"),
     force: Force = False,
     no_open: Annotated[

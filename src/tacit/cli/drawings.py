@@ -13,7 +13,7 @@ from tacit.cli.options import Force, group
 from tacit.english import several
 from tacit.errors import RequestError
 
-app = group("Read people's drawings of everyday things.")
+app = group("Read people's drawings of everyday things and their parts.")
 
 
 @app.command("enrich")
@@ -21,10 +21,10 @@ def enrich_command(
     path: Annotated[Path, typer.Argument(help="A folder of drawings, or one annotations file.")],
     out: Annotated[
         Path,
-        typer.Option(help="File to write the labelled statements to: TSV, CSV, JSONL or Parquet."),
+        typer.Option(help="File for the labelled statements: TSV, CSV, JSONL or Parquet."),
     ],
     things: Annotated[
-        str | None, typer.Option(help="Use only these things, separated by commas.")
+        str | None, typer.Option(help="Use only the drawings of these things, separated by commas.")
     ] = None,
     force: Force = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the counts as JSON.")] = False,

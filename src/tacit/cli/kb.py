@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from tacit.knowledge.background import Background
     from tacit.sources.anchors import Anchor
 
-app = group("Build a knowledge base and find background facts.")
+app = group("Build a knowledge base, and extract background facts of questions.")
 
 app.command("audit")(audit.audit)
 app.command("agreement")(audit.agreement)
@@ -37,24 +37,25 @@ def import_command(
     dumps: Annotated[
         list[Path],
         typer.Argument(
-            help="Files of ConceptNet assertions or tab-separated triples, gzipped (.gz) or not."
+            help="Files of ConceptNet assertions or of tab-separated triples, optionally "
+            "compressed with gzip."
         ),
     ],
-    out: Annotated[Path, typer.Option(help="File to write the knowledge base to.")],
+    out: Annotated[Path, typer.Option(help="File for the knowledge base.")],
     language: Annotated[
         str,
-        typer.Option(help="Language of the concepts to import; ConceptNet assertions only."),
+        typer.Option(help="Language of the concepts to import from ConceptNet assertions."),
     ] = "en",
     columns: Annotated[
-        str, typer.Option(help="Names of the columns in files of triples, in order.")
+        str, typer.Option(help="Order of the columns in a file of triples.")
     ] = "relation,head,tail",
     source_version: Annotated[
         str | None,
-        typer.Option(help="Version of the source, to be recorded in the knowledge base."),
+        typer.Option(help="Version of the source, which the knowledge base records."),
     ] = None,
     licence: Annotated[
         str | None,
-        typer.Option(help="Licence of the source, to be recorded in the knowledge base."),
+        typer.Option(help="Licence of the source, which the knowledge base records."),
     ] = None,
     force: given.Force = False,
     as_json: given.AsJson = False,
@@ -143,9 +144,7 @@ def background_command(
     *,
     base: given.KnowledgeBaseFile,
     questions: given.Questions,
-    out: Annotated[
-        Path, typer.Option(help="File to write the facts to: TSV, CSV, JSONL or Parquet.")
-    ],
+    out: Annotated[Path, typer.Option(help="File for the facts: TSV, CSV, JSONL or Parquet.")],
     extracted: BackgroundOptions,
     force: given.Force = False,
     as_json: given.AsJson = False,

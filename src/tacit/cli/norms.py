@@ -28,9 +28,7 @@ _OF_RETRIEVAL = ("articles", "least", "most_words")
 @declared()
 def prompts_command(
     *,
-    out: Annotated[
-        Path, typer.Option(help="File to write the prompts to: TSV, CSV, JSONL or Parquet.")
-    ],
+    out: Annotated[Path, typer.Option(help="File for the prompts: TSV, CSV, JSONL or Parquet.")],
     options: NormsOptions,
     elicitation: Annotated[
         bool,
@@ -40,11 +38,16 @@ def prompts_command(
     ] = False,
     wording: Annotated[
         Literal["sentence", "blank-last"],
-        typer.Option(help="Wording of the prompts: sentence, or blank-last for causal models."),
+        typer.Option(
+            help="Wording of the prompts: sentence (for masked models) or blank-last (for causal "
+            "models)."
+        ),
     ] = "sentence",
     vocabulary: Annotated[
         Path | None,
-        typer.Option(help="In retrieval, use only the concepts in this file, one per line."),
+        typer.Option(
+            help="In retrieval, use only the concepts that this file lists, one per line."
+        ),
     ] = None,
     no_preface: Annotated[
         bool,
@@ -54,9 +57,7 @@ def prompts_command(
     ] = False,
     left_out: Annotated[
         Path | None,
-        typer.Option(
-            help="File for the properties that retrieval prompts leave out, with the reasons."
-        ),
+        typer.Option(help="File for the properties that retrieval prompts omit, with the reasons."),
     ] = None,
     force: given.Force = False,
     as_json: given.AsJson = False,

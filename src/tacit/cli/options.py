@@ -34,8 +34,8 @@ def checked(given: str | list[str] | None) -> str | list[str] | None:
 
 
 A_MODEL = (
-    "A model's name on the Hugging Face hub, its folder, the word demo (the bundled model), or a "
-    "server's address (http://…/v1)"
+    "Name of a model on the Hugging Face hub, folder of a model, the word demo (the bundled "
+    "model), or address of a server (http://…/v1)"
 )
 
 ModelName = Annotated[
@@ -48,8 +48,8 @@ BeliefsFile = Annotated[
     typer.Option(
         "--beliefs",
         help=(
-            "A file of beliefs to use instead of a model, with the columns thing, subject, …, "
-            "p_true."
+            "A file of beliefs, measured instead of a model, with the columns thing, subject, "
+            "relation, object and p_true."
         ),
     ),
 ]
@@ -63,28 +63,30 @@ StorePath = Annotated[
     str | None,
     typer.Option(
         "--store",
-        help="The score store: a folder or s3://… [default: $TACIT_STORE, else .tacit].",
+        help="The score store: a folder or an s3:// address [default: $TACIT_STORE if set, "
+        "otherwise .tacit].",
     ),
 ]
 DryRun = Annotated[
     bool,
-    typer.Option("--dry-run", help="Print the number of prompts and the estimated time, and exit."),
+    typer.Option(
+        "--dry-run",
+        help="Print the number of prompts and the estimated time, and exit.",
+    ),
 ]
 Force = Annotated[
     bool,
-    typer.Option(
-        "--force", help="Overwrite the output file even if this command did not write it."
-    ),
+    typer.Option("--force", help="Overwrite an output file that another command or program wrote."),
 ]
 Questions = Annotated[
     Path,
     typer.Option(
-        help="A file of multiple-choice questions: CommonsenseQA or another published data set, "
-        "or a table with question, choices and answer."
+        help="A file of multiple-choice questions: CommonsenseQA or another published data set, or "
+        "a table with the columns question, choices and answer."
     ),
 ]
 KnowledgeBaseFile = Annotated[
-    Path, typer.Argument(metavar="KB", help="A knowledge base created by tacit kb import.")
+    Path, typer.Argument(metavar="KB", help="A knowledge base that tacit kb import created.")
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 

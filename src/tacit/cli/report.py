@@ -12,7 +12,7 @@ import typer
 from tacit.cli.options import AsJson, Force
 
 RunFolders = Annotated[
-    list[Path], typer.Argument(help="Run folders, or folders that contain several runs.")
+    list[Path], typer.Argument(help="Folders of runs, or folders that contain several runs.")
 ]
 HtmlFile = Annotated[Path, typer.Option("--out", "-o", "--output", help="The HTML file to write.")]
 
@@ -39,8 +39,8 @@ def compare(
         bool,
         typer.Option(
             "--force",
-            help="Compare runs even if they differ in more than the model, and overwrite the "
-            "output file even if this command did not write it.",
+            help="Compare runs even if more than the model differs, and overwrite an output file "
+            "that another command or program wrote.",
         ),
     ] = False,
     as_json: AsJson = False,

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from tacit.outputs import Kind
 
-app = group("Compare your results with a paper's tables.")
+app = group("Compare your results with the tables of a paper.")
 
 
 @app.command("parrot")
@@ -36,7 +36,7 @@ def parrot(
     beliefs: given.BeliefsFile = None,
     out: Annotated[
         Path | None,
-        typer.Option(help="File to write the tables to: TSV, CSV, JSONL or Parquet."),
+        typer.Option(help="File for the comparison: TSV, CSV, JSONL or Parquet."),
     ] = None,
     settings: ModelSettings,
     engine: EngineOptions,
@@ -120,21 +120,21 @@ def consistency(*, options: ConsistencyOptions, as_json: given.AsJson = False) -
 
 @app.command("sta")
 def sta(
-    run: Annotated[Path, typer.Argument(help="The folder of a finished assumptions run.")],
+    run: Annotated[Path, typer.Argument(help="Folder of a finished run of the assumptions probe.")],
     as_model: Annotated[
         str | None,
         typer.Option(
             "--as",
             metavar="MODEL",
             help=(
-                "Published model to compare the run with: bert-base, bert-large, roberta-base or "
-                "roberta-large [default: all four]."
+                "Published model with which to compare the run: bert-base, bert-large, "
+                "roberta-base or roberta-large [default: all four]."
             ),
         ),
     ] = None,
     out: Annotated[
         Path | None,
-        typer.Option(help="File to write the table to: TSV, CSV, JSONL or Parquet."),
+        typer.Option(help="File for the comparison: TSV, CSV, JSONL or Parquet."),
     ] = None,
     force: given.Force = False,
     as_json: given.AsJson = False,

@@ -206,8 +206,8 @@ class AskedOrFile(Asked):
     beliefs: Path | None = option(
         None,
         help=(
-            "A file of beliefs to use instead of a model, with the columns thing, subject, …, "
-            "p_true."
+            "A file of beliefs, measured instead of a model, with the columns thing, subject, "
+            "relation, object and p_true."
         ),
         group="Model",
     )
@@ -219,8 +219,8 @@ class Output:
 
     out: Path | None = option(
         None,
-        help="Folder to write the run to; with several models, the folder for all their runs. "
-        "Required, except with --dry-run.",
+        help="Folder for the run or, with several models, for the runs of all models. Required, "
+        "except with --dry-run.",
         flags=("--out", "-o", "--output"),
         group=OUTPUT,
     )
@@ -232,21 +232,25 @@ class Output:
     )
     figures: str | None = option(
         None,
-        help="Formats of figures to draw: svg, png or pdf; separate several by commas.",
+        help="Also draw figures in these formats, separated by commas: svg, png or pdf.",
         group=OUTPUT,
     )
     palette: str = option(
         "house",
-        help="Colours of the figures: house, or okabe-ito (safe for colour-blind readers).",
+        help="Palette of the figures: house (Tacit's own colours) or okabe-ito (safe for "
+        "colour-blind readers).",
         group=OUTPUT,
     )
     store: str | None = option(
         None,
-        help="The score store: a folder or s3://… [default: $TACIT_STORE, else .tacit].",
+        help="The score store: a folder or an s3:// address [default: $TACIT_STORE if set, "
+        "otherwise .tacit].",
         group=OUTPUT,
     )
     dry_run: bool = option(
-        False, help="Print the number of prompts and the estimated time, and exit.", group=OUTPUT
+        False,
+        help="Print the number of prompts and the estimated time, and exit.",
+        group=OUTPUT,
     )
     as_json: bool = option(False, help="Print the result as JSON.", flags=("--json",), group=OUTPUT)
 

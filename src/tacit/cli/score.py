@@ -25,14 +25,12 @@ def score(
     prompts: Annotated[
         Path,
         typer.Argument(
-            help='A JSONL file of prompts: {"text": …, "answers": [...]}, optionally with '
-            '"separator".'
+            help='A JSONL file with one prompt per line: {"text": …, "answers": [...]}, and '
+            'optionally "separator".'
         ),
     ],
     model: given.ModelName,
-    out: Annotated[
-        Path, typer.Option(help="JSONL file to write the scores to, one line per prompt.")
-    ],
+    out: Annotated[Path, typer.Option(help="JSONL file for the scores, with one line per prompt.")],
     settings: ModelSettings,
     engine: EngineOptions,
     store: given.StorePath = None,

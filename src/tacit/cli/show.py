@@ -69,11 +69,12 @@ def _file(file: SourceFile) -> Iterator[str]:
 
 app = group("Show prompts, one question of a run, or data sources.")
 First = Annotated[
-    int, typer.Option("--first", min=1, help="Number of prompts to print of each kind.")
+    int,
+    typer.Option("--first", min=1, help="Number of prompts to print from each kind of prompts."),
 ]
 Everything = Annotated[bool, typer.Option("--all", help="Print all prompts.")]
 Chat = Annotated[
-    bool, typer.Option("--chat", help="Show prompts with the tokenizer's chat template.")
+    bool, typer.Option("--chat", help="Format prompts with the tokenizer's chat template.")
 ]
 
 
@@ -103,10 +104,10 @@ def _prompts(kind: type[AnyProbe]) -> Callable[..., None]:
 
 app.add_typer(
     probe_group(
-        "Show a probe's first prompts as text, tokens and ids.",
+        "Show the first prompts of a probe as text, tokens and token ids.",
         _prompts,
         lambda kind: (
-            f"Show the first prompts of the {kind.name} probe as text, tokens and ids.\n\n"
+            f"Show the first prompts of the {kind.name} probe as text, tokens and token ids.\n\n"
             f"Example: {example('tacit show prompts', kind, '--model gpt2')}"
         ),
     ),
@@ -158,13 +159,13 @@ def _first_prompts(
 
 @app.command("anchor")
 def anchor(
-    run: Annotated[Path, typer.Argument(help="The folder of a consistency run.")],
+    run: Annotated[Path, typer.Argument(help="Folder of a run of the consistency probe.")],
     question: Annotated[
         str,
         typer.Argument(
             metavar="ID",
-            help="The question's id in the file of questions, or the beginning of this id if no "
-            "other id begins in the same way.",
+            help="The id of the anchor question in the file of questions; a unique beginning of "
+            "the id is enough.",
         ),
     ],
     as_json: given.AsJson = False,
@@ -203,7 +204,7 @@ def _anchor_id(ids: Sequence[str], start: str) -> str:
 @app.command("sources")
 def sources(
     name: Annotated[
-        str | None, typer.Argument(help="The name of a source [default: list all sources].")
+        str | None, typer.Argument(help="Name of a source of data [default: list all sources].")
     ] = None,
     as_json: given.AsJson = False,
 ) -> None:

@@ -31,18 +31,18 @@ class Selection:
 
     given: list[str] | None = option(
         None,
-        help="Set an option, such as limit=10, for all models or for all runs whose probe has this "
-        "option; repeatable. Paths are relative to the current folder.",
+        help="Set an option, such as limit=10, for all models, or for all runs whose probe has "
+        "this option; repeatable. Paths in VALUE are relative to the current folder.",
         flags=("--set",),
         metavar="OPTION=VALUE",
         group=WHAT,
     )
     only: list[str] | None = option(
-        None, help="Run only the run of this name; repeatable.", metavar="NAME", group=WHAT
+        None, help="Run only the run with this name; repeatable.", metavar="NAME", group=WHAT
     )
     fail_fast: bool = option(
         default=False,
-        help="Stop at the first run that fails; by default, the other runs continue.",
+        help="Stop at the first run that fails; by default, the remaining runs continue.",
         group=WHAT,
     )
 
@@ -53,7 +53,8 @@ class SuiteOutput:
 
     out: Path | None = option(
         None,
-        help="The folder for all runs [default: the folder that the suite's file names].",
+        help="Folder for all runs of the suite [default: the folder that the suite's YAML file "
+        "names].",
         flags=("--out", "-o", "--output"),
         group=OUTPUT,
     )
@@ -65,7 +66,8 @@ class SuiteOutput:
     )
     store: str | None = option(
         None,
-        help="The score store: a folder or s3://… [default: $TACIT_STORE, else .tacit].",
+        help="The score store: a folder or an s3:// address [default: $TACIT_STORE if set, "
+        "otherwise .tacit].",
         group=OUTPUT,
     )
     dry_run: bool = option(
@@ -75,7 +77,8 @@ class SuiteOutput:
     )
     show: bool = option(
         default=False,
-        help="Print the suite's file and exit, for example to edit a copy of the file.",
+        help="Print the suite's YAML file and exit; edit a copy of this file for a suite of your "
+        "own.",
         flags=("--print",),
         group=OUTPUT,
     )
@@ -91,7 +94,8 @@ def suite(
         str,
         typer.Argument(
             metavar="SUITE",
-            help="A YAML file, or the word papers for the models and probes of the three papers.",
+            help="A YAML file that describes the suite, or the word papers for the models and "
+            "probes of the three papers.",
         ),
     ],
     selection: Selection,
