@@ -24,8 +24,8 @@ def _some(name: str, heading: str, kind: Kind, meaning: str, *, shown: bool = Tr
 COMPARISON = TableSpec(
     "comparison",
     "Differences between models",
-    "The second model's value minus the first's, over the questions that both models answered. A "
-    "difference whose interval includes 0 may be due to chance.",
+    "The second model's value minus the first model's value, over the questions that both models "
+    "answered. A difference whose interval includes 0 may be due to chance.",
     columns=(
         Column("figure", "figure", meaning="The measure that is compared."),
         Column("first", "first", meaning="The first model."),
@@ -36,7 +36,7 @@ COMPARISON = TableSpec(
             "difference",
             "second \N{MINUS SIGN} first",
             "signed",
-            "The second value minus the first, with a paired 95 % CI.",
+            "The second model's value minus the first model's value, with a paired 95 % CI.",
             ends=("low", "high"),
         ),
         Column(
@@ -51,7 +51,7 @@ COMPARISON = TableSpec(
             "p_holm",
             "p, Holm",
             "p",
-            "The same, corrected over all pairs of models for this figure (Holm).",
+            "The p-value, corrected over all pairs of models for this measure by Holm's method.",
             optional=True,
         ),
         _some("n", "n", "count", "Number of questions that both models answered."),
@@ -60,23 +60,40 @@ COMPARISON = TableSpec(
                 f"{side}_undecided",
                 f"undecided, {side}",
                 "count",
-                f"Number of constraints that are undecided for the {side} model, and excluded.",
+                f"Number of constraints that are undecided for the {side} model and therefore "
+                "excluded.",
             )
             for side in ("first", "second")
         ),
         _some("part", "part", "text", "The part of the probe.", shown=False),
         _some("measure", "measure", "text", "The measure.", shown=False),
         _some("relation", "relation", "text", "The relation.", shown=False),
-        _some("properties", "properties", "count", "Number stated in the prompt.", shown=False),
-        _some("first_wording", "wording, first", "text", "The first model's wording.", shown=False),
         _some(
-            "second_wording", "wording, second", "text", "The second model's wording.", shown=False
+            "properties",
+            "properties",
+            "count",
+            "Number of properties stated in the prompt.",
+            shown=False,
+        ),
+        _some(
+            "first_wording",
+            "wording, first",
+            "text",
+            "The wording of the first model's prompts.",
+            shown=False,
+        ),
+        _some(
+            "second_wording",
+            "wording, second",
+            "text",
+            "The wording of the second model's prompts.",
+            shown=False,
         ),
         _some(
             "same_question",
             "same question",
             "truth",
-            "False if the two wordings ask different questions.",
+            "Whether both models' wordings ask the same question.",
             shown=False,
         ),
         _some(
@@ -97,9 +114,17 @@ COMPARISON = TableSpec(
             "score",
             "The value for random rankings of the first model's words.",
         ),
-        _some("second_chance", "chance, second", "score", "The same for the second model's words."),
         _some(
-            "note", "note", "text", "A remark on the row, or the reason why it has no difference."
+            "second_chance",
+            "chance, second",
+            "score",
+            "The value for random rankings of the second model's words.",
+        ),
+        _some(
+            "note",
+            "note",
+            "text",
+            "A remark on the row, or the reason why the difference is missing.",
         ),
         _some("printed", "printed", "truth", "Whether the terminal shows the row.", shown=False),
         *(

@@ -30,11 +30,12 @@ if TYPE_CHECKING:
 SCALE = TableSpec(
     "scale",
     "Size of models",
-    "How a figure changes with the size of the models of one family, over the questions that all "
-    "of them answered. Slope: the change per tenfold number of parameters, by least squares over "
-    "log10. Its interval resamples the same clusters for all models: it shows the uncertainty due "
-    "to the questions, not due to the few models. Page's L tests whether the figure improves with "
-    "size, over blocks of clusters; p is one-sided and not corrected.",
+    "How a measure changes with the size of the models of one family, over the questions that all "
+    "models of the family answered. Slope: the change of the measure per tenfold number of "
+    "parameters, by least squares over log10. The interval of the slope resamples the same "
+    "clusters for all models, so it expresses the uncertainty due to the questions, not due to the "
+    "small number of models. Page's L tests whether the measure improves with size, over blocks of "
+    "clusters; p is one-sided and not corrected.",
     columns=(
         Column("figure", "figure", meaning="The measure."),
         Column("family", "family", meaning="The family of the models."),
@@ -48,7 +49,7 @@ SCALE = TableSpec(
             "slope",
             "slope per tenfold parameters",
             "signed",
-            "Change of the figure per tenfold number of parameters, with a 95 % CI.",
+            "Change of the measure per tenfold number of parameters, with a 95 % CI.",
             ends=("low", "high"),
         ),
         Column("page_p", "p, Page", "p", "One-sided p-value of Page's trend test."),

@@ -119,11 +119,12 @@ def differences(runs: Sequence[Run], only: Collection[str] | None = None) -> Sec
     paired = Table(
         "paired-differences",
         "Paired differences",
-        "The second model's value minus the first's, over the same questions. Intervals resample "
-        "things or question concepts, the same ones for both models. A difference whose interval "
-        "includes 0 may be due to chance. Candidates: the number of ranked words; chance: the "
-        "value for a random ranking of them. p, Holm: two-sided, from the resamples of the "
-        "interval, corrected over all pairs of models for a figure.",
+        "The second model's value minus the first model's value, over the same questions. "
+        "Intervals resample things or question concepts, the same resamples for both models. A "
+        "difference whose interval includes 0 may be due to chance. Candidates: the number of "
+        "ranked words. Chance: the value for a random ranking of the candidates. p, Holm: the "
+        "two-sided p-value from the resamples of the interval, corrected over all pairs of models "
+        "for one measure.",
         table,
         tuple(_columns(COMPARISON, table)),
     )
@@ -131,7 +132,7 @@ def differences(runs: Sequence[Run], only: Collection[str] | None = None) -> Sec
     return Section(
         id="differences",
         title="Differences",
-        question="How do the models differ, and is the difference more than chance?",
+        question="How do the models differ, and could chance explain the differences?",
         said={},
         blocks=(paired,) if scale.is_empty() else (paired, sizes),
         warnings=tuple(dict.fromkeys(warnings)),

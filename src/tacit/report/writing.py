@@ -148,9 +148,10 @@ def _sections(runs: Sequence[Run], *, warn: bool) -> tuple[list[Section], list[s
         warnings.append(
             f"{probe.capitalize()}: these runs differ in more than the model ({told}). "
             + (
-                "They are compared anyway (--force), but the results may differ for that reason."
+                "The runs are compared anyway (--force), but their results may differ for these "
+                "reasons."
                 if warn
-                else "They are shown side by side and are not compared."
+                else "The runs are shown side by side and are not compared."
             )
         )
     warnings += differing(runs)
@@ -159,7 +160,7 @@ def _sections(runs: Sequence[Run], *, warn: bool) -> tuple[list[Section], list[s
         kind = number_of(len(taught), "a bundled demo model", "bundled demo models")
         warnings.append(
             f"{_listed(taught)}: {kind}, trained for this purpose with gaps and errors. The "
-            "figures show what Tacit finds; they say nothing about other models."
+            "results illustrate what Tacit finds, and are no evidence about other models."
         )
     sections += [compared] if compared else []
     for probe in probes():

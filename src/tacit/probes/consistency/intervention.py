@@ -310,22 +310,23 @@ def sentences(found: Mapping[str, Any]) -> Iterator[str]:
     for first, text, second, other in (
         (
             "answer in a fact",
-            "Where a concept of the correct choice is in one of these true facts",
+            "If a true fact in the prompt contains a concept of the correct choice",
             "answer in no fact",
-            "where it is not, so that the answer cannot be copied",
+            "if no fact does, so that the answer cannot be copied",
         ),
         (
             "facts correct",
-            "Where the model answers all of them correctly as background questions",
+            "If the model answers all true facts in the prompt correctly as background questions",
             "a fact incorrect",
-            "where it does not",
+            "if the model answers one of them incorrectly",
         ),
     ):
         one, rest = rows[first, true, BEFORE], rows[second, true, BEFORE]
         if one["n"] or rest["n"]:
             yield (
-                f"{text} (n = {several(one['n'], 'anchor question')}), true facts change the "
-                f"accuracy by {_change(one)}; {other} (n = {rest['n']:,}), by {_change(rest)}."
+                f"{text} (n = {several(one['n'], 'anchor question')}), the facts change the "
+                f"accuracy by {_change(one)}; {other} (n = {rest['n']:,}), the facts change the "
+                f"accuracy by {_change(rest)}."
             )
     yield from _left_out(found)
 
@@ -352,7 +353,9 @@ def _left_out(found: Mapping[str, Any]) -> Iterator[str]:
     unpaired = found["without_pair"]
     if any(unpaired.values()):
         each = ", ".join(f"{name} {count:,}" for name, count in unpaired.items())
-        yield f"Anchor questions in context without a pair of answers: {each}."
+        yield (
+            f"Anchor questions without both answers (with and without facts), by condition: {each}."
+        )
 
 
 def notes(found: Mapping[str, Any]) -> Iterator[str]:
@@ -363,9 +366,10 @@ def notes(found: Mapping[str, Any]) -> Iterator[str]:
     """
     facts = several(found["most"], "fact")
     yield (
-        f"A context states at most {facts}, the heaviest first, equally many in every condition, "
-        f"in the format {found['format']['text']!r}. Irrelevant facts belong to another question "
-        "that shares no concept and no word with this one. McNemar's test is exact and ignores "
-        "that questions share concepts; the intervals resample concepts. p-values of the same "
-        "questions are corrected by Holm's method."
+        f"A context states at most {facts} before a question, sorted by decreasing weight, in the "
+        f"format {found['format']['text']!r}; all conditions state the same number of facts. "
+        "Irrelevant facts belong to another question, which shares no concept and no word with the "
+        "question asked. McNemar's test is exact and ignores that questions share concepts; the "
+        "intervals resample concepts. The p-values of comparisons on the same questions are "
+        "corrected by Holm's method."
     )

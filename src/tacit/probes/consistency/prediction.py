@@ -270,7 +270,8 @@ _WHY = {
     logistic.ALL_RIGHT: "all anchor questions are answered correctly",
     logistic.ALL_WRONG: "all anchor questions are answered incorrectly",
     logistic.FEW_ROWS: (
-        f"fewer than {logistic.FEWEST_ROWS} anchor questions are answered correctly, or incorrectly"
+        f"fewer than {logistic.FEWEST_ROWS} anchor questions are answered correctly, or fewer than "
+        f"{logistic.FEWEST_ROWS} incorrectly"
     ),
     logistic.FEW_CLUSTERS: (
         "the anchor questions answered correctly, or incorrectly, have too few question concepts"
@@ -297,8 +298,8 @@ def sentences(summary: Mapping[str, Any]) -> Iterator[str]:
     yield f"{adds(summary)} ({n}, cross-validated by question concept)."
     if of["left_out"]:
         lacking = several(of["left_out"], "anchor question lacks", "anchor questions lack")
-        them = number_of(of["left_out"], "it", "them")
-        yield f"{lacking} a feature, and the prediction leaves {them} out."
+        verb = number_of(of["left_out"], "is", "are")
+        yield f"{lacking} a feature and {verb} excluded from the prediction."
 
 
 def adds(summary: Mapping[str, Any]) -> str:
