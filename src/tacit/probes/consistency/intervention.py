@@ -53,46 +53,57 @@ GROUPS: Mapping[str, tuple[str, bool]] = {
 ANSWERS_IN_CONTEXT = TableSpec(
     "answers_in_context",
     "Answers in context",
-    "Each anchor question that is asked after facts, with these facts and the answers.",
+    "The anchor questions that are asked with facts in the prompt, with these facts and the "
+    "answers.",
     columns=(
-        Column("anchor", "id", meaning="The question's id in the file."),
+        Column("anchor", "id", meaning="The id of the anchor question in the file of questions."),
         Column(
             "condition",
             "facts in context",
-            meaning="The facts: true (the question's own facts), false (their negatives) or "
-            "irrelevant (another question's facts).",
+            meaning="The facts in the prompt: true (the question's own facts), false (their "
+            "negatives) or irrelevant (another question's facts).",
         ),
-        Column("cluster", "cluster", meaning="The bootstrap cluster, as in ``anchors``."),
-        Column("facts", "facts", "count", "How many facts the context states."),
+        Column(
+            "cluster",
+            "cluster",
+            meaning="The bootstrap cluster of the question, as in the table ``anchors``.",
+        ),
+        Column("facts", "facts", "count", "The number of facts that the prompt states."),
         Column("context", "context", meaning="The text of the facts."),
         Column(
             "facts_right",
             "facts correct",
             "truth",
-            "Whether the model answered all facts of the context true correctly, each as a "
-            "background question; null if unknown.",
+            "Whether the model answered every fact of the true context correctly as a background "
+            "question; null if unknown.",
         ),
         Column(
             "answer_in_fact",
             "answer in a fact",
             "truth",
-            "Whether a concept of a fact of the context true is in the correct choice; null if "
+            "Whether a fact of the true context contains a concept of the correct choice; null if "
             "unknown.",
         ),
         Column(
             "right_before",
             "correct, no facts",
             "truth",
-            "Whether the answer without facts is correct.",
+            "Whether the model answers the question correctly without facts in the prompt.",
         ),
-        Column("choice", "answer", meaning="The choice that the model selects after the facts."),
+        Column(
+            "choice",
+            "answer",
+            meaning="The choice that the model selects with the facts in the prompt.",
+        ),
         Column(
             "right",
             "correct",
             "truth",
-            "Whether the answer after the facts is correct; null without an answer.",
+            "Whether the answer with the facts in the prompt is correct; null without an answer.",
         ),
-        Column("tied", "tied", "truth", "Whether choices tie after the facts."),
+        Column(
+            "tied", "tied", "truth", "Whether several choices tie with the facts in the prompt."
+        ),
     ),
     keys=2,
     shown=False,
@@ -101,48 +112,66 @@ ANSWERS_IN_CONTEXT = TableSpec(
 INTERVENTION = TableSpec(
     "intervention",
     "Intervention: accuracy behind stated facts",
-    "Paired change of accuracy when facts precede the anchor question. Facts correct: the model "
-    "answers all facts of the context true correctly. Answer in a fact: a fact of this context has "
-    "a concept of the correct choice, so the model may gain by copying.",
+    "The paired change of accuracy when the prompt states facts before the anchor question. Facts "
+    "correct: the model answers all facts of the true context correctly as background questions. "
+    "Answer in a fact: a fact of the true context contains a concept of the correct choice, so "
+    "that the model can copy the answer.",
     columns=(
-        Column("group", "questions", meaning="All questions, or those that the label describes."),
-        Column("condition", "facts", meaning="The facts: true, false or irrelevant."),
+        Column(
+            "group",
+            "questions",
+            meaning="The questions of the row: all questions, or those that the label describes.",
+        ),
+        Column("condition", "facts", meaning="The facts in the prompt: true, false or irrelevant."),
         Column(
             "against",
             "against",
-            meaning="What the facts are compared with: none (no facts), or other facts.",
+            meaning="The condition that the facts are compared with: none (no facts in the "
+            "prompt), or other facts.",
         ),
-        Column("n", "n", "count", "Questions with an answer under both conditions."),
+        Column(
+            "n", "n", "count", "The number of questions that have an answer under both conditions."
+        ),
         Column(
             "clusters",
             "concepts",
             "count",
-            "The number of question concepts of these questions.",
+            "The number of different question concepts of these questions.",
             shown=False,
         ),
         Column(
             "before",
             "accuracy against",
             "percent",
-            "The accuracy under the condition that the facts are compared with.",
+            "The accuracy under the condition with which the facts are compared.",
         ),
         Column("after", "accuracy", "percent", "The accuracy after the facts."),
         Column(
             "change",
             "change",
             "points",
-            "The difference; the 95 % CI resamples question concepts.",
+            "The difference of the accuracies; the 95 % CI resamples question concepts.",
             ends=("low", "high"),
             chance=0.0,
         ),
         Column("gained", "wrong to correct", "count", "Answers that turn correct."),
         Column("lost", "correct to wrong", "count", "Answers that turn wrong."),
-        Column("p_value", "p", "p", "McNemar's exact test, two-sided; ignores clusters."),
-        Column("p_corrected", "p, Holm", "p", "Corrected over the rows of the same questions."),
+        Column(
+            "p_value",
+            "p",
+            "p",
+            "The two-sided p-value of McNemar's exact test, which ignores clusters.",
+        ),
+        Column(
+            "p_corrected",
+            "p, Holm",
+            "p",
+            "The p-value, corrected by Holm's method over the rows with the same questions.",
+        ),
         Column(
             "no_interval",
             "why no interval",
-            meaning="Why there is no interval; null if there is one.",
+            meaning="Why the difference has no interval; null if an interval exists.",
         ),
     ),
     keys=3,

@@ -110,13 +110,23 @@ def stored(found: Mapping[str, pl.DataFrame]) -> dict[str, Predictor]:
 PREDICTOR = TableSpec(
     "predictor",
     "Fitted predictors of correct answers",
-    "Logistic regressions over all questions with all features, which ``tacit predict`` applies to "
-    "new questions. Coefficients are per standard deviation of the feature.",
+    "The logistic regressions, fitted to all questions with all features, that ``tacit predict`` "
+    "applies to new questions. Each coefficient is per standard deviation of its feature.",
     columns=(
         Column("predictor", "predictor", meaning="margin or both; see ``prediction``."),
         Column("feature", "feature", meaning="The intercept, then each feature."),
-        Column("mean", "mean", "number", "The feature's mean; null for the intercept."),
-        Column("scale", "scale", "number", "Its standard deviation; 1 if it is constant."),
+        Column(
+            "mean",
+            "mean",
+            "number",
+            "The mean of the feature over the questions; null for the intercept.",
+        ),
+        Column(
+            "scale",
+            "scale",
+            "number",
+            "The standard deviation of the feature over the questions; 1 for a constant feature.",
+        ),
         Column("lowest", "lowest", "number", "Its lowest value.", shown=False),
         Column("highest", "highest", "number", "Its highest value.", shown=False),
         Column("coefficient", "coefficient", "number", "Log odds per standard deviation."),
@@ -127,8 +137,8 @@ PREDICTOR = TableSpec(
 COVARIANCE = TableSpec(
     "predictor_covariance",
     "Covariance of the fitted predictors",
-    "The cluster-robust covariance of two coefficients of ``predictor``, for the intervals of "
-    "predictions.",
+    "The cluster-robust covariances of the coefficients in ``predictor``, from which the intervals "
+    "of predictions are computed.",
     columns=(
         Column("predictor", "predictor", meaning="margin or both."),
         Column("feature", "feature", meaning="The intercept or a feature."),
