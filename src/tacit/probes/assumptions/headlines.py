@@ -138,8 +138,8 @@ _RETRIEVAL = (
     Column("concepts", "n", "count", "How many concepts have a defined rank."),
 )
 _RESPONSES = (
-    Column("word", "people", meaning="A response of people."),
-    Column("frequency", "frequency", meaning="How many people gave it."),
+    Column("word", "people", meaning="A response that people gave."),
+    Column("frequency", "frequency", meaning="The number of people who gave the response."),
     Column("candidate", "model", meaning="The candidates of the model, the most probable first."),
     Column("probability", "probability", meaning="The candidate's probability."),
 )
@@ -148,18 +148,26 @@ _RELATIONS = (
     Column(
         "prompts", "prompts", "count", "The number of prompts with at least one ranked response."
     ),
-    Column("map", "mAP\nvocab", "score", "Over the vocabulary.", ("map_low", "map_high")),
+    Column(
+        "map",
+        "mAP\nvocab",
+        "score",
+        "The mAP over all words of the vocabulary.",
+        ("map_low", "map_high"),
+    ),
     Column(
         "chance_map",
         "chance",
         "score",
         "The mAP of random rankings of all words in the vocabulary.",
     ),
-    Column("sensible", "mAP\nsens", "score", "Over the sensible words."),
+    Column("sensible", "mAP\nsens", "score", "The mAP over the sensible words."),
     Column(
         "chance_sensible", "chance", "score", "The mAP of random rankings of the sensible words."
     ),
-    Column("spearman", "rho", "score", "The agreement with people."),
+    Column(
+        "spearman", "rho", "score", "Spearman's rho between production frequency and probability."
+    ),
     Column("used", "n of\nrho", "count", "The number of prompts for which rho is defined."),
 )
 _PRINCE = (

@@ -21,7 +21,7 @@ _CATEGORY = Column(
     "stated.",
 )
 _N = Column("n", "properties", "count", "The number of properties that the prompt states.")
-_CONCEPT = Column("concept", "concept", meaning="The concept, as the norms write it.")
+_CONCEPT = Column("concept", "concept", meaning="The concept, spelled as in the norms.")
 _RELATION = Column("relation", "relation", meaning="The relation of the prompt.")
 _PREFACE = Column(
     "preface",
@@ -212,7 +212,7 @@ RETRIEVAL_BY_NUMBER = TableSpec(
     keys=4,
     columns=(
         *(_WORDING, _ORDER, _CATEGORY, _N),
-        Column("concepts", "concepts", "count", "How many concepts have a rank."),
+        Column("concepts", "concepts", "count", "How many concepts have a defined rank."),
         Column(
             "missing", "missing", "count", "The number of concepts that the model cannot write."
         ),
@@ -224,14 +224,16 @@ RETRIEVAL_BY_NUMBER = TableSpec(
             "The largest number of candidates that a prompt ranks.",
         ),
         Column("chance_mrr", "chance", "score", "The MRR of random ranks among the candidates."),
-        _mean("probability", "probability", "The mean probability of the correct word.", "percent"),
+        _mean(
+            "probability", "probability", "The mean probability of the concept's word.", "percent"
+        ),
         _mean(
             "renormalised",
             "among candidates",
             "The mean probability of the correct word, normalised over the candidates only.",
             "percent",
         ),
-        _mean("first", "first", "The share of concepts with rank 1.", "percent"),
+        _mean("first", "first", "The share of concepts that rank first.", "percent"),
     ),
 )
 ELICITATION_BY_RELATION = TableSpec(
@@ -243,7 +245,12 @@ ELICITATION_BY_RELATION = TableSpec(
     keys=3,
     columns=(
         *(_RELATION, _PREFACE, _OVER),
-        Column("prompts", "prompts", "count", "How many prompts have a ranked response."),
+        Column(
+            "prompts",
+            "prompts",
+            "count",
+            "The number of prompts with at least one ranked response.",
+        ),
         _mean(
             "map",
             "mAP",
@@ -325,7 +332,7 @@ ABLATION = TableSpec(
             "difference",
             "difference",
             "score",
-            "The mean without the preface minus the mean with the preface.",
+            "The mean of the measure without the preface minus its mean with the preface.",
             ("low", "high"),
         ),
     ),
@@ -400,7 +407,7 @@ LEFT_OUT = TableSpec(
     keys=2,
     columns=(
         Column("filter", "filter", meaning="The name of the filter that removed the concept."),
-        Column("concept", "concept", meaning="The concept, as the norms write it.", shown=False),
+        Column("concept", "concept", meaning="The concept, spelled as in the norms.", shown=False),
     ),
     shown=False,
 )

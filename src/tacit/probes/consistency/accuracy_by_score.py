@@ -58,8 +58,8 @@ def accuracy_by_score(anchors: pl.DataFrame, bootstrap: Bootstrap) -> pl.DataFra
 ACCURACY_BY_SCORE = TableSpec(
     "accuracy_by_score",
     "Accuracy by background score",
-    "Each bin contains at least 20 questions and a tenth of all questions; questions with equal "
-    "background scores are in the same bin.",
+    "Bins of increasing background scores. Each bin contains at least a tenth of the questions, "
+    "and at least 20; questions with equal background scores are in the same bin.",
     columns=(
         Column("lowest", "from", "score", "The lowest background score of a question in the bin."),
         Column("highest", "to", "score", "The highest background score of a question in the bin."),

@@ -63,8 +63,8 @@ ADJUSTED = TableSpec(
     "Adjusted for the number of facts",
     "Whether background scores predict correct answers among questions with equal numbers of "
     "facts. The odds ratio is the factor by which the odds of a correct answer change when the "
-    "background score rises from 0 to 1; 1 means no relation. The regression holds the number of "
-    "facts, the frequency of the concepts and the length of the correct choice fixed.",
+    "background score rises from 0 to 1; 1 means no relation. The odds ratio is adjusted for the "
+    "number of facts, the frequency of the concepts and the length of the correct choice.",
     columns=(
         Column("n", "n", "count", "The number of questions with a background score and an answer."),
         *LIFT_COLUMNS,

@@ -31,7 +31,7 @@ AUDIT = TableSpec(
     "summed over the questions. The counts also include concepts and facts that the extraction "
     "options exclude.",
     columns=(
-        Column("audited", "audited", meaning="What is counted."),
+        Column("audited", "audited", meaning="The concepts or facts that are counted."),
         Column("relation", "relation", meaning="The value all, or a relation of the facts."),
         Column(
             "count",

@@ -148,10 +148,11 @@ ANCHOR_BASELINES = TableSpec(
         Column(
             "baseline",
             "answers by",
-            meaning="The model; choice prior: the best score per byte behind an empty question; "
-            "pointwise mutual information: log p(choice | question) minus log p(choice | empty "
-            "question), the best prompt variant; the longest, shortest (in bytes) or most frequent "
-            "(wordfreq) choice; the position that is most often correct; random.",
+            meaning="The method that selects the answer: the model, the choice prior (the highest "
+            "score per byte after an empty question), pointwise mutual information (log p(choice | "
+            "question) minus log p(choice | empty question), with the best prompt variant), the "
+            "longest, shortest (in bytes) or most frequent (wordfreq) choice, the position that is "
+            "most often correct, or a random choice.",
         ),
         Column(
             "n", "n", "count", "The number of questions for which the baseline selects an answer."
@@ -164,7 +165,13 @@ ANCHOR_BASELINES = TableSpec(
             "The 95 % CI resamples question concepts.",
             ends=("low", "high"),
         ),
-        Column("scored", "n, CC", "count", "Those with a background score.", shown=False),
+        Column(
+            "scored",
+            "n, CC",
+            "count",
+            "The number of these questions that have a background score.",
+            shown=False,
+        ),
         Column(
             "consistency",
             "CC",

@@ -64,7 +64,13 @@ CONTROLS = TableSpec(
         Column(
             "facts", "facts", "number", "The mean number of facts in the background per question."
         ),
-        Column("accuracy", "accuracy", "percent", "The share answered correctly.", shown=False),
+        Column(
+            "accuracy",
+            "accuracy",
+            "percent",
+            "The share of questions that are answered correctly.",
+            shown=False,
+        ),
         Column(
             "background_score", "score", "score", "The mean of the questions' background scores."
         ),
@@ -75,7 +81,12 @@ CONTROLS = TableSpec(
             "The average precision of the background score as a predictor of correct answers.",
             chance="chance",
         ),
-        Column("chance", "chance", "score", "The exact mean of CC over all permutations."),
+        Column(
+            "chance",
+            "chance",
+            "score",
+            "The exact mean of conceptual consistency over all permutations.",
+        ),
         Column(
             "lift",
             "lift",

@@ -350,7 +350,8 @@ def size_of_models(shown: Shown) -> Chart | None:
 
 @figure(
     "Intervention",
-    "Not in Sahu et al. (2022). Paired change of accuracy when facts precede the anchor question.",
+    "Not in Sahu et al. (2022). The paired change of accuracy when the prompt states facts before "
+    "the anchor question.",
 )
 def intervention(shown: Shown) -> Chart | None:
     """Plot the change of accuracy behind true, false and irrelevant facts (not in the paper)."""

@@ -145,7 +145,7 @@ INTERVENTION = TableSpec(
             "percent",
             "The accuracy under the condition with which the facts are compared.",
         ),
-        Column("after", "accuracy", "percent", "The accuracy after the facts."),
+        Column("after", "accuracy", "percent", "The accuracy with the facts in the prompt."),
         Column(
             "change",
             "change",
@@ -154,8 +154,15 @@ INTERVENTION = TableSpec(
             ends=("low", "high"),
             chance=0.0,
         ),
-        Column("gained", "wrong to correct", "count", "Answers that turn correct."),
-        Column("lost", "correct to wrong", "count", "Answers that turn wrong."),
+        Column(
+            "gained",
+            "wrong to correct",
+            "count",
+            "The number of wrong answers that become correct.",
+        ),
+        Column(
+            "lost", "correct to wrong", "count", "The number of correct answers that become wrong."
+        ),
         Column(
             "p_value",
             "p",

@@ -40,7 +40,7 @@ NO_KNOWLEDGE = TableSpec(
     "concept are in one fold. Intervals resample first concepts. A background score that does not "
     "exceed the regression's accuracy requires no knowledge of how two concepts relate.",
     columns=(
-        Column("relation", "relation", meaning="All, then each relation."),
+        Column("relation", "relation", meaning="The value all, or a relation of the facts."),
         Column("facts", "facts", "count", "The number of distinct facts that have a negative."),
         Column(
             "accuracy",

@@ -407,7 +407,7 @@ PREDICTIONS = TableSpec(
     "The probability that each anchor question is answered correctly, predicted without the "
     "answers to questions with the same question concept.",
     columns=(
-        Column("anchor", "id", meaning="The question's id in the file."),
+        Column("anchor", "id", meaning="The id of the anchor question in the file of questions."),
         Column("right", "correct", "truth", "Whether the answer is correct."),
         Column(
             "fold",

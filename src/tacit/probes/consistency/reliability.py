@@ -104,7 +104,8 @@ CALIBRATION = TableSpec(
             "accuracy",
             "correct",
             "percent",
-            "The share answered correctly; the 95 % CI resamples question concepts.",
+            "The share of questions in the bin that are answered correctly; the 95 % CI resamples "
+            "question concepts.",
             ends=("low", "high"),
         ),
     ),
