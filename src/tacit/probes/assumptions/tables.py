@@ -332,7 +332,7 @@ ABLATION = TableSpec(
             "difference",
             "difference",
             "score",
-            "The mean of the measure without the preface minus its mean with the preface.",
+            "The mean without the preface minus the mean with the preface.",
             ("low", "high"),
         ),
     ),

@@ -99,7 +99,7 @@ ADJUSTED = TableSpec(
         Column(
             "no_odds_ratio",
             "why no odds ratio",
-            meaning="Why the odds ratio is missing; null if it is defined.",
+            meaning="Why the odds ratio is missing; null if the odds ratio is defined.",
         ),
     ),
     keys=0,

@@ -37,9 +37,9 @@ AUDIT = TableSpec(
             "count",
             "count",
             "count",
-            "The number of concepts or facts that depend on the rule. Null for facts between "
-            "different parts if parts are pooled, and for facts found by pooling if paths have "
-            "several hops.",
+            "The number of concepts or facts that depend on the rule. The count is null for facts "
+            "between different parts if parts are pooled, and for facts found by pooling if paths "
+            "have several hops.",
         ),
         Column(
             "n",

@@ -120,7 +120,7 @@ INTERVENTION = TableSpec(
         Column(
             "group",
             "questions",
-            meaning="The questions of the row: all questions, or those that the label describes.",
+            meaning="All questions, or the subset of questions that the label describes.",
         ),
         Column("condition", "facts", meaning="The facts in the prompt: true, false or irrelevant."),
         Column(

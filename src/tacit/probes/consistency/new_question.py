@@ -288,7 +288,8 @@ EFFECTS = TableSpec(
             "effect",
             "effect",
             "points",
-            "The change of the probability by the model's answer to the fact's question.",
+            "The change of the probability that is due to the model's answer to the fact's "
+            "question.",
         ),
     ),
 )

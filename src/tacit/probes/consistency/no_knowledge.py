@@ -62,7 +62,7 @@ NO_KNOWLEDGE = TableSpec(
             "model_accuracy",
             "accuracy, model",
             "percent",
-            "The mean of the model's accuracy on the facts and its accuracy on their negatives.",
+            "The mean of the model's accuracies on the facts and on the negatives of these facts.",
             chance=0.5,
         ),
         Column(
@@ -76,7 +76,7 @@ NO_KNOWLEDGE = TableSpec(
         Column(
             "undefined",
             "why undefined",
-            meaning="Why the regression's results are missing; null if they are defined.",
+            meaning="Why the regression's results are missing; null if the results are defined.",
             sparse=True,
         ),
     ),

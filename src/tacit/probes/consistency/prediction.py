@@ -375,7 +375,7 @@ PREDICTION = TableSpec(
         Column(
             "undefined",
             "why undefined",
-            meaning="Why the prediction is missing; null if it is defined.",
+            meaning="Why the prediction is missing; null if a prediction exists.",
         ),
     ),
     printed=Layout(columns=("predictor", "n", "auroc", "brier", "ece", "aurc")),

@@ -90,7 +90,7 @@ QUESTION_COLUMNS = (
 QUESTION_TABLE = TableSpec(
     QUESTIONS,
     "Background questions",
-    "Each background question with each answer word in each meta-prompt.",
+    "One row per background question, answer word and meta-prompt.",
     columns=(Column("question", "background question", meaning="The question."), *QUESTION_COLUMNS),
     shown=False,
 )
@@ -192,7 +192,7 @@ ANCHORS = TableSpec(
         Column(
             "concept",
             "concept",
-            meaning="The question concept of the anchor question; null if it has none.",
+            meaning="The question concept of the anchor question; null if the question has none.",
         ),
         Column(
             "cluster",
@@ -298,7 +298,7 @@ LINKS = TableSpec(
 CHOICES = TableSpec(
     "choices",
     "Choices",
-    "Each choice in each prompt variant; the table is empty if choices are only verified.",
+    "One row per choice and prompt variant; the table is empty if choices are only verified.",
     columns=(
         Column("anchor", "id", meaning="The id of the anchor question in the file of questions."),
         *VARIANT,
@@ -315,8 +315,8 @@ CHOICES = TableSpec(
 VERIFICATIONS = TableSpec(
     "verifications",
     "Verified choices",
-    "The yes/no question whether a choice is the answer, with each answer word in each "
-    "meta-prompt. Only runs that verify choices have this table.",
+    "One row per choice, answer word and meta-prompt; each question asks whether a choice is the "
+    "answer. Only runs that verify choices have this table.",
     columns=(
         Column("anchor", "id", meaning="The id of the anchor question in the file of questions."),
         Column("choice", "choice", meaning="The choice."),

@@ -34,7 +34,7 @@ _QUESTIONS = tuple(column for name in _READ for column in ANCHORS.columns if col
 _CHOICES = TableSpec(
     "choices",
     "Choices",
-    "Each choice in each prompt variant, sorted by decreasing score. If anchor questions are "
+    "One row per choice and prompt variant, sorted by decreasing score. If anchor questions are "
     "answered by choice, the choice in the first row is the model's answer.",
     columns=(
         Column("choice", "choice"),
@@ -116,7 +116,7 @@ def _scores(own: pl.DataFrame, findings: Findings, prompts: pl.DataFrame) -> Vie
     spec = TableSpec(
         "scores",
         "Log-probabilities" if by == "logprob" else "Votes",
-        "Every answer word in every prompt, sorted by decreasing probability.",
+        "One row per answer word and prompt, sorted by decreasing probability.",
         columns=(*QUESTION_COLUMNS, _PROMPT),
     )
     ordered = worded.sort(by, descending=True, nulls_last=True, maintain_order=True)

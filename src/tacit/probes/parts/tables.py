@@ -17,8 +17,7 @@ _STAGES = ("before", "paper", "log-odds", "margin")
 _SET = Column(
     "set",
     "set",
-    meaning="The set of statements: The set of statements: ParRoT, ParRoT++, or ParRoT without "
-    "symmetric relations.",
+    meaning="The set of statements: ParRoT, ParRoT++, or ParRoT without symmetric relations.",
 )
 _OBJECTIVE = Column("objective", "objective", meaning="The objective that repair maximises.")
 _STAGE = Column(
@@ -151,7 +150,7 @@ QUESTIONS = TableSpec(
             "filled",
             "filled in",
             "truth",
-            "Whether the belief was missing and is the default belief of the prompt template.",
+            "Whether the belief was missing and was replaced by the prompt template's default.",
             optional=True,
         ),
     ),
@@ -215,8 +214,7 @@ TABLES = (
             Column(
                 "part",
                 "part",
-                meaning="The part of the gain: The part of the gain: whole, shift of the "
-                "threshold, or consistency.",
+                meaning="The part of the gain: whole, shift of the threshold, or consistency.",
             ),
             _N,
             Column(
@@ -364,9 +362,9 @@ TABLES = (
                 "believed statements\ncan all be true",
                 "truth",
                 "Whether all believed statements can be true together, for some truth values of "
-                "the remaining statements. A violation does not rule this out: a believed "
-                "statement may imply a statement that is not believed, such as the other direction "
-                "of a symmetric relation.",
+                "the remaining statements. Believed statements can be true together despite a "
+                "violation: a believed statement may imply a statement that is not believed, such "
+                "as the other direction of a symmetric relation.",
             ),
         ),
         keys=2,
