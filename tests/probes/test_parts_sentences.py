@@ -45,8 +45,8 @@ def test_the_headline_names_the_objective_and_the_rate_of_shuffled_beliefs() -> 
     """Both beside the figures that they explain."""
     shown = text(summary(gain(0.082)))
     assert shown.startswith(
-        "It violates 27.4 % (95 % CI 25.0 to 30.0 %) of 1,200 applicable constraints; the same "
-        "beliefs shuffled violate 40.0 %. "
+        "The model violates 27.4 % (95 % CI 25.0 to 30.0 %) of 1,200 applicable constraints; "
+        "randomly shuffled, the same beliefs violate 40.0 %. "
     )
     assert "Repair under the objective paper removes every violation" in shown
 

@@ -496,7 +496,7 @@ def _subsets(shown: Shown, kind: str) -> Chart | None:
             row.append(panel.chart())
         panels.append(row)
     models = table["model"].n_unique()
-    empty = (f"; empty row: the {kind} has no result for the model") * (
+    empty = (f"; empty row: the model's results do not include the {kind}") * (
         len(table) < len(order) * models
     )
     title = titled(
