@@ -131,9 +131,9 @@ def bounds(
     """Return the ends of an axis that includes all values and a margin, rounded outward.
 
     Args:
-        values: The values that the axis includes; None is ignored.
-        least: The minimum of the lower end.
-        most: The maximum of the upper end.
+        values: The values that the axis includes; None values are ignored.
+        least: The smallest allowed value of the axis's lower end.
+        most: The largest allowed value of the axis's upper end.
     """
     held = [min(max(value, least), most) for value in values if value is not None]
     if not held:
@@ -164,7 +164,8 @@ class Rows:
             rows.
         width: The panel's width in pixels.
         ticks: Kinds of reference marks, which a legend explains. Each kind is a column of the table
-            with the name of its series. Only panels with one mark per row can have them.
+            with the name of its series. Only panels with one mark per row have reference marks of
+            several kinds.
     """
 
     table: pl.DataFrame

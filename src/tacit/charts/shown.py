@@ -140,7 +140,7 @@ def _interval_method(how: Mapping[str, Any]) -> str:
 def titled(text: str, *lines: str) -> alt.TitleParams:
     """Return a chart's title with a caption below; empty lines of the caption are dropped.
 
-    A caption line that is wrapped ends with a space in each part except the last. ``whole_lines``
+    Each part of a wrapped caption line, except the last part, ends with a space. ``whole_lines``
     uses these spaces to join the parts of a line.
 
     Args:

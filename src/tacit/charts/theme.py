@@ -57,7 +57,7 @@ class Palette:
     faint: str = "#dfe3e8"
 
     def of(self, stage: str) -> str:
-        """Return the colour of a stage: ``before`` repair, or the objective of a repair."""
+        """Return the colour of a stage: before repair, or the objective of a repair."""
         return self.before if stage == "before" else self.after.get(stage, self.muted)
 
     @property
@@ -88,7 +88,7 @@ PALETTES = {
 
 @dataclass(frozen=True)
 class Theme:
-    """The style of figures, and the repair objective whose repaired beliefs they show.
+    """The style of figures, and the repair objective whose repaired beliefs the figures show.
 
     Args:
         palette: The name of a palette in ``PALETTES``; ``okabe-ito`` is safe for colour-blind

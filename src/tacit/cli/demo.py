@@ -25,7 +25,8 @@ def demo(
 ) -> None:
     """Run all three probes on bundled models and data.
 
-    Prints one line of results per probe, writes a report, and opens the report in a browser.
+    The command prints one line of results per probe, writes a report, and opens the report in a
+    browser.
 
     Example: tacit demo
     """

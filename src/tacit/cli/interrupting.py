@@ -1,4 +1,4 @@
-"""Handling of Ctrl-C: the first one stops the work cleanly, the second one exits immediately."""
+"""Handling of Ctrl-C: the first Ctrl-C stops the work cleanly, the second exits immediately."""
 
 from __future__ import annotations
 

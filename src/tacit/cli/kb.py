@@ -51,11 +51,11 @@ def import_command(
     ] = "relation,head,tail",
     source_version: Annotated[
         str | None,
-        typer.Option(help="Version of the source, which the knowledge base records."),
+        typer.Option(help="Version of the source, recorded in the knowledge base."),
     ] = None,
     licence: Annotated[
         str | None,
-        typer.Option(help="Licence of the source, which the knowledge base records."),
+        typer.Option(help="Licence of the source, recorded in the knowledge base."),
     ] = None,
     force: given.Force = False,
     as_json: given.AsJson = False,
@@ -112,7 +112,8 @@ def facts_command(
 ) -> None:
     """Show the background facts of one question.
 
-    Prints the question's concepts, the facts that connect the concepts, and the facts' negatives.
+    The command prints the question's concepts, the facts that connect the concepts, and the facts'
+    negatives.
 
     Example: tacit kb facts conceptnet.kb "Are mountains tall?"
     """

@@ -64,7 +64,7 @@ def prompts_command(
 ) -> None:
     """Write the prompts that the assumptions probe builds from feature norms.
 
-    Prints how many concepts and properties each filter leaves out.
+    The command prints how many concepts and properties each filter leaves out.
 
     Example: tacit norms prompts --norms norms.dat --out prompts.jsonl
     """

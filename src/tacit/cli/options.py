@@ -48,8 +48,8 @@ BeliefsFile = Annotated[
     typer.Option(
         "--beliefs",
         help=(
-            "A file of beliefs, measured instead of a model, with the columns thing, subject, "
-            "relation, object and p_true."
+            "A file of beliefs to measure instead of a model's beliefs, with the columns thing, "
+            "subject, relation, object and p_true."
         ),
     ),
 ]

@@ -102,8 +102,8 @@ def parrot(
 def consistency(*, options: ConsistencyOptions, as_json: given.AsJson = False) -> None:
     """Compare the consistency probe's set-up with Sahu et al. 2022.
 
-    The comparison covers prompts, relations and choices. The paper reports its results only in
-    figures, so results are not compared.
+    The comparison covers prompts, relations and choices. The paper states none of its results as a
+    number, so results are not compared.
 
     Example: tacit reproduce consistency --questions dev.jsonl --kb conceptnet.kb
     """

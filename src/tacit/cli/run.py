@@ -82,7 +82,7 @@ def probe_group(
 
     Args:
         about: The line of help.
-        verb: A function that returns the function of a probe's command.
+        verb: A function that returns the command function of a probe.
         help_of: A function that returns the help text of a probe's command.
     """
     members = {"verb": staticmethod(verb), "help_of": staticmethod(help_of)}
@@ -206,8 +206,8 @@ class AskedOrFile(Asked):
     beliefs: Path | None = option(
         None,
         help=(
-            "A file of beliefs, measured instead of a model, with the columns thing, subject, "
-            "relation, object and p_true."
+            "A file of beliefs to measure instead of a model's beliefs, with the columns thing, "
+            "subject, relation, object and p_true."
         ),
         group="Model",
     )

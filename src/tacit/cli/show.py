@@ -70,7 +70,7 @@ def _file(file: SourceFile) -> Iterator[str]:
 app = group("Show prompts, one question of a run, or data sources.")
 First = Annotated[
     int,
-    typer.Option("--first", min=1, help="Number of prompts to print from each kind of prompts."),
+    typer.Option("--first", min=1, help="Number of prompts to print from each group of prompts."),
 ]
 Everything = Annotated[bool, typer.Option("--all", help="Print all prompts.")]
 Chat = Annotated[
@@ -172,8 +172,8 @@ def anchor(
 ) -> None:
     """Show one anchor question of a run, with its facts and scores.
 
-    Shows each step of the computation, from the question's background facts to the question's
-    contribution to conceptual consistency.
+    The output shows each step of the computation, from the question's background facts to the
+    question's contribution to conceptual consistency.
 
     Example: tacit show anchor runs/gpt2 1afa02df
     """
@@ -208,7 +208,7 @@ def sources(
     ] = None,
     as_json: given.AsJson = False,
 ) -> None:
-    """Show where to get published data, and which options use them.
+    """Show where to get published data, and which options accept the data.
 
     Example: tacit show sources conceptnet
     """

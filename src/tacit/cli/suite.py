@@ -49,7 +49,7 @@ class Selection:
 
 @dataclass(frozen=True)
 class SuiteOutput:
-    """Options for what is written and printed."""
+    """Options that control the files and the printed output of a suite."""
 
     out: Path | None = option(
         None,

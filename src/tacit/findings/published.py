@@ -96,7 +96,7 @@ class PrintedValue:
     block: Mapping[str, Any]
 
     def rows(self, tables: Mapping[str, pl.DataFrame]) -> pl.DataFrame | None:
-        """Return the rows of Tacit's table for this published value; None without rows."""
+        """Return the rows of Tacit's table for this published value; None if there are none."""
         import polars as pl
 
         table = tables.get(self.block["from"])
@@ -107,7 +107,7 @@ class PrintedValue:
         return None if table.is_empty() else table
 
     def ours(self, tables: Mapping[str, pl.DataFrame]) -> float | None:
-        """Return Tacit's value for this published value; None without rows."""
+        """Return Tacit's value for this published value; None if the table has no such row."""
         rows = self.rows(tables)
         make = MAKERS[self.block.get("as", "number")]
         return None if rows is None else make(rows, self.block.get("take", ""))

@@ -114,9 +114,9 @@ class Layout:
         where: The values of the rows to print, by column name.
         columns: The names of the columns to print, in order; empty for all columns that reports
             show.
-        across: The key column of which each value becomes a printed column. These columns contain
-            the last of ``columns``, with its interval on a second line. The other ``columns``, such
-            as n, are at the beginning of each row.
+        across: The key column of which each value becomes a printed column. Each of these new
+            columns contains the last of ``columns``, with the interval on a second line. All
+            ``columns`` except the last are printed at the beginning of each row.
 
     Examples:
         >>> from tacit import Layout
@@ -218,8 +218,8 @@ class TableSpec:
         """Compute the table from ``questions``: counts and means of columns of ``questions``.
 
         Each column after the keys names a column of ``questions`` (``of``). A count is the number
-        of rows in which that column is not null, and a mean is computed over these rows. A mean has
-        a confidence interval if the declaration names the columns of its ends.
+        of rows in which the named column is not null, and a mean is computed over these rows. A
+        mean has a confidence interval if the declaration names the columns of its ends.
 
         Args:
             questions: The rows of ``questions``, including the key columns of this table.
@@ -325,8 +325,8 @@ class View:
         table: The rows.
         opens: The names of the views that a reader can open from a row of this view.
         key: The column that this view shares with the views in ``opens``.
-        behind: The column that this view shares with the view from which a reader opens it; None
-            for a view in the report itself.
+        behind: The column that this view shares with the view from whose rows a reader opens this
+            view; None for a view in the report itself.
 
     Examples:
         >>> import polars as pl

@@ -116,7 +116,7 @@ class ServerSettings:
     )
     api: Literal["completions", "chat"] = option(
         "completions",
-        help="The API of the server that Tacit uses: completions or chat.",
+        help="Which API of the server Tacit uses: completions or chat.",
         group=SERVER,
     )
     samples: int | None = option(

@@ -67,8 +67,8 @@ class Table:
         columns: The columns that the page shows, in order; other columns of ``frame`` are omitted.
         details: The rows of other tables that a reader can open from a row of this table.
         model: The name of the model, if the table is about a single model.
-        behind: The column that this table shares with the table from which a reader opens it; such
-            a table is unpacked on demand. None if the table is in the page itself.
+        behind: The column that this table shares with the table from whose rows a reader opens this
+            table, which is unpacked on demand. None if the table is in the page itself.
     """
 
     id: str

@@ -72,7 +72,7 @@ def _versions(run: Run) -> str:
 
 
 def _requested(run: Run, key: str) -> object:
-    """Return an option's value in a run; vocabulary files are compared as data instead."""
+    """Return the value of an option in a run; vocabulary files are compared as data."""
     value, data = run.request.get(key), run.manifest.get("data")
     is_file = key == "vocabulary" and isinstance(data, dict) and value in data
     return "a file" if is_file else value

@@ -61,8 +61,8 @@ def write_report(folders: Sequence[Path], path: Path, *, warn: bool = False) -> 
     Args:
         folders: The folders of runs, or folders that contain several runs.
         path: The file.
-        warn: Whether to compare even runs that are not comparable, with a warning. If False, such
-            runs are shown without a comparison.
+        warn: Whether to compare even runs that are not comparable, with a warning. If False, runs
+            that are not comparable are shown without a comparison.
 
     Raises:
         RequestError: A folder contains no run, or one run is given twice.
