@@ -163,7 +163,7 @@ def test_a_question_behind_facts(tacit: Tacit, source: Path) -> None:
     """Its answers and their change are found, printed, and the same from the store."""
     ran = run(tacit, "one", "--intervene", "--anchors", "verify,choice")
     assert ran.code == 0, ran.err
-    assert "demo: Intervention: accuracy behind stated facts" in ran.out
+    assert "demo: Intervention: accuracy with facts in the prompt" in ran.out
     assert "With true facts in the prompt, the accuracy on 2 anchor questions changes" in ran.out
     summary = json.loads((source / "one" / "manifest.json").read_text())["summary"]
     told = summary["intervention"]

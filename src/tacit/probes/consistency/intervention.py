@@ -111,7 +111,7 @@ ANSWERS_IN_CONTEXT = TableSpec(
 )
 INTERVENTION = TableSpec(
     "intervention",
-    "Intervention: accuracy behind stated facts",
+    "Intervention: accuracy with facts in the prompt",
     "The paired change of accuracy when the prompt states facts before the anchor question. Facts "
     "correct: the model answers all facts of the true context correctly as background questions. "
     "Answer in a fact: a fact of the true context contains a concept of the correct choice, so "
