@@ -49,7 +49,7 @@ def test_a_run_from_its_questions_to_one_of_them(tacit: Tacit, source: Path) -> 
     assert ran.code == 0
     assert "demo: Conceptual consistency, all questions" in ran.out
     assert "3 anchor questions (multiple choice), 1 of which has no background fact" in ran.out
-    assert "4 distinct facts. With the negatives, this makes 8 yes/no" in ran.out
+    assert "4 distinct facts. Facts and negatives result in 8 yes/no" in ran.out
     manifest = json.loads((source / "run" / "manifest.json").read_text())
     assert manifest["status"] == "finished"
     assert manifest["summary"]["prompts"] == 8 * 24 + 2 * 3 * 23 + 7 * 24
@@ -163,7 +163,7 @@ def test_a_question_behind_facts(tacit: Tacit, source: Path) -> None:
     """Its answers and their change are found, printed, and the same from the store."""
     ran = run(tacit, "one", "--intervene", "--anchors", "verify,choice")
     assert ran.code == 0, ran.err
-    assert "demo: Intervention: accuracy behind stated facts" in ran.out
+    assert "demo: Intervention: accuracy with facts in the prompt" in ran.out
     assert "With true facts in the prompt, the accuracy on 2 anchor questions changes" in ran.out
     summary = json.loads((source / "one" / "manifest.json").read_text())["summary"]
     told = summary["intervention"]
@@ -191,7 +191,7 @@ def test_a_context_longer_than_the_window_drops_the_pair(tacit: Tacit, source: P
     assert summary["without_answer"] == 0
     assert summary["skipped"] > 0
     assert summary["intervention"]["without_pair"] == {"true": 1, "false": 1, "irrelevant": 1}
-    assert "without a pair of answers: true 1, false 1, irrelevant 1" in ran.out
+    assert "by condition: true 1, false 1, irrelevant 1" in ran.out
 
 
 def test_a_relation_of_ones_own(tacit: Tacit, source: Path) -> None:

@@ -183,7 +183,7 @@ def test_the_probability_of_both_answers_is_reported(
     masses = [math.exp(t) + math.exp(f) for t, f in zip(*sides.values(), strict=True)]
     assert findings.summary["answer_probability"] == pytest.approx(statistics.median(masses))
     told = " ".join(PartsProbe.sentences(findings))
-    assert "The median probability of its two answers together" in told
+    assert "The median of P(true) + P(false)" in told
     assert (f"is {statistics.median(masses):.1e}." in told) == improbable
 
 
@@ -210,7 +210,7 @@ def test_skipped_questions_are_counted_apart(tmp_path: Path) -> None:
     assert f"{everything - 65:,} were asked and 65 skipped, because" in asked
     assert f" of the {everything - 65:,} questions with a belief true" in judged_true
     asked, judged_true, *_ = PartsProbe.sentences(findings)
-    assert asked.startswith("It was asked")
+    assert asked.startswith("The model was asked")
     assert " of them true" in judged_true
 
 

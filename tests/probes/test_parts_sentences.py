@@ -45,21 +45,22 @@ def test_the_headline_names_the_objective_and_the_rate_of_shuffled_beliefs() -> 
     """Both beside the figures that they explain."""
     shown = text(summary(gain(0.082)))
     assert shown.startswith(
-        "It violates 27.4 % (95 % CI 25.0 to 30.0 %) of 1,200 applicable constraints; the same "
-        "beliefs shuffled violate 40.0 %. "
+        "The model violates 27.4 % (95 % CI 25.0 to 30.0 %) of 1,200 applicable constraints; "
+        "randomly shuffled, the same beliefs violate 40.0 %. "
     )
-    assert "Repair under the objective paper removes every violation" in shown
+    assert "Repair (objective: paper) removes every violation" in shown
 
 
 def test_a_gain_that_is_a_loss_under_another_objective_is_in_the_headline() -> None:
     """With each such objective and its interval, and none whose gain has the same sign."""
     shown = text(summary(gain(0.082), gain(-0.097, "log-odds"), gain(-0.094, "margin")))
     assert (
-        f"but under the objective log-odds by {MINUS}9.7 points "
-        f"(95 % CI {MINUS}10.7 to {MINUS}8.7 points) and under margin by {MINUS}9.4 points" in shown
+        f"But other objectives change accuracy by {MINUS}9.7 points "
+        f"(95 % CI {MINUS}10.7 to {MINUS}8.7 points) with log-odds and by {MINUS}9.4 points"
+        in shown
     )
-    assert "but under" not in text(summary(gain(0.082), gain(0.097, "log-odds"), gain(0, "margin")))
-    assert "but under the objective margin by +1.0 points" in text(
+    assert "But other" not in text(summary(gain(0.082), gain(0.097, "log-odds"), gain(0, "margin")))
+    assert "But other objectives change accuracy by +1.0 points" in text(
         summary(gain(-0.05), gain(0.01, "margin"))
     )
 
@@ -67,7 +68,7 @@ def test_a_gain_that_is_a_loss_under_another_objective_is_in_the_headline() -> N
 def test_the_gain_without_the_symmetric_relations_has_its_interval() -> None:
     """It is part of the headline."""
     shown = text(summary(gain(0.082), gain(0.01, of="without symmetric relations")))
-    assert "without connects and next to: +1.0 points (95 % CI 0.0 to +2.0 points)" in shown
+    assert "(connects, next to), repair changes accuracy by +1.0 points (95 % CI 0.0 to" in shown
 
 
 def test_without_a_shuffled_rate_the_headline_has_none() -> None:

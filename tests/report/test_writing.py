@@ -134,7 +134,7 @@ def test_first_screen_says_what_was_asked(runs: Path, page: Page) -> None:
     ends = f"95 % CI {100 * row['low']:.1f} to {100 * row['high']:.1f} %"
     said = f"gold labels on {100 * row['accuracy']:.1f} % ({ends}) of {row['n']} statements"
     assert said in text.replace("&#39;", "'")
-    assert "<strong>ada.</strong> It was asked" in text
+    assert "<strong>ada.</strong> The model was asked" in text
 
 
 def test_size_stays_small(file: Path) -> None:

@@ -1,1 +1,1 @@
-"""Charts for figures: the theme, a few kinds of marks, and export to files."""
+"""Charts of figures: the theme, the kinds of panels, and export to files."""

@@ -1,4 +1,4 @@
-"""A figure of one declared column: one row of marks per key, one panel per model."""
+"""A figure that shows one column of a table: one row of marks per key, one panel per model."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ if TYPE_CHECKING:
 def marks_by(
     spec: TableSpec, column: str, key: str, domain: tuple[float, float] = (0.0, 1.0)
 ) -> FigureSpec:
-    """Return the specification of a figure of a table's column, with its interval, by a key.
+    """Return the declaration of a figure that shows a table's column and the column's 95 % CI.
 
     Args:
         spec: The table.
         column: The column to draw.
-        key: The column whose values are the rows of the figure.
+        key: The column of the table whose values label the rows of the figure.
         domain: The ends of the axis.
 
     Examples:

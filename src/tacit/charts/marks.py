@@ -1,9 +1,9 @@
 """The kinds of panels in figures: rows of marks, curves, and grids of cells.
 
-Each kind is a dataclass of data and settings whose ``chart`` method returns an Altair chart of one
-panel. ``page`` arranges panels in rows. An undefined (null) value has no mark and appears in text
-as a dash. A mark without an interval is hollow if other marks (in curves: of its series) have
-intervals.
+Each kind of panel is a dataclass of data and settings whose ``chart`` method returns an Altair
+chart. ``page`` arranges panels in rows. An undefined (null) value has no mark, and its text is a
+dash. A mark without an interval is hollow if other marks of the panel (in curves, of the same
+series) have intervals.
 """
 
 from __future__ import annotations
@@ -45,9 +45,9 @@ class Axis:
     Args:
         title: The measure.
         domain: The ends of the axis.
-        percent: Whether values are shares, shown in per cent.
-        dotted: The value at which a dotted line crosses the panel.
-        solid: The value at which a solid line crosses the panel.
+        percent: Whether the values are shares, which the axis shows in per cent.
+        dotted: The value at which a dotted line crosses the panel; no dotted line if None.
+        solid: The value at which a solid line crosses the panel; no solid line if None.
     """
 
     title: str
@@ -58,13 +58,13 @@ class Axis:
 
     @property
     def shared(self) -> dict[str, Any]:
-        """The encoding options shared by all marks along this axis."""
+        """The encoding options that all marks along this axis share."""
         axis = {"format": ".0%" if self.percent else "~g", "tickCount": 5}
         scale = {"domain": list(self.domain), "nice": False, "zero": False, "clamp": True}
         return {"title": self.title, "scale": scale, "axis": axis}
 
     def guides(self, channel: str, colours: Palette) -> Iterator[alt.Chart]:
-        """Yield the lines across the panel."""
+        """Yield the dotted and the solid line across the panel."""
         import altair as alt
 
         for at, dash in ((self.dotted, [2, 3]), (self.solid, [])):
@@ -78,17 +78,18 @@ class Axis:
 def measured(
     table: pl.DataFrame, column: Column, reference: str | None = None, n: Column | None = None
 ) -> pl.DataFrame:
-    """Return the rows of a finding in the format that charts take.
+    """Return the rows of a table of findings with the columns that the charts read.
 
     Args:
-        table: The finding, with ``label`` and, if there are several series, ``series``.
-        column: The declaration of the column to draw, with its interval.
-        reference: The column with the values of reference marks.
+        table: The table of findings, with a column ``label`` and, for several series, a column
+            ``series``.
+        column: The declaration of the column to draw and of the ends of its interval.
+        reference: The column with the values of the reference marks, such as chance levels.
         n: The column with the sample size of each value.
 
     Returns:
-        The table with ``value``, ``low``, ``high``, ``reference``, ``told`` (the value as text),
-        ``count`` (n as text) and ``tip`` (the tooltip of the mark).
+        The table with the columns ``value``, ``low``, ``high``, ``reference``, ``told`` (the value
+        as text), ``count`` (the sample size as text) and ``tip`` (the tooltip of the mark).
     """
     import polars as pl
 
@@ -110,7 +111,7 @@ def measured(
 
 
 def written(value: float | None, kind: Kind) -> str:
-    """Return a number as text; a dash if undefined."""
+    """Return a number as text; None becomes a dash."""
     return DASH if value is None else formatted(value, kind)
 
 
@@ -127,12 +128,12 @@ def _tip(row: Mapping[str, Any], column: Column, n: Column | None) -> str:
 def bounds(
     values: Iterable[float | None], least: float = 0.0, most: float = 1.0
 ) -> tuple[float, float]:
-    """Return the ends of an axis that includes all values with a margin, in round steps.
+    """Return the ends of an axis that includes all values and a margin, rounded outward.
 
     Args:
-        values: The values to include; None is ignored.
-        least: The lower limit of the axis.
-        most: The upper limit of the axis.
+        values: The values that the axis includes; None values are ignored.
+        least: The smallest allowed value of the axis's lower end.
+        most: The largest allowed value of the axis's upper end.
     """
     held = [min(max(value, least), most) for value in values if value is not None]
     if not held:
@@ -147,22 +148,24 @@ def bounds(
 
 @dataclass(frozen=True)
 class Rows:
-    """A row for each label: a mark per series, its interval, and text to the right.
+    """A panel with one row per label: a mark and an interval per series, and columns of text.
 
     Args:
-        table: The result of ``measured``, with ``series`` if there are several.
+        table: The result of ``measured``, with the column ``series`` for several series.
         axis: The axis of values.
         colours: The palette.
         heading: The panel's heading.
-        order: The labels from top to bottom.
-        series: The series in each row; empty if each row has one mark.
-        joined: Whether the marks of a row share one line, which connects them.
-        legend: Whether to show a legend of the series.
-        labelled: Whether to show the labels to the left.
-        words: Header and column of each column of text to the right.
+        order: The labels of the rows, from top to bottom.
+        series: The series that each row shows; empty if each row has one mark.
+        joined: Whether all marks of a row are on one line and are connected.
+        legend: Whether the panel has a legend of the series.
+        labelled: Whether the panel has labels to the left of the rows.
+        words: The header and the column of ``table`` for each column of text to the right of the
+            rows.
         width: The panel's width in pixels.
-        ticks: Several kinds of reference marks, explained in a legend; each is a column of the
-            table with the name of its series. For rows with one mark.
+        ticks: Kinds of reference marks, which a legend explains. Each kind is a column of the table
+            with the name of its series. Only panels with one mark per row have reference marks of
+            several kinds.
     """
 
     table: pl.DataFrame
@@ -204,7 +207,7 @@ class Rows:
         )
 
     def _hues(self) -> Iterator[tuple[Any, dict[str, str]]]:
-        """Yield a filter of rows with its colour: one colour for all rows, or one per series."""
+        """Yield each colour with a filter of the rows to draw in this colour."""
         import polars as pl
 
         if not self.series:
@@ -279,7 +282,7 @@ class Rows:
             yield words.encode(x=at, y=alt.value(_HEADER), text="text:N")
 
     def _placed(self, marks: alt.Chart) -> alt.Chart:
-        """Return marks with their vertical position: the row, and the lane of their series."""
+        """Return marks with a vertical position: the label's row and the lane of the series."""
         import altair as alt
 
         axis = {
@@ -301,22 +304,23 @@ class Rows:
 
 @dataclass(frozen=True)
 class Curves:
-    """A line per series, with a confidence band and a mark at each value.
+    """A panel with one line per series, with a confidence band and a mark at each value.
 
     Args:
-        table: The result of ``measured``, with ``at`` (the horizontal position), ``series`` and, if
-            there is a chance level, ``chance``.
+        table: The result of ``measured``, with the columns ``at`` (the horizontal position),
+            ``series`` and, if the chart shows a chance level, ``chance``.
         axis: The vertical axis.
         colours: The palette.
         heading: The panel's heading.
         across: The title of the horizontal axis.
         series: The series.
-        banded: The series that have a band; all if None.
-        log: Whether the horizontal axis is logarithmic; intervals are then vertical lines.
-        joined: The column whose values group the points of a line; the series if None.
+        banded: The names of the series that have a confidence band; None for all series.
+        log: Whether the horizontal axis is logarithmic; a logarithmic chart draws intervals as
+            vertical lines.
+        joined: The column by whose values points are joined to lines; None for one line per series.
         legend: Whether to show a legend of the series.
         width: The panel's width in pixels.
-        percent: Whether horizontal positions are shares, shown in per cent from 0 to 100.
+        percent: Whether the horizontal positions are shares, shown in per cent from 0 to 100.
     """
 
     table: pl.DataFrame
@@ -361,7 +365,7 @@ class Curves:
         )
 
     def _points(self, table: pl.DataFrame) -> Iterator[alt.Chart]:
-        """Yield the marks; hollow without an interval, if others of the series have intervals."""
+        """Yield the marks; in a series with intervals, a mark without an interval is hollow."""
         import altair as alt
         import polars as pl
 
@@ -412,7 +416,7 @@ class Curves:
             yield drawn.encode(x=self._x(), y=alt.Y("low:Q", **self.axis.shared), y2="high:Q")
 
     def _chance(self, rows: pl.DataFrame) -> Iterator[alt.Chart]:
-        """Yield a dotted line at the chance level; one per series if the levels differ."""
+        """Yield a dotted line at the chance level, or one line per series if the levels differ."""
         import polars as pl
 
         levels = rows.group_by("at").agg(pl.col("chance").round(9).n_unique())
@@ -424,15 +428,15 @@ class Curves:
 
 @dataclass(frozen=True)
 class Grid:
-    """A table of coloured cells with text.
+    """A panel of coloured cells with text in rows and columns.
 
     Args:
-        table: ``row``, ``column``, ``told`` (the text), ``hue``, ``tip`` and, if some cells are
-            framed, ``framed``.
+        table: The cells: the columns ``row``, ``column``, ``told`` (the text), ``hue``, ``tip``
+            and, if some cells are framed, ``framed``.
         colours: The palette.
         heading: The panel's heading.
-        rows: The rows from top to bottom.
-        columns: The columns from left to right.
+        rows: The labels of the rows, from top to bottom.
+        columns: The labels of the columns, from left to right.
         title: The title of the rows.
         cell: The width and height of a cell in pixels.
     """
@@ -477,7 +481,7 @@ class Grid:
 
 
 def series_styles(series: Sequence[Series], *, legend: bool) -> dict[str, Any]:
-    """Return the colour and shape encodings of the series; empty without series."""
+    """Return the colour and shape encodings of the series; an empty dictionary without series."""
     import altair as alt
 
     if not series:
@@ -495,7 +499,7 @@ def series_styles(series: Sequence[Series], *, legend: bool) -> dict[str, Any]:
 
 
 def page(title: alt.TitleParams, *rows: Sequence[alt.LayerChart]) -> Chart:
-    """Arrange rows of panels in one chart, each panel with its own colours and shapes."""
+    """Arrange panels in rows and return one chart; each panel keeps its own colours and shapes."""
     import altair as alt
 
     apart: Any = dict.fromkeys(("color", "shape", "yOffset"), "independent")
@@ -508,5 +512,5 @@ def page(title: alt.TitleParams, *rows: Sequence[alt.LayerChart]) -> Chart:
 
 
 def heading(text: str, *, above: bool = False) -> dict[str, Any]:
-    """Return a panel's heading, with room for the headers of text columns if ``above``."""
+    """Return a panel's heading; if ``above``, leave room for the headers of the columns of text."""
     return {"text": text, "fontSize": 12, "frame": "group", "offset": 22 if above else 6}

@@ -1,4 +1,4 @@
-"""Export of figures: from charts to SVG, and from SVG to PNG and PDF."""
+"""Export of figures: charts are converted to SVG, and SVG to PNG and PDF."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _MARK = re.compile(r'(<path aria-label="([^"]*)"[^>]*?)(?:/>|></path>)')
 
 
 def charts(figures: Mapping[str, FigureSpec], shown: Shown) -> Iterator[tuple[FigureSpec, Chart]]:
-    """Yield each figure that the findings support, with its chart."""
+    """Yield each figure for which the findings have data, with its chart."""
     for spec in figures.values():
         chart = spec(shown)
         if chart is not None:
@@ -41,10 +41,10 @@ def write_charts(
     folder: Path,
     formats: Collection[str],
 ) -> list[Path]:
-    """Write each figure that the findings support to a folder, and return the files.
+    """Write each figure for which the findings have data to a folder, and return the files.
 
     Raises:
-        RequestError: A format or the palette is unknown.
+        RequestError: A file format or the palette is unknown.
         WorkError: A file cannot be written.
     """
     colours = shown.look.colours
@@ -65,10 +65,10 @@ def drawn(chart: Chart, colours: Palette) -> str:
 
 
 def check_formats(formats: Collection[str]) -> None:
-    """Raise, before any work, if a format is not supported.
+    """Raise an error, before any chart is drawn, if a file format is not supported.
 
     Raises:
-        RequestError: A format is not svg, png or pdf.
+        RequestError: A file format is not svg, png or pdf.
     """
     unknown = sorted(set(strings(formats, "formats")) - set(FORMATS))
     if unknown:
@@ -78,7 +78,7 @@ def check_formats(formats: Collection[str]) -> None:
 
 
 def svg_of(chart: Chart) -> str:
-    """Return the chart as SVG; the same chart always results in the same bytes."""
+    """Return the chart as SVG; equal charts result in identical bytes."""
     import altair as alt
     import vl_convert
 
@@ -98,12 +98,12 @@ def svg_of(chart: Chart) -> str:
 
 
 def legal(words: str) -> str:
-    """Replace the characters that XML forbids with the replacement character."""
+    """Replace characters that XML forbids with U+FFFD, the replacement character."""
     return _FORBIDDEN.sub("\N{REPLACEMENT CHARACTER}", words)
 
 
 def _legal(part: Any) -> Any:  # noqa: ANN401 - a chart as JSON
-    """Replace forbidden characters in a chart: the converter aborts the process on them."""
+    """Replace characters that XML forbids in a chart; they would abort the SVG converter."""
     if isinstance(part, str):
         return legal(part)
     if isinstance(part, dict):
@@ -112,15 +112,15 @@ def _legal(part: Any) -> Any:  # noqa: ANN401 - a chart as JSON
 
 
 def write_svg(svg: str, stem: Path, formats: Collection[str]) -> list[Path]:
-    """Write a figure in each format.
+    """Write a figure in each requested file format.
 
     Args:
         svg: The figure.
         stem: The path without a suffix.
-        formats: A subset of svg, png (two pixels per unit of the SVG) and pdf.
+        formats: The file formats, a subset of svg, png (two pixels per unit of the SVG) and pdf.
 
     Returns:
-        The files, in the order SVG, PNG, PDF.
+        The paths of the written files, in the order SVG, PNG, PDF.
 
     Raises:
         RequestError: A format is not svg, png or pdf.

@@ -1,4 +1,4 @@
-"""The figure of measures over the size of models, for probes that declare such measures."""
+"""The figure of a probe's measures against model size."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ def scale_chart(shown: Shown, scaling: Scaling) -> Chart | None:
 
     Args:
         shown: The models.
-        scaling: Returns the measures of the models of a family.
+        scaling: A function that returns the measures of the models of one family.
 
     Returns:
-        The figure, with one panel per measure; None if no family has two sizes.
+        The figure, with one panel per measure; None if no family has models of two sizes.
     """
     import polars as pl
 

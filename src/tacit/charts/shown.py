@@ -1,4 +1,4 @@
-"""The input of figures: the findings of each model; and the titles and captions of charts."""
+"""The input of figures (the findings of each model), and the titles and captions of charts."""
 
 from __future__ import annotations
 
@@ -54,9 +54,10 @@ class Shown:
 
     @cached_property
     def labels(self) -> Mapping[str, str]:
-        """The label of each model: the last part of its path if unique, otherwise the full name.
+        """The label of each model: the last part of its path if unique, else the full name.
 
-        If models are compared by size, the smallest comes first; otherwise the order is unchanged.
+        If models are compared by size, the labels are sorted from the smallest model to the
+        largest.
         """
         names = list(self.found)
         if self.by_size:
@@ -67,7 +68,7 @@ class Shown:
 
     @cached_property
     def families(self) -> Mapping[str, str]:
-        """By label, the family; if unknown, the name without the part that states the size."""
+        """The family of each label; if unknown, the model's name without its size."""
         return {
             label: self.known_families.get(name) or _without_size(name)
             for name, label in self.labels.items()
@@ -75,13 +76,13 @@ class Shown:
 
     @property
     def sized(self) -> Mapping[str, Sized]:
-        """The family and the number of parameters of each model, as far as they are known."""
+        """The family and the number of parameters of each model; None where unknown."""
         return {
             name: Sized(self.known_families.get(name), self.sizes.get(name)) for name in self.found
         }
 
     def table(self, name: str) -> pl.DataFrame | None:
-        """Return a finding of all models, with the label as column ``model``; None without rows.
+        """Return a table with the rows of all models and a column ``model``; None without rows.
 
         Args:
             name: A table's name, or ``questions``.
@@ -100,23 +101,23 @@ class Shown:
         return found.questions if name == QUESTIONS else found.tables.get(name)
 
     def alone(self, name: str) -> pl.DataFrame | None:
-        """Return a finding as ``table`` does, without the label if there is only one model."""
+        """Return ``table(name)``, without the column ``model`` if there is only one model."""
         table = self.table(name)
         return table.drop("model") if table is not None and len(self.found) == 1 else table
 
     def defined(self, name: str, column: str) -> pl.DataFrame | None:
-        """Return a finding as ``table`` does; None also if a column is entirely null."""
+        """Return ``table(name)``, or None if the given column contains only nulls."""
         table = self.table(name)
         return None if table is None or table[column].is_null().all() else table
 
     def summaries(self, name: str) -> Iterator[tuple[str, Any]]:
-        """Yield an entry of each summary that has it, with the model's label."""
+        """Yield each model's label with an entry of the model's summary, if the summary has it."""
         for model, label in self.labels.items():
             if (entry := self.found[model].summary.get(name)) is not None:
                 yield label, entry
 
     def intervals(self, kind: str | None = None) -> str:
-        """Return how intervals (of a kind) were computed, for a caption."""
+        """Return a caption's text on how intervals, or only those of a kind, were computed."""
         entries = [of for _, of in self.summaries("intervals")]
         ways = entries if kind is None else [of[kind] for of in entries if kind in of]
         return " or ".join(dict.fromkeys(map(_interval_method, ways))) or "intervals"
@@ -137,10 +138,10 @@ def _interval_method(how: Mapping[str, Any]) -> str:
 
 
 def titled(text: str, *lines: str) -> alt.TitleParams:
-    """Return a title with a caption below; empty lines are dropped.
+    """Return a chart's title with a caption below; empty lines of the caption are dropped.
 
-    Each part of a wrapped line except the last ends with a space. ``whole_lines`` uses these spaces
-    to join the parts.
+    Each part of a wrapped caption line, except the last part, ends with a space. ``whole_lines``
+    uses these spaces to join the parts of a line.
 
     Args:
         text: The title.
@@ -169,12 +170,12 @@ def whole_lines(subtitle: Iterable[str]) -> tuple[str, ...]:
 
 
 def counted(counts: Iterable[int], one: str, many: str | None = None) -> str:
-    """Return counts as text: ``n = 266 anchors``, or a range from the smallest to the largest.
+    """Return sample sizes as text: ``n = 266 anchors``, or a range from smallest to largest.
 
     Args:
         counts: The counts.
         one: The singular.
-        many: The plural; if None, the singular with an s.
+        many: The plural noun; None for the singular with an s.
     """
     some = sorted(set(counts))
     if not some:

@@ -33,17 +33,17 @@ _DEEPEST = 0.6  # the largest share of a hue in a mix, so that text on it is leg
 
 @dataclass(frozen=True)
 class Palette:
-    """Colours as hexadecimal RGB triples, all distinguishable on white.
+    """The colours of a palette as hexadecimal RGB triples, all distinguishable on white.
 
     Args:
         name: The palette's name.
         before: Raw beliefs.
         after: The repaired beliefs, by objective.
         gold: Annotators' mental models.
-        faults: The three kinds of constraint violation: both directions believed, only one of two
-            equivalent wordings believed, a transitive chain without its conclusion.
+        faults: The colours of three kinds of constraint violation: both directions believed, only
+            one of two equivalent wordings believed, and a transitive chain without its conclusion.
         ink: Text.
-        muted: Guide lines and secondary text; dark enough to be legible.
+        muted: The colour of guide lines and secondary text, dark enough to be legible.
         faint: Grids.
     """
 
@@ -57,12 +57,12 @@ class Palette:
     faint: str = "#dfe3e8"
 
     def of(self, stage: str) -> str:
-        """Return the colour of a stage: ``before``, or the objective of a repair."""
+        """Return the colour of a stage: before repair, or the objective of a repair."""
         return self.before if stage == "before" else self.after.get(stage, self.muted)
 
     @property
     def series(self) -> tuple[str, ...]:
-        """Eight hues for series without a fixed colour, such as models."""
+        """Eight colours for series that have no fixed colour, such as models."""
         return (self.before, *self.after.values(), self.gold, *self.faults)
 
 
@@ -88,11 +88,12 @@ PALETTES = {
 
 @dataclass(frozen=True)
 class Theme:
-    """The style of figures, and which repaired beliefs they show.
+    """The style of figures, and the repair objective whose repaired beliefs the figures show.
 
     Args:
-        palette: A name in ``PALETTES``; ``okabe-ito`` is safe for the colour-blind.
-        objective: The objective of the repair that is shown next to the raw beliefs.
+        palette: The name of a palette in ``PALETTES``; ``okabe-ito`` is safe for colour-blind
+            readers.
+        objective: The objective of the repair whose results figures show next to the raw beliefs.
     """
 
     palette: str = "house"
@@ -103,7 +104,7 @@ class Theme:
         """The palette.
 
         Raises:
-            RequestError: There is no palette with this name.
+            RequestError: No palette has this name.
         """
         if self.palette not in PALETTES:
             raise RequestError(
@@ -114,13 +115,13 @@ class Theme:
 
 @dataclass(frozen=True)
 class Series:
-    """A series of a chart, and its style.
+    """A series of a chart, with its colour, its shape and its dash pattern.
 
     Args:
         name: The name in the legend.
         hue: A hexadecimal RGB triple.
         shape: The shape of its marks.
-        dash: The dash pattern of its line; solid if empty.
+        dash: The dash pattern of the series' line; empty for a solid line.
     """
 
     name: str
@@ -130,7 +131,7 @@ class Series:
 
 
 def series(names: Iterable[str], colours: Palette) -> tuple[Series, ...]:
-    """Return series that differ in hue and shape; after the first eight, lines are dashed."""
+    """Return series that differ in colour and shape; from the ninth series on, lines are dashed."""
     hues = colours.series
     return tuple(
         Series(name, hues[at % len(hues)], SHAPES[at % len(SHAPES)], (6, 3) * (at >= len(hues)))
@@ -143,8 +144,8 @@ def mixed(hue: str, part: float) -> str:
 
     Args:
         hue: A hexadecimal RGB triple.
-        part: The share of the hue, 0 to 1. This value is multiplied by 0.6, so that text on the
-            result is legible.
+        part: The share of the given colour in the mixture, from 0 to 1. The share is multiplied by
+            0.6, so that text on the mixed colour is legible.
     """
     part = _DEEPEST * min(part, 1)
     levels = (int(hue[at : at + 2], 16) for at in (1, 3, 5))

@@ -1,4 +1,4 @@
-"""The command line: one module per command; heavy dependencies are imported on use."""
+"""The command line, with one module per command; heavy dependencies are imported on use."""
 
 from __future__ import annotations
 
@@ -38,10 +38,10 @@ if TYPE_CHECKING:
 
 
 class Commands(TyperGroup):
-    """The root group, which removes a library's words from messages about invalid values."""
+    """The root command group, whose messages about invalid values omit a library's own terms."""
 
     def invoke(self, ctx: Any) -> Any:  # noqa: ANN401 - Typer's signature
-        """Run the command that the arguments name."""
+        """Run the command that the command-line arguments name."""
         try:
             return super().invoke(ctx)
         except typer.BadParameter as error:
@@ -96,7 +96,7 @@ app.add_typer(norms.app, name="norms")
 
 
 def main() -> None:
-    """Run the command line; a ``TacitError`` is printed as one line on standard error."""
+    """Run the command line, and print a ``TacitError`` as one line on standard error."""
     with visible_output():
         _run()
 
@@ -129,7 +129,7 @@ def _run() -> None:
 
 @contextmanager
 def _flushed() -> Iterator[None]:
-    """Flush standard output at the end of the context, where an error can still be reported."""
+    """Flush standard output at the end of the context, while an error can still be reported."""
     try:
         yield
     finally:

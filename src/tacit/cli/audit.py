@@ -1,4 +1,4 @@
-"""``tacit kb audit`` and ``tacit kb agreement``: background facts, and how people rate them."""
+"""``tacit kb audit`` and ``tacit kb agreement``: audit background facts, and compare ratings."""
 
 from __future__ import annotations
 
@@ -32,15 +32,16 @@ def audit(
     base: given.KnowledgeBaseFile,
     questions: given.Questions,
     out: Annotated[
-        Path, typer.Option(help="File to write the sample to: TSV, CSV, JSONL or Parquet.")
+        Path, typer.Option(help="File for the sample of facts: TSV, CSV, JSONL or Parquet.")
     ],
     sample: Annotated[int, typer.Option(min=1, help="Number of facts to draw.")] = _SAMPLE,
     wording: Annotated[
         Literal["paper", "grammatical", "surface"],
-        typer.Option(help="Wording of facts: paper, grammatical, or surface."),
+        typer.Option(help="Wording of the facts in the sample: paper, grammatical or surface."),
     ] = "grammatical",
     templates: Annotated[
-        Path | None, typer.Option(help="A YAML file with your own templates for relations.")
+        Path | None,
+        typer.Option(help="A YAML file with your own templates for the relations of facts."),
     ] = None,
     extracted: BackgroundOptions,
     force: given.Force = False,
@@ -48,8 +49,8 @@ def audit(
 ) -> None:
     """Audit the background facts of a file of questions, and draw facts for people to rate.
 
-    Two people then fill in the column rating, each in their own copy of the sample. The sample
-    is drawn with --seed.
+    Two people then rate the drawn facts in the column rating, each in a separate copy of the
+    sample. The option --seed determines which facts are drawn.
 
     Example: tacit kb audit conceptnet.kb --questions dev.jsonl --out sample.tsv
     """
@@ -83,11 +84,13 @@ def audit(
 
 
 def agreement(
-    first: Annotated[Path, typer.Argument(help="The sample, rated by one person.")],
-    second: Annotated[Path, typer.Argument(help="The same sample, rated by a second person.")],
+    first: Annotated[Path, typer.Argument(help="Sample of facts with the ratings of one person.")],
+    second: Annotated[
+        Path, typer.Argument(help="The same sample of facts with the ratings of another person.")
+    ],
     as_json: given.AsJson = False,
 ) -> None:
-    """Compare two people's ratings of a sample from tacit kb audit by Cohen's kappa.
+    """Measure how well two people's ratings of the same facts agree (Cohen's kappa).
 
     Example: tacit kb agreement rater-1.tsv rater-2.tsv
     """
@@ -113,7 +116,7 @@ def agreement(
 
 
 def print_audit(found: Background) -> None:
-    """Print the audit of an extraction as a table."""
+    """Print the audit of a background extraction as a table."""
     from tacit.present.tables import print_table
     from tacit.probes.consistency.audit import AUDIT
 
@@ -139,7 +142,7 @@ def _agreement_lines(result: Mapping[str, Any]) -> Iterator[str]:
 
 @dataclass(frozen=True)
 class FactWording:
-    """How facts are worded: the preset, and a file of templates, if any."""
+    """The wording of facts: a preset, and a file of the user's own templates (None without)."""
 
     preset: str
     templates: Path | None
@@ -148,7 +151,7 @@ class FactWording:
 def _worded(
     base: Path, anchors: Sequence[Anchor], how: Extraction, words: FactWording
 ) -> tuple[Background, Asked]:
-    """Return the background of questions, and its facts as questions."""
+    """Return the background facts of questions, and these facts as yes/no questions."""
     from tacit.knowledge.background import background
     from tacit.knowledge.base import KnowledgeBase
     from tacit.knowledge.words import spare_torch

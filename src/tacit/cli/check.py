@@ -1,4 +1,4 @@
-"""``tacit check`` and ``tacit repair``: constraint violations in beliefs, and their repair."""
+"""``tacit check`` and ``tacit repair``: count constraint violations, and repair beliefs."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class OnDuplicate(StrEnum):
-    """How to handle rows with different beliefs about one statement."""
+    """The treatment of rows that have different beliefs about one statement."""
 
     error = "error"
     mean = "mean"
@@ -33,7 +33,7 @@ Beliefs = Annotated[
     Path,
     typer.Argument(
         help="A table of beliefs (TSV, CSV, JSONL or Parquet) with the columns subject, relation, "
-        "object and p_true, and optionally columns that define groups."
+        "object and p_true. Further columns may define groups."
     ),
 ]
 Groups = Annotated[
@@ -41,32 +41,35 @@ Groups = Annotated[
     typer.Option(
         metavar="COL[,COL]",
         help=(
-            "Columns that define a group [default: all columns of the table that are named thing, "
-            "annotator, person, document, model or group]."
+            "Columns whose values define the groups of beliefs [default: all columns of the table "
+            "that are named thing, annotator, person, document, model or group]."
         ),
     ),
 ]
-ByGroup = Annotated[Path | None, typer.Option(help="File to write the result of each group to.")]
+ByGroup = Annotated[
+    Path | None, typer.Option(help="File for a table with the results of each group.")
+]
 OntologyName = Annotated[
     str,
     typer.Option(
         "--ontology",
-        help="The relations and constraints: parts, taxonomy, time, space, or a YAML file.",
+        help="The ontology, which defines relations and constraints: parts, taxonomy, time, space, "
+        "or a YAML file.",
     ),
 ]
 Duplicates = Annotated[
     OnDuplicate,
     typer.Option(
-        help="What to do if rows have different beliefs about one statement: error (stop), mean "
-        "(use their mean) or first (use the first)."
+        help="What to do if several rows have different beliefs about one statement: error (stop), "
+        "mean (use the mean of the beliefs) or first (use the first belief)."
     ),
 ]
 
 TimeLimit = Annotated[
     float,
     typer.Option(
-        help="Time limit of exact repair in seconds (inf: no limit). If the limit is reached, the "
-        "result is the best assignment found, with a proven bound on the optimum."
+        help="Time limit of exact repair in seconds; inf for no limit. At the time limit, repair "
+        "returns the best assignment found, with a proven bound on the optimum."
     ),
 ]
 
@@ -77,8 +80,9 @@ def check(
     believed: Annotated[
         str,
         typer.Option(
-            help="Which statements count as believed: p_true (those with p_true above one half), "
-            "or the name of a column of True and False, such as believed, repaired or label."
+            help="The column that determines which statements are believed: p_true (statements "
+            "with p_true above one half are believed), or a column of True and False, such as "
+            "believed, repaired or label."
         ),
     ] = "p_true",
     groups: Groups = None,
@@ -93,13 +97,13 @@ def check(
     ] = False,
     time_limit: TimeLimit = TIME_LIMIT,
     violations: Annotated[
-        Path | None, typer.Option(help="File to write the violated constraints to.")
+        Path | None, typer.Option(help="File for a table of the violated constraints.")
     ] = None,
     by_group: ByGroup = None,
     force: Force = False,
     as_json: AsJson = False,
 ) -> None:
-    """Count the constraints that beliefs violate.
+    """Count the logical constraints that a table of beliefs violates.
 
     Example: tacit check beliefs.tsv --ontology taxonomy
     """
@@ -133,7 +137,7 @@ def check(
 def read(
     path: Path, ontology: str, on_duplicate: OnDuplicate, groups: str | None
 ) -> tuple[Ontology, pl.DataFrame, list[str]]:
-    """Read the ontology and the beliefs, and report on standard error how the beliefs are grouped.
+    """Read the ontology and the beliefs, and print on standard error how beliefs are grouped.
 
     Returns:
         The ontology, the beliefs, and the columns that identify a group.
@@ -152,7 +156,7 @@ def read(
 
 
 def percent(share: float | None) -> str:
-    """Return a share in per cent; a dash if undefined."""
+    """Return a share as text in per cent; None becomes a dash."""
     return "-" if share is None else formatted(share, "percent")
 
 
@@ -197,7 +201,7 @@ def _violation_lines(result: dict[str, Any]) -> str:
 
 
 def _revision_cost(result: dict[str, Any]) -> str:
-    """Return the minimum number of changes; a range if the time ran out before a proof."""
+    """Return the revision cost as text; a range if the time limit was reached before a proof."""
     if result["revision_cost"] is not None:
         return f"revision cost: {several(result['revision_cost'], 'belief')} must change"
     low, high = result["revision_cost_at_least"], result["revision_cost_at_most"]
@@ -226,31 +230,29 @@ def repair(
     beliefs: Beliefs,
     out: Annotated[
         Path,
-        typer.Option(
-            help="File to write the beliefs to, with the added columns believed and repaired."
-        ),
+        typer.Option(help="File for the beliefs, with the added columns believed and repaired."),
     ],
     ontology: OntologyName = "parts",
     objective: Annotated[
         Goal,
         typer.Option(
-            help="What repair maximises: paper (the summed confidence of the statements that are "
-            "true after repair), log-odds (the probability of the assignment) or margin (agreement "
-            "with the beliefs, weighted by their distance from one half)."
+            help="The objective that repair maximises: paper (the sum of the confidences of all "
+            "statements that are true after repair), log-odds (the probability of the assignment) "
+            "or margin (agreement with the beliefs, weighted by their distance from one half)."
         ),
     ] = Goal.paper,
     groups: Groups = None,
     on_duplicate: Duplicates = OnDuplicate.error,
     time_limit: TimeLimit = TIME_LIMIT,
     processes: Annotated[
-        int | None, typer.Option(help="Number of processes [default: all cores].")
+        int | None, typer.Option(help="Number of worker processes [default: one per core].")
     ] = None,
     by_group: ByGroup = None,
     assignment: Annotated[
         Path | None,
         typer.Option(
             help="File for all statements that are true after repair, including statements that "
-            "were not asked."
+            "are not in the table of beliefs."
         ),
     ] = None,
     force: Force = False,
@@ -258,11 +260,12 @@ def repair(
 ) -> None:
     """Find the best consistent beliefs.
 
-    Repair solves a weighted MaxSAT problem: it satisfies every constraint and keeps as much of the
-    model's confidence as possible. The result is proven optimal unless the time limit is reached.
+    Repair solves a weighted MaxSAT problem: repaired beliefs satisfy every constraint and preserve
+    as much of the model's confidence as possible. The repaired beliefs are proven optimal unless
+    the time limit is reached.
 
-    The default objective, paper, is the objective of ParRoT, which also turns doubted statements
-    true if no constraint forbids them. Outside of ParRoT, prefer --objective log-odds.
+    The default objective, paper, is the objective of ParRoT, which also makes doubted statements
+    true if no constraint forbids them. Unless you reproduce ParRoT, prefer --objective log-odds.
 
     Example: tacit repair beliefs.tsv --objective log-odds --out repaired.tsv
     """
@@ -292,7 +295,7 @@ def repair(
 
 
 def _inferred(result: dict[str, Any]) -> str:
-    """Return how many of the statements turned true had no belief; empty if none."""
+    """Return how many statements that repair made true had no belief, as text; empty if none."""
     count = result["inferred"]
     return f" ({count:,} of them missing before)" if count else ""
 

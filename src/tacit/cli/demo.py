@@ -16,7 +16,7 @@ from tacit.cli.options import Force
 def demo(
     out: Annotated[
         Path,
-        typer.Option("--out", "-o", "--output", help="The folder for the runs and the report."),
+        typer.Option("--out", "-o", "--output", help="Folder for the runs and the report."),
     ] = Path("tacit-demo"),
     force: Force = False,
     no_open: Annotated[
@@ -25,7 +25,8 @@ def demo(
 ) -> None:
     """Run all three probes on bundled models and data.
 
-    Prints one line per probe, writes a report, and opens the report in a browser.
+    The command prints one line of results per probe, writes a report, and opens the report in a
+    browser.
 
     Example: tacit demo
     """
@@ -46,7 +47,7 @@ def demo(
 
 
 def _has_display() -> bool:
-    """Return whether a browser can be displayed on this machine."""
+    """Return whether this machine can display a browser."""
     if sys.platform.startswith(("win", "darwin")):
         return True
     return bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))

@@ -1,4 +1,4 @@
-"""``tacit drawings``: drawings of everyday things, and the statements that they imply."""
+"""``tacit drawings``: people's drawings of things, and the statements that the drawings imply."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tacit.cli.options import Force, group
 from tacit.english import several
 from tacit.errors import RequestError
 
-app = group("Read people's drawings of everyday things.")
+app = group("Read people's drawings of everyday things and their parts.")
 
 
 @app.command("enrich")
@@ -21,17 +21,17 @@ def enrich_command(
     path: Annotated[Path, typer.Argument(help="A folder of drawings, or one annotations file.")],
     out: Annotated[
         Path,
-        typer.Option(help="File to write the labelled statements to: TSV, CSV, JSONL or Parquet."),
+        typer.Option(help="File for the labelled statements: TSV, CSV, JSONL or Parquet."),
     ],
     things: Annotated[
-        str | None, typer.Option(help="Use only these things, separated by commas.")
+        str | None, typer.Option(help="Use only the drawings of these things, separated by commas.")
     ] = None,
     force: Force = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the counts as JSON.")] = False,
 ) -> None:
-    """Write all statements that follow from drawings.
+    """Write all statements about parts that people's drawings imply.
 
-    Each statement is labelled True or False.
+    Each statement is labelled True or False according to the drawing.
 
     Example: tacit drawings enrich drawings --out statements.tsv
     """
@@ -50,7 +50,7 @@ def enrich_command(
 
 
 def _keep_input(path: Path, out: Path) -> None:
-    """Raise if the output would overwrite a drawing, or would later be read as a drawing."""
+    """Raise if the output would overwrite a drawing, or have a name that drawings have."""
     target = out.resolve()
     folder = path if path.is_dir() else path.parent
     inside = target.parent == folder.resolve() and (

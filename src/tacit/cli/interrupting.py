@@ -1,4 +1,4 @@
-"""Ctrl-C: the first one stops the work in order, the second one exits immediately."""
+"""Handling of Ctrl-C: the first Ctrl-C stops the work cleanly, the second exits immediately."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ INTERRUPTED = 130
 
 @contextmanager
 def interruptible() -> Iterator[None]:
-    """Exit immediately on a second Ctrl-C in the context, even if the first one still waits.
+    """Exit immediately on a second Ctrl-C, even if the work has not yet stopped.
 
-    Files stay complete, because they are published by rename.
+    Output files stay complete, because each file is written under another name and then renamed.
     """
     ours = threading.current_thread() is threading.main_thread()
     # Leave another library's handler in place.

@@ -1,4 +1,4 @@
-"""``tacit kb``: knowledge bases, and the background facts of questions."""
+"""``tacit kb``: import of knowledge bases, and extraction of the background facts of questions."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from tacit.knowledge.background import Background
     from tacit.sources.anchors import Anchor
 
-app = group("Build a knowledge base and find background facts.")
+app = group("Build a knowledge base, and extract background facts of questions.")
 
 app.command("audit")(audit.audit)
 app.command("agreement")(audit.agreement)
@@ -37,31 +37,32 @@ def import_command(
     dumps: Annotated[
         list[Path],
         typer.Argument(
-            help="Files of ConceptNet assertions or tab-separated triples, gzipped (.gz) or not."
+            help="Files of ConceptNet assertions or of tab-separated triples, optionally "
+            "compressed with gzip."
         ),
     ],
-    out: Annotated[Path, typer.Option(help="File to write the knowledge base to.")],
+    out: Annotated[Path, typer.Option(help="File for the knowledge base.")],
     language: Annotated[
         str,
-        typer.Option(help="Language of the concepts to import; ConceptNet assertions only."),
+        typer.Option(help="Language of the concepts to import from ConceptNet assertions."),
     ] = "en",
     columns: Annotated[
-        str, typer.Option(help="Names of the columns in files of triples, in order.")
+        str, typer.Option(help="Order of the columns in a file of triples.")
     ] = "relation,head,tail",
     source_version: Annotated[
         str | None,
-        typer.Option(help="Version of the source, to be recorded in the knowledge base."),
+        typer.Option(help="Version of the source, recorded in the knowledge base."),
     ] = None,
     licence: Annotated[
         str | None,
-        typer.Option(help="Licence of the source, to be recorded in the knowledge base."),
+        typer.Option(help="Licence of the source, recorded in the knowledge base."),
     ] = None,
     force: given.Force = False,
     as_json: given.AsJson = False,
 ) -> None:
     """Import ConceptNet 5.7 or plain triples.
 
-    The result is one DuckDB file. Commands that use this file need no network.
+    The knowledge base is one DuckDB file. Commands that read the knowledge base need no network.
 
     Example: tacit kb import conceptnet-assertions-5.7.0.csv.gz --out conceptnet.kb
     """
@@ -92,7 +93,7 @@ def import_command(
 
 @app.command("info")
 def info_command(base: given.KnowledgeBaseFile, as_json: given.AsJson = False) -> None:
-    """Show the contents and source of a knowledge base.
+    """Show the size, the relations and the source of a knowledge base.
 
     Example: tacit kb info conceptnet.kb
     """
@@ -111,7 +112,8 @@ def facts_command(
 ) -> None:
     """Show the background facts of one question.
 
-    Prints the question's concepts, the facts that connect them, and the facts' negatives.
+    The command prints the question's concepts, the facts that connect the concepts, and the facts'
+    negatives.
 
     Example: tacit kb facts conceptnet.kb "Are mountains tall?"
     """
@@ -143,16 +145,14 @@ def background_command(
     *,
     base: given.KnowledgeBaseFile,
     questions: given.Questions,
-    out: Annotated[
-        Path, typer.Option(help="File to write the facts to: TSV, CSV, JSONL or Parquet.")
-    ],
+    out: Annotated[Path, typer.Option(help="File for the facts: TSV, CSV, JSONL or Parquet.")],
     extracted: BackgroundOptions,
     force: given.Force = False,
     as_json: given.AsJson = False,
 ) -> None:
-    """Write the background facts of a file of questions.
+    """Write the background facts of all questions in a file.
 
-    Each fact comes with its negative.
+    Each fact is written together with its negative.
 
     Example: tacit kb background conceptnet.kb --questions dev.jsonl --out facts.tsv
     """
@@ -185,7 +185,7 @@ def background_command(
 
 
 def _named(facts: pl.DataFrame, anchors: Sequence[Anchor]) -> pl.DataFrame:
-    """Return the facts with the questions' ids in place of their indexes."""
+    """Return the facts with each question's index replaced by the question's id."""
     import polars as pl
 
     ids = pl.Series("question", [anchor.id for anchor in anchors], pl.String)
@@ -193,7 +193,7 @@ def _named(facts: pl.DataFrame, anchors: Sequence[Anchor]) -> pl.DataFrame:
 
 
 def _as_json(found: Background) -> dict[str, Any]:
-    """Return one question's background; ``found`` is the number of facts before the cap."""
+    """Return one question's background as plain values for JSON."""
     return {
         "concepts": found.concepts["concept"].to_list(),
         "facts": found.facts.drop("question").to_dicts(),
@@ -203,7 +203,7 @@ def _as_json(found: Background) -> dict[str, Any]:
 
 
 def _echo_facts(found: Background) -> None:
-    """Print one question's background as text."""
+    """Print one question's concepts and background facts as text."""
     concepts = found.concepts["concept"].to_list()
     typer.echo(f"concepts: {', '.join(concepts) or 'none'}")
     facts = found.facts
@@ -223,7 +223,7 @@ def _echo_facts(found: Background) -> None:
 
 
 def _is_base(path: Path) -> bool:
-    """Return whether a file is a knowledge base, of any format version."""
+    """Return whether a file is a Tacit knowledge base, in any version of the format."""
     from tacit.knowledge.base import KnowledgeBase
 
     try:

@@ -1,4 +1,4 @@
-"""``tacit norms``: feature production norms, and the prompts created from them."""
+"""``tacit norms``: prompts built from feature production norms."""
 
 from __future__ import annotations
 
@@ -28,9 +28,7 @@ _OF_RETRIEVAL = ("articles", "least", "most_words")
 @declared()
 def prompts_command(
     *,
-    out: Annotated[
-        Path, typer.Option(help="File to write the prompts to: TSV, CSV, JSONL or Parquet.")
-    ],
+    out: Annotated[Path, typer.Option(help="File for the prompts: TSV, CSV, JSONL or Parquet.")],
     options: NormsOptions,
     elicitation: Annotated[
         bool,
@@ -40,11 +38,16 @@ def prompts_command(
     ] = False,
     wording: Annotated[
         Literal["sentence", "blank-last"],
-        typer.Option(help="Wording of the prompts: sentence, or blank-last for causal models."),
+        typer.Option(
+            help="Wording of the prompts: sentence (for masked models) or blank-last (for causal "
+            "models)."
+        ),
     ] = "sentence",
     vocabulary: Annotated[
         Path | None,
-        typer.Option(help="In retrieval, use only the concepts in this file, one per line."),
+        typer.Option(
+            help="In retrieval, use only the concepts that this file lists, one per line."
+        ),
     ] = None,
     no_preface: Annotated[
         bool,
@@ -54,16 +57,14 @@ def prompts_command(
     ] = False,
     left_out: Annotated[
         Path | None,
-        typer.Option(
-            help="File for the properties that retrieval prompts leave out, with the reasons."
-        ),
+        typer.Option(help="File for the properties that retrieval prompts omit, with the reasons."),
     ] = None,
     force: given.Force = False,
     as_json: given.AsJson = False,
 ) -> None:
-    """Write the prompts built from norms.
+    """Write the prompts that the assumptions probe builds from feature norms.
 
-    Prints how many concepts and properties each filter leaves out.
+    The command prints how many concepts and properties each filter leaves out.
 
     Example: tacit norms prompts --norms norms.dat --out prompts.jsonl
     """
@@ -98,7 +99,7 @@ def prompts_command(
 def _check(
     options: NormsOptions, vocabulary: Path | None, *, elicitation: bool, no_preface: bool
 ) -> None:
-    """Raise if an option has no effect."""
+    """Raise if the command line sets an option that has no effect."""
     changed = {one.name for one in fields(options) if getattr(options, one.name) != one.default}
     idle = [f"--{name.replace('_', '-')}" for name in _OF_RETRIEVAL if name in changed]
     idle += ["--vocabulary"] * (vocabulary is not None)
@@ -150,7 +151,7 @@ def _readable(summary: dict[str, Any]) -> str:
 
 
 def _lost(namings: dict[str, int]) -> list[str]:
-    """Return a line on the share of namings that the properties left out have; none if unknown."""
+    """Return a line with the share of namings of the properties left out; empty if unknown."""
     if not namings["all"]:
         return []
     return [
@@ -164,7 +165,7 @@ def _lost(namings: dict[str, int]) -> list[str]:
 
 
 def _rows_at(problem: str, lines: list[int], rows: int) -> str:
-    """Return the number of rows with a problem, and their line numbers."""
+    """Return as text how many rows have a problem, with their line numbers."""
     more = ", …" if lines[_SHOWN:] else ""
     shown = ", ".join(map(str, lines[:_SHOWN]))
     return f"{problem}: {len(lines):,} of {rows:,} rows; lines {shown}{more}"

@@ -1,4 +1,4 @@
-"""Command-line options from the dataclasses that declare them, and groups of commands."""
+"""Command-line options built from dataclasses of options, and groups of commands."""
 
 from __future__ import annotations
 
@@ -20,10 +20,11 @@ if TYPE_CHECKING:
 
 
 def checked(given: str | list[str] | None) -> str | list[str] | None:
-    """Return the models unchanged, unless one is an address that may contain a key.
+    """Return the model names unchanged, or raise if an address may contain a secret key.
 
     Raises:
-        ModelError: An address may contain a key. The message does not repeat the address.
+        ModelError: A model's address may contain a secret key. The error message does not repeat
+            the address.
     """
     from tacit.models.openai.options import check_holds_no_key
 
@@ -33,8 +34,8 @@ def checked(given: str | list[str] | None) -> str | list[str] | None:
 
 
 A_MODEL = (
-    "A model's name on the Hugging Face hub, its folder, the word demo (the bundled model), or a "
-    "server's address (http://…/v1)"
+    "Name of a model on the Hugging Face hub, folder of a model, the word demo (the bundled "
+    "model), or address of a server (http://…/v1)"
 )
 
 ModelName = Annotated[
@@ -47,8 +48,8 @@ BeliefsFile = Annotated[
     typer.Option(
         "--beliefs",
         help=(
-            "A file of beliefs to use instead of a model, with the columns thing, subject, …, "
-            "p_true."
+            "A file of beliefs to measure instead of a model's beliefs, with the columns thing, "
+            "subject, relation, object and p_true."
         ),
     ),
 ]
@@ -62,28 +63,30 @@ StorePath = Annotated[
     str | None,
     typer.Option(
         "--store",
-        help="The score store: a folder or s3://… [default: $TACIT_STORE, else .tacit].",
+        help="The score store: a folder or an s3:// address [default: $TACIT_STORE if set, "
+        "otherwise .tacit].",
     ),
 ]
 DryRun = Annotated[
     bool,
-    typer.Option("--dry-run", help="Print the number of prompts and the estimated time, and exit."),
+    typer.Option(
+        "--dry-run",
+        help="Print the number of prompts and the estimated time, and exit.",
+    ),
 ]
 Force = Annotated[
     bool,
-    typer.Option(
-        "--force", help="Overwrite the output file even if this command did not write it."
-    ),
+    typer.Option("--force", help="Overwrite an output file that another command or program wrote."),
 ]
 Questions = Annotated[
     Path,
     typer.Option(
-        help="A file of multiple-choice questions: CommonsenseQA or another published data set, "
-        "or a table with question, choices and answer."
+        help="A file of multiple-choice questions: CommonsenseQA or another published data set, or "
+        "a table with the columns question, choices and answer."
     ),
 ]
 KnowledgeBaseFile = Annotated[
-    Path, typer.Argument(metavar="KB", help="A knowledge base created by tacit kb import.")
+    Path, typer.Argument(metavar="KB", help="A knowledge base that tacit kb import created.")
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 
@@ -92,7 +95,7 @@ _OTHERS = "Output"
 
 
 class GroupedCommand(TyperCommand):
-    """A command whose help lists the options under their groups' headings."""
+    """A command whose help lists the options under the headings of their groups."""
 
     def format_options(self, ctx: Any, formatter: Any) -> None:  # noqa: ANN401 - Typer's signature
         """Write the options by group."""
@@ -111,11 +114,12 @@ class GroupedCommand(TyperCommand):
 def declared(
     *, without: Collection[str] = (), **kinds: type
 ) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Decorate a command that takes dataclasses of options, so that each option is a parameter.
+    """Decorate a command that accepts dataclasses of options: each option becomes a parameter.
 
     Args:
-        without: The options that the command does not use; they have their defaults.
-        kinds: The dataclass of each parameter that has no annotation with one.
+        without: The names of options that the command does not accept; these options keep their
+            defaults.
+        kinds: The dataclass of each parameter whose annotation is not a dataclass.
     """
 
     def decorate(verb: Callable[..., None]) -> Callable[..., None]:
@@ -150,7 +154,7 @@ def declared(
 
 @cache  # reading type hints is slow, happens at start-up, and several commands share a dataclass
 def _parameters(kind: type) -> tuple[Parameter, ...]:
-    """Return the parameters of a dataclass's options; nested dataclasses are expanded in order."""
+    """Return one parameter per option of a dataclass, nested dataclasses included."""
     hints = get_type_hints(kind)
     found: list[Parameter] = []
     for one in fields(kind):
@@ -181,7 +185,7 @@ def _parameter(one: Field[Any], kind: Any) -> Parameter:  # noqa: ANN401 - any t
 
 
 def group(about: str) -> typer.Typer:
-    """Return a command group, which stays a group even with a single command.
+    """Return a command group; a group with a single command remains a group.
 
     Args:
         about: The line of help.

@@ -1,4 +1,4 @@
-"""``tacit predict``: whether a run's model will answer a new question correctly."""
+"""``tacit predict``: predict whether a run's model answers a new question correctly."""
 
 from __future__ import annotations
 
@@ -22,21 +22,21 @@ if TYPE_CHECKING:
 
 def predict(
     *,
-    run: Annotated[Path, typer.Argument(help="The folder of a consistency run.")],
+    run: Annotated[Path, typer.Argument(help="Folder of a run of the consistency probe.")],
     question: Annotated[str, typer.Argument(help="The new question.")],
-    choices: Annotated[str, typer.Option(help="The answer choices, separated by commas.")],
+    choices: Annotated[
+        str, typer.Option(help="The answer choices of the new question, separated by commas.")
+    ],
     model: Annotated[
         str | None,
         typer.Option(
-            help="Where to find the run's model [default: where the run found it].",
+            help="Name, folder or address of the run's model [default: as in the run].",
             callback=given.checked,
         ),
     ] = None,
     kb: Annotated[
         Path | None,
-        typer.Option(
-            help="Where to find the run's knowledge base [default: where the run found it]."
-        ),
+        typer.Option(help="Path of the run's knowledge base [default: as in the run]."),
     ] = None,
     device: Annotated[
         str, typer.Option(help="Device that runs the model: auto, cpu, cuda, cuda:1, …")
@@ -44,22 +44,20 @@ def predict(
     trust_remote_code: Annotated[
         bool,
         typer.Option(
-            "--trust-remote-code", help="Allow Python code that comes with a model to run."
+            "--trust-remote-code", help="Allow Python code from the model's repository to run."
         ),
     ] = False,
     yes: Annotated[
         bool,
-        typer.Option(
-            "--yes", help="With a chat API: start without asking you to confirm the cost."
-        ),
+        typer.Option("--yes", help="Skip the request to confirm the cost of a chat API."),
     ] = False,
     store: given.StorePath = None,
     as_json: given.AsJson = False,
 ) -> None:
     """Predict whether a run's model answers a new question correctly.
 
-    Asks the model the question and its background facts, and applies the predictor that the run has
-    fitted.
+    The command asks the model the question and its background facts, and applies the predictor that
+    was fitted in the run.
 
     Example: tacit predict runs/gpt2 "Where does a dog sleep?" --choices kennel,tree,pond
     """

@@ -1,4 +1,4 @@
-"""``tacit report`` and ``tacit compare``: one HTML file about one or several runs."""
+"""``tacit report`` and ``tacit compare``: write one HTML file about one or several runs."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ import typer
 from tacit.cli.options import AsJson, Force
 
 RunFolders = Annotated[
-    list[Path], typer.Argument(help="Run folders, or folders that contain several runs.")
+    list[Path], typer.Argument(help="Folders of runs, or folders that contain several runs.")
 ]
 HtmlFile = Annotated[Path, typer.Option("--out", "-o", "--output", help="The HTML file to write.")]
 
 
 def report(runs: RunFolders, out: HtmlFile = Path("report.html"), force: Force = False) -> None:
-    """Write the HTML report of one or several runs.
+    """Write an HTML report of one or several runs.
 
-    The report is one file that contains everything it needs; opening it requires no network.
+    The report is one self-contained HTML file, which a browser can open without a network.
 
     Example: tacit report runs/gpt2 --out report.html
     """
@@ -39,16 +39,16 @@ def compare(
         bool,
         typer.Option(
             "--force",
-            help="Compare runs even if they differ in more than the model, and overwrite the "
-            "output file even if this command did not write it.",
+            help="Compare runs even if more than the model differs, and overwrite an output file "
+            "that another command or program wrote.",
         ),
     ] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Write an HTML comparison of several models.
+    """Write an HTML page that compares several models.
 
-    The page shows paired differences between runs of the same probe on the same data, and how
-    results change with model size within a family.
+    The page shows paired differences between runs of the same probe on the same data, and the
+    change of results with model size within each family.
 
     Example: tacit compare runs/gpt2 runs/opt --out comparison.html
     """

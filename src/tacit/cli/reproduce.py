@@ -1,4 +1,4 @@
-"""``tacit reproduce``: comparison of results with a paper's tables."""
+"""``tacit reproduce``: compare results with the tables of a paper."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from tacit.outputs import Kind
 
-app = group("Compare your results with a paper's tables.")
+app = group("Compare your results with the tables of a paper.")
 
 
 @app.command("parrot")
@@ -36,7 +36,7 @@ def parrot(
     beliefs: given.BeliefsFile = None,
     out: Annotated[
         Path | None,
-        typer.Option(help="File to write the tables to: TSV, CSV, JSONL or Parquet."),
+        typer.Option(help="File for the comparison: TSV, CSV, JSONL or Parquet."),
     ] = None,
     settings: ModelSettings,
     engine: EngineOptions,
@@ -44,10 +44,11 @@ def parrot(
     force: given.Force = False,
     as_json: given.AsJson = False,
 ) -> None:
-    """Compare results with Gu et al. 2023 (ParRoT).
+    """Compare the parts probe's results with Gu et al. 2023 (ParRoT).
 
-    Prints Tables 1 and 5. With a model or beliefs, also prints Tables 3, 4, 6 and 7, the counts
-    behind Figure 3, and the number of drawings changed by repair.
+    The command prints Tables 1 and 5 of the paper. If a model or beliefs are given, the command
+    also prints Tables 3, 4, 6 and 7, the counts behind Figure 3, and the number of drawings that
+    repair changes.
 
     Example: tacit reproduce parrot --drawings drawings --model gpt2
     """
@@ -99,10 +100,10 @@ def parrot(
 @app.command("consistency")
 @declared(without=("answering", "meta", "pair", "anchors"))
 def consistency(*, options: ConsistencyOptions, as_json: given.AsJson = False) -> None:
-    """Compare the set-up with that of Sahu et al. 2022 (consistency).
+    """Compare the consistency probe's set-up with Sahu et al. 2022.
 
-    Covers prompts, relations and choices. The paper prints none of its results as a number, so
-    results are not compared.
+    The comparison covers prompts, relations and choices. The paper states none of its results as a
+    number, so results are not compared.
 
     Example: tacit reproduce consistency --questions dev.jsonl --kb conceptnet.kb
     """
@@ -119,28 +120,28 @@ def consistency(*, options: ConsistencyOptions, as_json: given.AsJson = False) -
 
 @app.command("sta")
 def sta(
-    run: Annotated[Path, typer.Argument(help="The folder of a finished assumptions run.")],
+    run: Annotated[Path, typer.Argument(help="Folder of a finished run of the assumptions probe.")],
     as_model: Annotated[
         str | None,
         typer.Option(
             "--as",
             metavar="MODEL",
             help=(
-                "Published model to compare the run with: bert-base, bert-large, roberta-base or "
-                "roberta-large [default: all four]."
+                "Published model with which to compare the run: bert-base, bert-large, "
+                "roberta-base or roberta-large [default: all four]."
             ),
         ),
     ] = None,
     out: Annotated[
         Path | None,
-        typer.Option(help="File to write the table to: TSV, CSV, JSONL or Parquet."),
+        typer.Option(help="File for the comparison: TSV, CSV, JSONL or Parquet."),
     ] = None,
     force: given.Force = False,
     as_json: given.AsJson = False,
 ) -> None:
-    """Compare results with Weir et al. 2020 (assumptions).
+    """Compare the assumptions probe's results with Weir et al. 2020.
 
-    Compares a finished run of the assumptions probe with the paper's tables.
+    The command compares a finished run of the assumptions probe with the paper's tables.
 
     Example: tacit reproduce sta runs/roberta --as roberta-large
     """
@@ -160,10 +161,10 @@ def sta(
 def _assumptions_run(
     folder: Path, model: str | None
 ) -> tuple[dict[str, pl.DataFrame], str | None, dict[str, Any]]:
-    """Return the tables of a run that the paper reports on, the model, and the run's summary.
+    """Return the findings that the paper also reports, the model's name, and the run's summary.
 
     Raises:
-        RequestError: The folder contains several runs, or a run of another probe.
+        RequestError: The folder contains several runs, or a run of a probe other than assumptions.
         DataError: The folder contains no finished run.
     """
     from tacit.probes.assumptions.published import TABLES
@@ -185,7 +186,7 @@ def _assumptions_run(
 
 
 def _probe_of(folder: Path) -> str | None:
-    """Return the probe that a run's request names; None if the request is missing or unreadable."""
+    """Return the probe that a run's ``run.yaml`` names; None if the file is unreadable."""
     import yaml
 
     try:
@@ -196,7 +197,7 @@ def _probe_of(folder: Path) -> str | None:
 
 
 def _comparison() -> Kind:
-    """Return the kind of the tables that ``--out`` names."""
+    """Return the kind of the table that ``--out`` writes."""
     from tacit.outputs import table_with
 
     return table_with("a table that tacit reproduce wrote", "ours", "published", "difference")
@@ -205,9 +206,9 @@ def _comparison() -> Kind:
 def _output_table(
     table: pl.DataFrame, out: Path | None, told: Iterable[str] = (), *, as_json: bool
 ) -> None:
-    """Write a table to ``out`` if requested, and print it as JSON or as text.
+    """Write a comparison table to ``out`` if given, and print the table as JSON or as text.
 
-    The text is followed by notes.
+    Text output ends with the notes.
     """
     from tacit.present.tables import print_published
     from tacit.tables import write_table

@@ -1,4 +1,4 @@
-"""``tacit run``: one command per probe, created from the probe's declarations."""
+"""``tacit run``: one command per probe, built from the probe's declaration."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 
 class ProbeCommands(TyperGroup):
-    """The commands of all probes; a probe is loaded when its command is named."""
+    """A command group with one command per probe; probes are imported on use."""
 
     verb: ClassVar[Callable[[type[AnyProbe]], Callable[..., None]]]
     help_of: ClassVar[Callable[[type[AnyProbe]], str]]
@@ -61,9 +61,9 @@ def example(command: str, kind: type[AnyProbe], options: str) -> str:
     """Return an example command of a probe, with all options that the probe requires.
 
     Args:
-        command: The words before the probe's name.
+        command: The words of the example before the probe's name, such as ``tacit run``.
         kind: The probe.
-        options: The options that the command itself requires.
+        options: Further options of the example, such as ``--model gpt2``.
     """
     required = [
         f"--{one.name.replace('_', '-')} {one.name.upper()}"
@@ -78,12 +78,12 @@ def probe_group(
     verb: Callable[[type[AnyProbe]], Callable[..., None]],
     help_of: Callable[[type[AnyProbe]], str],
 ) -> typer.Typer:
-    """Return a group with a command for each probe.
+    """Return a command group with one command per probe.
 
     Args:
         about: The line of help.
-        verb: Returns the function of a probe's command.
-        help_of: Returns the help of that command.
+        verb: A function that returns the command function of a probe.
+        help_of: A function that returns the help text of a probe's command.
     """
     members = {"verb": staticmethod(verb), "help_of": staticmethod(help_of)}
     return typer.Typer(
@@ -97,7 +97,7 @@ def probe_group(
 
 
 def echo_runs(found: Mapping[str, Run], together: Together) -> None:
-    """Print each model's results and, for several models, their differences and their scale."""
+    """Print each model's results and, for several models, the differences and the scale table."""
     for run in found.values():
         echo_run(run)
         typer.echo(f"Written: {run.folder}")
@@ -116,7 +116,7 @@ def echo_runs(found: Mapping[str, Run], together: Together) -> None:
 
 
 def echo_run(run: Run) -> None:
-    """Print a model's results: tables, the elicitation method, and sentences."""
+    """Print a model's results: tables, the headline, the elicitation method, and sentences."""
     told, findings = base.declared(probe(run.probe)), run.findings
     made = ((each.spec, each.table) for each in told.views(findings, run.request, MOST_ROWS))
     found = ((spec, findings.table(spec)) for spec in told.tables.values() if spec.printed)
@@ -130,7 +130,7 @@ def echo_run(run: Run) -> None:
 
 
 def _elicited(ways: Mapping[str, str]) -> str:
-    """Return one line if all models have the same elicitation method, else one line per model."""
+    """Return the elicitation methods as text, in one line if all models have the same method."""
     alike = set(ways.values())
     if len(alike) == 1:
         return f"Elicitation: {alike.pop()}"
@@ -138,7 +138,7 @@ def _elicited(ways: Mapping[str, str]) -> str:
 
 
 def echo_estimates(estimates: Mapping[str, Mapping[str, Any]], *, as_json: bool) -> None:
-    """Print the estimated work of each model."""
+    """Print the estimated number of prompts and the estimated time of each model."""
     found = [{"model": name, **estimate} for name, estimate in estimates.items()]
     if as_json:
         typer.echo(json.dumps({"runs": found}))
@@ -148,7 +148,7 @@ def echo_estimates(estimates: Mapping[str, Mapping[str, Any]], *, as_json: bool)
 
 
 def echo_estimate(found: Mapping[str, Any], *, as_json: bool = False) -> None:
-    """Print the estimate of ``--dry-run`` for one model."""
+    """Print the estimate that ``--dry-run`` computes for one model."""
     if as_json:
         typer.echo(json.dumps(found))
         return
@@ -178,7 +178,7 @@ def echo_estimate(found: Mapping[str, Any], *, as_json: bool = False) -> None:
 
 
 def _by_group(found: Mapping[str, Any]) -> str:
-    """Return a line with the number of prompts in each group; empty with one group."""
+    """Return the number of prompts in each group as text; empty if there is only one group."""
     groups = found.get("groups", {})
     sizes = ", ".join(f"{name} {size:,}" for name, size in groups.items())
     return f"by group: {sizes}\n" if len(groups) > 1 else ""
@@ -201,13 +201,13 @@ class Asked:
 
 @dataclass(frozen=True)
 class AskedOrFile(Asked):
-    """The options that name the models, or a file of beliefs that were elicited elsewhere."""
+    """The options that name the models, or a file of beliefs to use instead of a model."""
 
     beliefs: Path | None = option(
         None,
         help=(
-            "A file of beliefs to use instead of a model, with the columns thing, subject, …, "
-            "p_true."
+            "A file of beliefs to measure instead of a model's beliefs, with the columns thing, "
+            "subject, relation, object and p_true."
         ),
         group="Model",
     )
@@ -215,12 +215,12 @@ class AskedOrFile(Asked):
 
 @dataclass(frozen=True)
 class Output:
-    """Options for what is written and printed."""
+    """Options that control the files and the printed output of a run."""
 
     out: Path | None = option(
         None,
-        help="Folder to write the run to; with several models, the folder for all their runs. "
-        "Required, except with --dry-run.",
+        help="Folder for the run or, with several models, for the runs of all models. Required, "
+        "except with --dry-run.",
         flags=("--out", "-o", "--output"),
         group=OUTPUT,
     )
@@ -232,33 +232,37 @@ class Output:
     )
     figures: str | None = option(
         None,
-        help="Formats of figures to draw: svg, png or pdf; separate several by commas.",
+        help="Also draw figures in these formats, separated by commas: svg, png or pdf.",
         group=OUTPUT,
     )
     palette: str = option(
         "house",
-        help="Colours of the figures: house, or okabe-ito (safe for colour-blind readers).",
+        help="Palette of the figures: house (Tacit's own colours) or okabe-ito (safe for "
+        "colour-blind readers).",
         group=OUTPUT,
     )
     store: str | None = option(
         None,
-        help="The score store: a folder or s3://… [default: $TACIT_STORE, else .tacit].",
+        help="The score store: a folder or an s3:// address [default: $TACIT_STORE if set, "
+        "otherwise .tacit].",
         group=OUTPUT,
     )
     dry_run: bool = option(
-        False, help="Print the number of prompts and the estimated time, and exit.", group=OUTPUT
+        False,
+        help="Print the number of prompts and the estimated time, and exit.",
+        group=OUTPUT,
     )
     as_json: bool = option(False, help="Print the result as JSON.", flags=("--json",), group=OUTPUT)
 
 
 def _help(kind: type[AnyProbe]) -> str:
-    """Return a command's help: the probe's summary, and an example with all required options."""
+    """Return the help text of a probe's command: the probe's summary and an example."""
     command = example("tacit run", kind, "--model gpt2 --out runs/gpt2")
     return f"{kind.summary}\n\nExample: {command}"
 
 
 def _verb(kind: type[AnyProbe]) -> Callable[..., None]:
-    """Return the function of a probe's command, with one parameter per option."""
+    """Return the function of a probe's ``tacit run`` command, with one parameter per option."""
     asked = AskedOrFile if hasattr(kind, "measure_file") else Asked
 
     @declared(options=kind.Options, asked=asked)
@@ -285,7 +289,7 @@ def _run(
     how: tuple[ModelSettings, EngineOptions],
     output: Output,
 ) -> None:
-    """Run a probe, draw its figures, and print the findings."""
+    """Run a probe, draw the figures, and print the findings."""
     from tacit.engine.store import Store
     from tacit.runs.figures import Figures
     from tacit.runs.workflow import REPORT, RunRequest
@@ -319,8 +323,13 @@ def _run(
 
 
 def _as_json(found: Mapping[str, Any], together: Together) -> dict[str, Any]:
+<<<<<<< HEAD
     """Return each model's results, the comparison and the scale, ready for JSON."""
     runs = [run.to_json() for run in found.values()]
+=======
+    """Return each model's results, the comparison and the scale table as plain values for JSON."""
+    runs = [{"model": name, "out": str(run.folder), **run.summary} for name, run in found.items()]
+>>>>>>> prose-c
     tables = {"comparison": together.comparison, "scale": together.scale}
     return {"runs": runs} | {
         name: [] if table is None else table.to_dicts() for name, table in tables.items()

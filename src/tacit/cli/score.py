@@ -1,4 +1,4 @@
-"""``tacit score``: log-probabilities of candidate answers."""
+"""``tacit score``: log-probabilities of the candidate answers of prompts."""
 
 from __future__ import annotations
 
@@ -25,14 +25,12 @@ def score(
     prompts: Annotated[
         Path,
         typer.Argument(
-            help='A JSONL file of prompts: {"text": …, "answers": [...]}, optionally with '
-            '"separator".'
+            help='A JSONL file with one prompt per line: {"text": …, "answers": [...]}, and '
+            'optionally "separator".'
         ),
     ],
     model: given.ModelName,
-    out: Annotated[
-        Path, typer.Option(help="JSONL file to write the scores to, one line per prompt.")
-    ],
+    out: Annotated[Path, typer.Option(help="JSONL file for the scores, with one line per prompt.")],
     settings: ModelSettings,
     engine: EngineOptions,
     store: given.StorePath = None,
@@ -40,7 +38,7 @@ def score(
     force: given.Force = False,
     as_json: given.AsJson = False,
 ) -> None:
-    """Score the candidate answers of prompts.
+    """Compute the log-probabilities of the candidate answers of prompts.
 
     Example: tacit score --model gpt2 prompts.jsonl --out scores.jsonl
     """

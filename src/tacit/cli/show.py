@@ -1,4 +1,4 @@
-"""``tacit show``: prompts as a model receives them, a question of a run, and data sources."""
+"""``tacit show``: prompts as a model receives them, one question of a run, and sources of data."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _INDENT = 11  # the length of the longest heading, plus two spaces
 
 
 def listing(known: Registry) -> Iterator[str]:
-    """Yield the lines that list all sources, grouped by the options that accept them."""
+    """Yield the lines that list all sources of data, grouped by the options that use them."""
     width = max(map(len, known.sources)) + 2
     for kind in known.kinds.values():
         yield f"{kind.noun}: {'; '.join(kind.options)}"
@@ -44,7 +44,7 @@ def listing(known: Registry) -> Iterator[str]:
 
 
 def detail(source: Source) -> Iterator[str]:
-    """Yield the lines that describe one source."""
+    """Yield the lines that describe one source of data."""
     yield f"{source.name}: {source.title}"
     yield ""
     for heading, text in source.facts().items():
@@ -69,11 +69,12 @@ def _file(file: SourceFile) -> Iterator[str]:
 
 app = group("Show prompts, one question of a run, or data sources.")
 First = Annotated[
-    int, typer.Option("--first", min=1, help="Number of prompts to print of each kind.")
+    int,
+    typer.Option("--first", min=1, help="Number of prompts to print from each group of prompts."),
 ]
 Everything = Annotated[bool, typer.Option("--all", help="Print all prompts.")]
 Chat = Annotated[
-    bool, typer.Option("--chat", help="Show prompts with the tokenizer's chat template.")
+    bool, typer.Option("--chat", help="Format prompts with the tokenizer's chat template.")
 ]
 
 
@@ -103,10 +104,10 @@ def _prompts(kind: type[AnyProbe]) -> Callable[..., None]:
 
 app.add_typer(
     probe_group(
-        "Show a probe's first prompts as text, tokens and ids.",
+        "Show the first prompts of a probe as text, tokens and token ids.",
         _prompts,
         lambda kind: (
-            f"Show the first prompts of the {kind.name} probe as text, tokens and ids.\n\n"
+            f"Show the first prompts of the {kind.name} probe as text, tokens and token ids.\n\n"
             f"Example: {example('tacit show prompts', kind, '--model gpt2')}"
         ),
     ),
@@ -115,10 +116,10 @@ app.add_typer(
 
 
 def _refuse_server(model: str) -> None:
-    """Raise if a model is a server's address.
+    """Raise if the model is the address of a server.
 
     Raises:
-        RequestError: The model is behind a server.
+        RequestError: The model is the address of a server.
     """
     from tacit.models.openai.options import is_address
 
@@ -132,13 +133,13 @@ def _refuse_server(model: str) -> None:
 def _first_prompts(
     made: AnyProbe, model: str, loading: LoadOptions, first: int | None
 ) -> list[Prompt]:
-    """Return the first prompts of each group of requests; ranking prompts with their targets.
+    """Return the first prompts of each group of requests; ranking prompts include their targets.
 
     Args:
         made: The probe.
         model: The model's name.
         loading: The options for loading the model.
-        first: The number of prompts per group; None for all.
+        first: The number of prompts per group; None for all prompts.
     """
     from tacit.models import loading as models
     from tacit.requests import Prompt, RankingPrompt
@@ -158,21 +159,21 @@ def _first_prompts(
 
 @app.command("anchor")
 def anchor(
-    run: Annotated[Path, typer.Argument(help="The folder of a consistency run.")],
+    run: Annotated[Path, typer.Argument(help="Folder of a run of the consistency probe.")],
     question: Annotated[
         str,
         typer.Argument(
             metavar="ID",
-            help="The question's id in the file of questions, or the beginning of this id if no "
-            "other id begins in the same way.",
+            help="The id of the anchor question in the file of questions; a unique beginning of "
+            "the id is enough.",
         ),
     ],
     as_json: given.AsJson = False,
 ) -> None:
-    """Show one question with its facts and scores.
+    """Show one anchor question of a run, with its facts and scores.
 
-    Shows each step from the question's background facts to its contribution to conceptual
-    consistency.
+    The output shows each step of the computation, from the question's background facts to the
+    question's contribution to conceptual consistency.
 
     Example: tacit show anchor runs/gpt2 1afa02df
     """
@@ -185,10 +186,10 @@ def anchor(
 
 
 def _anchor_id(ids: Sequence[str], start: str) -> str:
-    """Return the id that is or starts with ``start``; ``start`` itself if there is none.
+    """Return the id that equals or starts with ``start``; ``start`` itself if no id does.
 
     Raises:
-        RequestError: Several ids start with it, and none is equal to it.
+        RequestError: Several ids start with ``start``, and no id equals ``start``.
     """
     found = [start] if start in ids else [each for each in ids if each.startswith(start)]
     if len(found) > 1:
@@ -203,11 +204,11 @@ def _anchor_id(ids: Sequence[str], start: str) -> str:
 @app.command("sources")
 def sources(
     name: Annotated[
-        str | None, typer.Argument(help="The name of a source [default: list all sources].")
+        str | None, typer.Argument(help="Name of a source of data [default: list all sources].")
     ] = None,
     as_json: given.AsJson = False,
 ) -> None:
-    """Show where to get published data, and what Tacit uses it for.
+    """Show where to get published data, and which options accept the data.
 
     Example: tacit show sources conceptnet
     """
@@ -226,7 +227,7 @@ def sources(
 
 
 def _report_left_out(count: int) -> None:
-    """Print on standard error how many prompts are not shown."""
+    """Print on standard error how many prompts were left out of the output."""
     if count > 0:
         sys.stderr.write(
             f"tacit: {several(count, 'more prompt is', 'more prompts are')} not shown; use "
@@ -235,7 +236,7 @@ def _report_left_out(count: int) -> None:
 
 
 def _show(model: str, loading: LoadOptions, prompts: Sequence[Prompt], *, as_json: bool) -> None:
-    """Print prompts as the model receives them."""
+    """Print prompts as the model receives them: text, tokens and token ids."""
     from tacit.engine.store import Store
     from tacit.models.huggingface.local import LocalModel
     from tacit.models.loading import load_model
@@ -256,7 +257,7 @@ def _show(model: str, loading: LoadOptions, prompts: Sequence[Prompt], *, as_jso
 
 
 def _shown(model: LocalModel, prompt: Prompt) -> dict[str, Any]:
-    """Return a prompt with its answers' inputs; an answer that is too long has a reason instead."""
+    """Return a prompt with the inputs of each answer, or the reason why an answer is too long."""
     return {
         "text": prompt.text,
         "separator": prompt.separator,
@@ -282,7 +283,7 @@ def _shown_answer(model: LocalModel, prompt: Prompt, answer: str) -> dict[str, A
 
 
 def _readable(number: int, shown: dict[str, Any]) -> str:
-    """Return a prompt as text, followed by the tokens of each answer; scored tokens in brackets."""
+    """Return a prompt and the tokens of each answer as text; scored tokens are in brackets."""
     lines = [f"{number}. {shown['text']!r}, separator {shown['separator']!r}"]
     for of_answer in shown["answers"]:
         lines.append(f"   {of_answer['answer']!r}")

@@ -1,4 +1,4 @@
-"""``tacit suite``: several probes on several models, in one command and one report."""
+"""``tacit suite``: run several probes on several models, and write one report."""
 
 from __future__ import annotations
 
@@ -27,33 +27,34 @@ WHAT, OUTPUT = "What to run", "Output"
 
 @dataclass(frozen=True)
 class Selection:
-    """Options for the runs of the suite."""
+    """Options that select the runs of a suite and change their settings."""
 
     given: list[str] | None = option(
         None,
-        help="Set an option, such as limit=10, for all models or for all runs whose probe has this "
-        "option; repeatable. Paths are relative to the current folder.",
+        help="Set an option, such as limit=10, for all models, or for all runs whose probe has "
+        "this option; repeatable. Paths in VALUE are relative to the current folder.",
         flags=("--set",),
         metavar="OPTION=VALUE",
         group=WHAT,
     )
     only: list[str] | None = option(
-        None, help="Run only the run of this name; repeatable.", metavar="NAME", group=WHAT
+        None, help="Run only the run with this name; repeatable.", metavar="NAME", group=WHAT
     )
     fail_fast: bool = option(
         default=False,
-        help="Stop at the first run that fails; by default, the other runs continue.",
+        help="Stop at the first run that fails; by default, the remaining runs continue.",
         group=WHAT,
     )
 
 
 @dataclass(frozen=True)
 class SuiteOutput:
-    """Options for what is written and printed."""
+    """Options that control the files and the printed output of a suite."""
 
     out: Path | None = option(
         None,
-        help="The folder for all runs [default: the folder that the suite's file names].",
+        help="Folder for all runs of the suite [default: the folder that the suite's YAML file "
+        "names].",
         flags=("--out", "-o", "--output"),
         group=OUTPUT,
     )
@@ -65,7 +66,8 @@ class SuiteOutput:
     )
     store: str | None = option(
         None,
-        help="The score store: a folder or s3://… [default: $TACIT_STORE, else .tacit].",
+        help="The score store: a folder or an s3:// address [default: $TACIT_STORE if set, "
+        "otherwise .tacit].",
         group=OUTPUT,
     )
     dry_run: bool = option(
@@ -75,7 +77,8 @@ class SuiteOutput:
     )
     show: bool = option(
         default=False,
-        help="Print the suite's file and exit, for example to edit a copy of the file.",
+        help="Print the suite's YAML file and exit; edit a copy of this file for a suite of your "
+        "own.",
         flags=("--print",),
         group=OUTPUT,
     )
@@ -91,7 +94,8 @@ def suite(
         str,
         typer.Argument(
             metavar="SUITE",
-            help="A YAML file, or the word papers for the models and probes of the three papers.",
+            help="A YAML file that describes the suite, or the word papers for the models and "
+            "probes of the three papers.",
         ),
     ],
     selection: Selection,
@@ -100,8 +104,8 @@ def suite(
 ) -> None:
     """Run several probes on several models, and write one report.
 
-    Each model is loaded once, and only one model is in memory at a time. An interrupted suite
-    resumes if the command is run again.
+    Each model is loaded once, and at most one model is in memory at any time. To resume an
+    interrupted suite, run the same command again.
 
     Example: tacit suite suite.yaml --dry-run
     """
@@ -130,10 +134,10 @@ def _text_of(path: Path) -> str:
 
 
 def _given(pairs: Iterable[str]) -> dict[str, Any]:
-    """Return the options of ``--set`` by name, with their values as YAML reads them.
+    """Return the values of ``--set`` by option name; each value is parsed as YAML.
 
     Raises:
-        RequestError: A pair is not OPTION=VALUE, or an option is given twice.
+        RequestError: An argument of ``--set`` is not OPTION=VALUE, or an option is set twice.
     """
     import yaml
 
@@ -193,7 +197,7 @@ def _as_json(found: SuiteRuns) -> dict[str, Any]:
 
 
 def _echo_estimates(plan: Plan, *, as_json: bool) -> None:
-    """Print the estimates of all runs.
+    """Print the estimates of all runs of a suite.
 
     Raises:
         WorkError: A model cannot be loaded.
@@ -216,7 +220,7 @@ _MOST_NAMED = 3
 
 
 def _print_estimates(found: Sequence[Estimate]) -> None:
-    """Print a row per run, and the totals and notes below."""
+    """Print the estimate of each run as a row, followed by totals and notes."""
     from tacit.english import several
     from tacit.present.tables import print_texts
 

@@ -24,7 +24,7 @@ class EngineOptions:
 
     engine: Literal["local", "ray"] = option(
         "local",
-        help="Where models run: local (this process) or ray (workers of a Ray cluster).",
+        help="Where models run: local (in this process) or ray (in workers of a Ray cluster).",
         group=CLUSTER,
         requested=False,
     )
@@ -32,7 +32,7 @@ class EngineOptions:
         None,
         help=(
             "With --engine ray: the cluster's address (auto, HOST:PORT or ray://HOST:PORT) "
-            "[default: $RAY_ADDRESS, else a local cluster for this run]."
+            "[default: $RAY_ADDRESS if set, otherwise a new local cluster]."
         ),
         group=CLUSTER,
         requested=False,
@@ -40,8 +40,8 @@ class EngineOptions:
     workers: int | None = option(
         None,
         help=(
-            "With --engine ray: number of workers [default: one per GPU; without GPUs, one per "
-            "node]."
+            "With --engine ray: number of workers [default: one per GPU, or one per node of a "
+            "cluster without GPUs]."
         ),
         least=1,
         group=CLUSTER,
@@ -49,14 +49,15 @@ class EngineOptions:
     )
     gpus_per_worker: float | None = option(
         None,
-        help="With --engine ray: GPUs per worker, such as 0.5 or 2 [default: 1 if there are GPUs].",
+        help="With --engine ray: number of GPUs per worker, such as 0.5 or 2 [default: 1 if the "
+        "cluster has GPUs].",
         least=0,
         group=CLUSTER,
         requested=False,
     )
     threads: int | None = option(
         None,
-        help="Number of CPU threads that the model uses, in this process or in each worker.",
+        help="Number of CPU threads that a model uses, in this process or in each Ray worker.",
         least=1,
         group=CLUSTER,
         requested=False,
@@ -64,8 +65,8 @@ class EngineOptions:
     strict: bool = option(
         default=False,
         help=(
-            "Refuse to run if any prompt exceeds the context window; by default, such prompts are "
-            "skipped."
+            "Exit with an error if any prompt exceeds the model's context window; by default, such "
+            "prompts are skipped."
         ),
         group="What to ask",
         requested=False,

@@ -1,5 +1,5 @@
-"""Findings of probes, and the declarations of their tables, one per table.
+"""Findings of probes, and one declaration for each table of findings.
 
-The declaration of a table determines its schema, its display in the terminal and in reports, its
-page in the reference, and the paired comparison of models.
+The declaration of a table determines the table's schema, its display in the terminal and in
+reports, its page in the reference, and the paired comparison of models.
 """

@@ -1,4 +1,4 @@
-"""Paired differences between models, for columns declared as means over questions."""
+"""Paired differences between models, for columns that are declared as means over questions."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ if TYPE_CHECKING:
 
 
 def _some(name: str, heading: str, kind: Kind, meaning: str, *, shown: bool = True) -> Column:
-    """Return a column that only some probes' comparisons have."""
+    """Return the declaration of a column of ``COMPARISON`` that only some probes have."""
     return Column(name, heading, kind, meaning, optional=True, shown=shown, sparse=True)
 
 
 COMPARISON = TableSpec(
     "comparison",
     "Differences between models",
-    "The second model's value minus the first's, over the questions that both models answered. A "
-    "difference whose interval includes 0 may be due to chance.",
+    "The second model's value minus the first model's value, over the questions that both models "
+    "answered. A difference whose interval includes 0 may be due to chance.",
     columns=(
         Column("figure", "figure", meaning="The measure that is compared."),
         Column("first", "first", meaning="The first model."),
@@ -36,7 +36,7 @@ COMPARISON = TableSpec(
             "difference",
             "second \N{MINUS SIGN} first",
             "signed",
-            "The second value minus the first, with a paired 95 % CI.",
+            "The second model's value minus the first model's value, with a paired 95 % CI.",
             ends=("low", "high"),
         ),
         Column(
@@ -51,7 +51,7 @@ COMPARISON = TableSpec(
             "p_holm",
             "p, Holm",
             "p",
-            "The same, corrected over all pairs of models for this figure (Holm).",
+            "The p-value, corrected over all pairs of models for this measure by Holm's method.",
             optional=True,
         ),
         _some("n", "n", "count", "Number of questions that both models answered."),
@@ -60,23 +60,40 @@ COMPARISON = TableSpec(
                 f"{side}_undecided",
                 f"undecided, {side}",
                 "count",
-                f"Number of constraints that are undecided for the {side} model, and excluded.",
+                f"Number of constraints that are undecided for the {side} model and therefore "
+                "excluded.",
             )
             for side in ("first", "second")
         ),
         _some("part", "part", "text", "The part of the probe.", shown=False),
         _some("measure", "measure", "text", "The measure.", shown=False),
         _some("relation", "relation", "text", "The relation.", shown=False),
-        _some("properties", "properties", "count", "Number stated in the prompt.", shown=False),
-        _some("first_wording", "wording, first", "text", "The first model's wording.", shown=False),
         _some(
-            "second_wording", "wording, second", "text", "The second model's wording.", shown=False
+            "properties",
+            "properties",
+            "count",
+            "Number of properties stated in the prompt.",
+            shown=False,
+        ),
+        _some(
+            "first_wording",
+            "wording, first",
+            "text",
+            "The wording of the first model's prompts.",
+            shown=False,
+        ),
+        _some(
+            "second_wording",
+            "wording, second",
+            "text",
+            "The wording of the second model's prompts.",
+            shown=False,
         ),
         _some(
             "same_question",
             "same question",
             "truth",
-            "False if the two wordings ask different questions.",
+            "Whether both models' wordings ask the same question.",
             shown=False,
         ),
         _some(
@@ -97,9 +114,17 @@ COMPARISON = TableSpec(
             "score",
             "The value for random rankings of the first model's words.",
         ),
-        _some("second_chance", "chance, second", "score", "The same for the second model's words."),
         _some(
-            "note", "note", "text", "A remark on the row, or the reason why it has no difference."
+            "second_chance",
+            "chance, second",
+            "score",
+            "The value for random rankings of the second model's words.",
+        ),
+        _some(
+            "note",
+            "note",
+            "text",
+            "A remark on the row, or the reason why the difference is missing.",
         ),
         _some("printed", "printed", "truth", "Whether the terminal shows the row.", shown=False),
         *(
@@ -130,7 +155,7 @@ COMPARISON = TableSpec(
 
 
 def schema(optional: Collection[str] = ("n",)) -> dict[str, Any]:
-    """Return the types of the columns of ``COMPARISON``.
+    """Return the polars type of each column of ``COMPARISON``.
 
     Args:
         optional: The optional columns to include.
@@ -147,16 +172,18 @@ def schema(optional: Collection[str] = ("n",)) -> dict[str, Any]:
 def compare(
     declared: Sequence[TableSpec], questions: Mapping[str, pl.DataFrame]
 ) -> pl.DataFrame | None:
-    """Return the means of each pair of models, and their difference, paired by question.
+    """Return each pair of models with both means and their difference, paired by question.
 
-    Confidence intervals resample the clusters of each table, the same for both models.
+    Confidence intervals resample the clusters of questions, the same clusters for both models.
 
     Args:
-        declared: The tables of a probe, including ``questions``, whose keys pair the models.
-        questions: The ``questions`` table of each model, by the model's name.
+        declared: The declared tables of a probe, including ``questions``, whose key columns
+            identify the questions of both models.
+        questions: The ``questions`` table of each model, by model name.
 
     Returns:
-        The columns of ``COMPARISON``; None if the probe declares no mean over questions.
+        The columns of ``COMPARISON``; None if the probe declares no column as a mean over
+        questions.
     """
     import polars as pl
 
@@ -199,7 +226,7 @@ def compare(
 def _differences(
     spec: TableSpec, column: Column, both: pl.DataFrame, how: Bootstrap
 ) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield the name and numbers of the difference in each group of a table's keys."""
+    """Yield a label and the paired difference for each group of rows with equal keys."""
     import numpy as np
 
     keys = list(spec.key_names)
@@ -224,10 +251,11 @@ def _differences(
 
 
 def with_holm(comparison: pl.DataFrame) -> pl.DataFrame:
-    """Add ``p_holm``: the p-values of each figure, corrected over its pairs of models.
+    """Add the column ``p_holm``: p-values, corrected over all pairs of models for each figure.
 
     Args:
-        comparison: The columns of ``COMPARISON``; without ``p_value``, it is returned unchanged.
+        comparison: The columns of ``COMPARISON``. A table without ``p_value`` is returned
+            unchanged.
     """
     import polars as pl
 

@@ -1,4 +1,4 @@
-"""The findings of a probe: tables, and a summary of the main figures."""
+"""The findings of a probe: tables, and a summary of the main results."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ SKIPPED = TableSpec(
 
 @dataclass(frozen=True, repr=False)
 class Findings:
-    """The findings of a probe: tables and a summary.
+    """The findings of a probe: the questions, the tables of results, and a summary.
 
     Args:
-        questions: The questions and answers, one row per distinct question.
+        questions: The questions and their answers, one row per distinct question.
         tables: The tables by name.
-        summary: Counts and figures, ready for JSON; None where a figure is undefined.
+        summary: Counts and main results as plain values for JSON; None for an undefined result.
 
     Examples:
         >>> import polars as pl
@@ -55,16 +55,16 @@ class Findings:
         return f"Findings({len(self.questions)} questions; rows of tables: {tables})"
 
     def _repr_html_(self) -> str:
-        """Return the first rows of each table, for notebooks."""
+        """Return the first rows of each table as HTML, for display in notebooks."""
         return "".join(
             f"<b>{escape(name)}</b>{table.head()._repr_html_()}"
             for name, table in self.tables.items()
         )
 
     def check(self, declared: Iterable[TableSpec]) -> Findings:
-        """Return these findings, if their tables match a probe's declarations.
+        """Return these findings, or raise if the tables do not match the probe's declarations.
 
-        A probe without declarations may return any tables.
+        The tables of a probe without declarations are not checked.
 
         Raises:
             FindingsError: A table is missing, is not declared, or does not match its declaration.
@@ -83,7 +83,7 @@ class Findings:
         return self.questions if spec.name == QUESTIONS else self.tables.get(spec.name)
 
     def summarised(self, declared: Iterable[TableSpec]) -> Findings:
-        """Return a copy whose summary includes the rows of each printed table."""
+        """Return a copy of the findings whose summary includes the rows of each printed table."""
         rows = {
             spec.name: self.tables[spec.name].to_dicts()
             for spec in declared
@@ -92,25 +92,26 @@ class Findings:
         return replace(self, summary={**self.summary, **rows}) if rows else self
 
     def with_elicitation(self, how: str | None) -> Findings:
-        """Return a copy whose summary starts with the elicitation method.
+        """Return a copy of the findings whose summary starts with the elicitation method.
 
-        If ``how`` is None, return the findings unchanged.
+        If ``how`` is None, the findings are returned unchanged.
         """
         return self if how is None else replace(self, summary={"elicitation": how, **self.summary})
 
     def unscored(self, reasons: Mapping[str, int]) -> Findings:
-        """Return a copy whose summary counts the answers without a score, by reason."""
+        """Return a copy of the findings whose summary counts unscored answers, by reason."""
         return replace(self, summary={**self.summary, "unscored": dict(reasons)})
 
     def skipped(self, prompts: Collection[tuple[Any, str]]) -> Findings:
-        """Return a copy with the skipped prompts: their count in the summary, and a table.
+        """Return a copy of the findings with a table of the skipped prompts and their count.
 
         Args:
-            prompts: The prompts that were too long, each with a message that states the lengths.
+            prompts: The prompts that were too long, each with a message that states the prompt's
+                length and the limit.
 
         Returns:
-            The findings. The table ``skipped`` (text, separator, reason) exists only if a prompt
-            was skipped.
+            The findings. The table ``skipped`` (columns text, separator, reason) exists only if at
+            least one prompt was skipped.
         """
         import polars as pl
 
@@ -124,7 +125,7 @@ class Findings:
 
 
 def votes_summary(votes: Sequence[Votes]) -> dict[str, Any]:
-    """Return the counts of replies, of unparsed replies and of truncated replies."""
+    """Return the numbers of all replies, of unparsed replies and of truncated replies."""
     return {
         "replies": sum(each.parsed + each.unparsed for each in votes),
         "unparsed": sum(each.unparsed for each in votes),

@@ -1,4 +1,4 @@
-"""Numbers as text: shares in per cent, intervals, counts, and words for undefined values."""
+"""Formats of numbers: shares in per cent, intervals, counts, and texts for undefined values."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _SMALLEST = 0.0005  # the smallest share that rounds to a nonzero percentage
 
 
 def percent(value: float | None) -> str:
-    """Return a share in per cent."""
+    """Return a share as text in per cent."""
     if value is None:
         return UNDEFINED
     # A nonzero share must not be shown as 0.0 %.
@@ -39,12 +39,12 @@ def size(parameters: int) -> str:
 
 
 def level(value: float) -> str:
-    """Return the level of an interval in whole per cent."""
+    """Return the confidence level of an interval as text in whole per cent."""
     return f"{100 * value:.0f}{_SPACE}%"
 
 
 def score(value: float | None) -> str:
-    """Return a score as a decimal."""
+    """Return a score as text with a fixed number of decimals."""
     if value is None:
         return UNDEFINED
     text = f"{value:.3f}"
@@ -52,7 +52,7 @@ def score(value: float | None) -> str:
 
 
 def points(value: float | None) -> str:
-    """Return a difference of shares in percentage points, with its sign."""
+    """Return a difference of shares as text in percentage points, with its sign."""
     if value is None:
         return UNDEFINED
     text = f"{100 * value:+.1f}".replace("-", _MINUS)
@@ -60,7 +60,7 @@ def points(value: float | None) -> str:
 
 
 def signed(value: float | None) -> str:
-    """Return a difference of scores as a decimal, with its sign."""
+    """Return a difference of scores as text, with its sign."""
     if value is None:
         return UNDEFINED
     text = f"{value:+.3f}".replace("-", _MINUS)
@@ -68,7 +68,7 @@ def signed(value: float | None) -> str:
 
 
 def ratio(value: float | None) -> str:
-    """Return a positive ratio, such as an odds ratio, with three digits."""
+    """Return a positive ratio, such as an odds ratio, as text with three significant digits."""
     if value is None:
         return UNDEFINED
     return f"{value:,.0f}" if value >= _WHOLE else f"{value:#.3g}"
@@ -85,7 +85,7 @@ def interval(low: float | None, high: float | None, how: Callable[[float], str] 
 def estimate(
     row: Mapping[str, Any], name: str = "value", how: Callable[[float | None], str] = percent
 ) -> str:
-    """Return a figure with its interval in brackets, from a row with ``low`` and ``high``."""
+    """Return a result with its interval in brackets, from a row with ``low`` and ``high``."""
     value = row[name]
     if value is None:
         return UNDEFINED
@@ -95,14 +95,14 @@ def estimate(
 
 
 def p_value(value: float | None) -> str:
-    """Return a p-value; values below 0.001 are shown as "< 0.001"."""
+    """Return a p-value as text; a value below 0.001 is returned as "< 0.001"."""
     if value is None:
         return UNDEFINED
     return "< 0.001" if value < _SMALLEST_P else f"{value:.3f}"
 
 
 def formatted(value: Any, kind: Kind) -> str:  # noqa: ANN401 - a cell of any type
-    """Return a cell as text, by the kind of its column; a null text or truth value is empty."""
+    """Return a table cell as text in its column's format; null texts and truth values are empty."""
     if kind in _WRITTEN:
         return _WRITTEN[kind](value)
     if value is None:
@@ -113,7 +113,7 @@ def formatted(value: Any, kind: Kind) -> str:  # noqa: ANN401 - a cell of any ty
 
 
 def bounds(low: float, high: float, kind: Kind) -> str:
-    """Return both ends of an interval as text, by the kind of the column, with the unit once."""
+    """Return both ends of an interval as text in the column's format, with the unit once."""
     first = formatted(low, kind).removesuffix(f"{_SPACE}%").removesuffix(" points")
     return f"{first} to {formatted(high, kind)}"
 

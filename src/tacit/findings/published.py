@@ -1,7 +1,8 @@
-"""Published values for comparison: ours, published, difference.
+"""Published values, and the comparison of Tacit's results with them.
 
-Published values are stored as YAML (``tacit/data/published``), in blocks of cells. A block states
-the table of the paper, the published values, and the source of our values::
+The folder ``tacit/data/published`` contains one YAML file of published values per paper, divided
+into blocks of cells. A block states a table of the paper, the published values, and how Tacit's
+value of each cell is computed::
 
     - table: "3"
       levels: [model, row, column]     # the levels of the nested keys of ``values``
@@ -11,10 +12,11 @@ the table of the paper, the published values, and the source of our values::
       as: percent                      # and how to compute the number: see ``MAKERS``
       values: {Macaw-11B: {symmetric: {rate: 29.98}}}
 
-``row``, ``column`` and ``model`` are keys of a level, or templates that contain such keys. A value
-is a number, or ``low`` and ``high`` of a range. With ``of``, values are counts out of this total,
-converted to per cent. ``others`` is the value of every name that our table has and the block does
-not list. Published values are for comparison only.
+``row``, ``column`` and ``model`` are names of levels, or templates that contain such names in
+braces. A value is a number, or a range with the ends ``low`` and ``high``. If a block has the entry
+``of``, the values are counts out of this total, and are converted to per cent. The entry ``others``
+is the published value of every name in Tacit's table that the block does not list. Published values
+are only compared with findings and never enter a computation.
 """
 
 from __future__ import annotations
@@ -71,17 +73,17 @@ distinct values, and the maximum.
 
 @dataclass(frozen=True)
 class PrintedValue:
-    """A published value, and the source of our value for comparison.
+    """A published value, with the entries that determine Tacit's value for the same cell.
 
     Args:
-        table: The table of the paper, or another part of it.
+        table: The name of the table, or of another part of the paper.
         row: The row of that table.
         column: The column of that table.
-        model: The paper's model; None for values that concern the data or the method.
-        value: The published value; None for a range.
+        model: The model in the paper; None for a value that concerns the data or the method.
+        value: The published number; None if the paper states a range.
         low: The lower end of a published range.
         high: The upper end of a published range.
-        block: The entries of the YAML block, with the templates filled in.
+        block: The entries of the YAML block, with the templates replaced.
     """
 
     table: str
@@ -94,7 +96,7 @@ class PrintedValue:
     block: Mapping[str, Any]
 
     def rows(self, tables: Mapping[str, pl.DataFrame]) -> pl.DataFrame | None:
-        """Return our rows that correspond to the value; None if there are none."""
+        """Return the rows of Tacit's table for this published value; None if there are none."""
         import polars as pl
 
         table = tables.get(self.block["from"])
@@ -105,15 +107,15 @@ class PrintedValue:
         return None if table.is_empty() else table
 
     def ours(self, tables: Mapping[str, pl.DataFrame]) -> float | None:
-        """Return our value; None if there is none."""
+        """Return Tacit's value for this published value; None if the table has no such row."""
         rows = self.rows(tables)
         make = MAKERS[self.block.get("as", "number")]
         return None if rows is None else make(rows, self.block.get("take", ""))
 
     def difference(self, ours: float | None, digits: int) -> float | None:
-        """Return our value less the published one; for a range, less its nearer end.
+        """Return Tacit's value minus the published value, or minus the nearer end of a range.
 
-        The difference from a range is 0 within the range.
+        The difference is 0 if Tacit's value is within the published range.
         """
         low = self.value if self.low is None else self.low
         high = self.value if self.high is None else self.high
@@ -124,7 +126,7 @@ class PrintedValue:
 
 @cache
 def published(name: str) -> Mapping[str, Any]:
-    """Return the content of a file of published values.
+    """Return the content of a paper's file of published values.
 
     Args:
         name: ``parrot``, ``consistency`` or ``assumptions``.
@@ -137,11 +139,12 @@ def published(name: str) -> Mapping[str, Any]:
 def printed_values(
     name: str, tables: Mapping[str, pl.DataFrame] | None = None
 ) -> list[PrintedValue]:
-    """Return the published values of a file, in the order of the paper.
+    """Return a paper's published values, in the order of the paper.
 
     Args:
         name: As for ``published``.
-        tables: Our tables. A block with ``others`` has a cell for each name in our table.
+        tables: Our tables. A block with the entry ``others`` results in one value for each name in
+            Tacit's table.
     """
     content = published(name)
     found = [cell for block in content["cells"] for cell in _block_values(block, tables or {})]
@@ -160,16 +163,16 @@ def printed_values(
 def beside(
     found: Sequence[PrintedValue], tables: Mapping[str, pl.DataFrame], digits: int = 2
 ) -> pl.DataFrame:
-    """Return a table that compares published values with ours.
+    """Return a table that compares published values with Tacit's results.
 
     Args:
         found: The published values.
-        tables: Our tables, by name; any may be absent.
-        digits: The number of decimals of a difference.
+        tables: Tacit's tables of findings, by name; any table may be absent.
+        digits: The number of decimals of the differences.
 
     Returns:
-        Columns table, row, column, model (null for values that concern the data or the method),
-        ours (null if missing), published, low, high (the ends of a range), difference.
+        Columns table, row, column, model (null for a value that concerns the data or the method),
+        ours (null if missing), published, low, high (the ends of a published range), difference.
     """
     import polars as pl
 
@@ -196,7 +199,7 @@ def _block_values(
 
 
 def _leaves(values: Any, depth: int) -> Iterator[tuple[tuple[Any, ...], Any]]:  # noqa: ANN401 - YAML
-    """Yield the values at a depth of nested mappings, each with its keys."""
+    """Yield each value at a depth of nested mappings, with the keys that lead to the value."""
     if not depth:
         yield (), values
         return
@@ -219,7 +222,7 @@ def _value_of(block: Mapping[str, Any], keys: Mapping[str, Any], value: Any) -> 
 
 
 def _filled(entry: Any, keys: Mapping[str, Any]) -> Any:  # noqa: ANN401 - YAML
-    """Replace the templates in a block's entry with the keys of a cell."""
+    """Replace the templates in an entry of a block with the keys of one cell."""
     if isinstance(entry, dict):
         return {name: _filled(each, keys) for name, each in entry.items()}
     if not isinstance(entry, str):

@@ -1,7 +1,8 @@
-"""Figures over the size of models: what a probe declares, and the table for all families.
+"""How results change with model size: the declaration by a probe, and the table of all families.
 
-A probe declares its figures as ``ScaledFigure``: the figure of all models as a function of how
-often each cluster of questions is drawn. Slopes, intervals and trend tests follow from that.
+A probe declares each result as a ``ScaledFigure``, which computes the result of every model from
+the number of times that each cluster of questions is drawn. ``scale`` computes slopes, intervals
+and trend tests from these declarations.
 """
 
 from __future__ import annotations
@@ -29,11 +30,12 @@ if TYPE_CHECKING:
 SCALE = TableSpec(
     "scale",
     "Size of models",
-    "How a figure changes with the size of the models of one family, over the questions that all "
-    "of them answered. Slope: the change per tenfold number of parameters, by least squares over "
-    "log10. Its interval resamples the same clusters for all models: it shows the uncertainty due "
-    "to the questions, not due to the few models. Page's L tests whether the figure improves with "
-    "size, over blocks of clusters; p is one-sided and not corrected.",
+    "How a measure changes with the size of the models of one family, over the questions that all "
+    "models of the family answered. Slope: the change of the measure per tenfold number of "
+    "parameters, by least squares over log10. The interval of the slope resamples the same "
+    "clusters for all models, so it expresses the uncertainty due to the questions, not due to the "
+    "small number of models. Page's L tests whether the measure improves with size, over blocks of "
+    "clusters; p is one-sided and not corrected.",
     columns=(
         Column("figure", "figure", meaning="The measure."),
         Column("family", "family", meaning="The family of the models."),
@@ -47,7 +49,7 @@ SCALE = TableSpec(
             "slope",
             "slope per tenfold parameters",
             "signed",
-            "Change of the figure per tenfold number of parameters, with a 95 % CI.",
+            "Change of the measure per tenfold number of parameters, with a 95 % CI.",
             ends=("low", "high"),
         ),
         Column("page_p", "p, Page", "p", "One-sided p-value of Page's trend test."),
@@ -63,15 +65,15 @@ SCALE = TableSpec(
 
 @dataclass(frozen=True)
 class ScaledFigure:
-    """A figure of several models over the same clusters of questions.
+    """A result of several models, computed over the same clusters of questions.
 
     Args:
-        name: The name, as in the comparison of models.
-        clusters: What a cluster is, such as ``question concept``.
-        compute: Computes the figure from how often each cluster is drawn: from shape (resamples,
-            clusters) to (resamples, models), NaN where undefined.
-        blocks: The block of each cluster for Page's test, counted from 0; shape (clusters,).
-        falls: Whether a better model has a lower value.
+        name: The name of the result, as in the table of paired differences.
+        clusters: The noun for a cluster, such as ``question concept``.
+        compute: Computes the result from the number of times that each cluster is drawn, from shape
+            (resamples, clusters) to shape (resamples, models). An undefined result is NaN.
+        blocks: The index of each cluster's block in Page's trend test, from 0; shape (clusters,).
+        falls: Whether lower values are better.
     """
 
     name: str
@@ -81,16 +83,16 @@ class ScaledFigure:
     falls: bool = False
 
     def observed(self) -> Floats:
-        """Return the figure of each model, shape (models,)."""
+        """Return the result of each model, shape (models,)."""
         import numpy as np
 
         values: Floats = self.compute(np.ones((1, len(self.blocks))))[0]
         return values
 
     def resampled(self, how: Bootstrap) -> Floats | None:
-        """Return the figure in each resample, shape (resamples, models).
+        """Return each model's result in each bootstrap resample, shape (resamples, models).
 
-        None if there are fewer than two clusters.
+        The return value is None if there are fewer than two clusters.
         """
         import numpy as np
 
@@ -98,14 +100,14 @@ class ScaledFigure:
         return np.concatenate([self.compute(times) for times in how.draws(n)]) if n > 1 else None
 
     def by_block(self) -> Floats:
-        """Return the figure in each block, shape (blocks, models)."""
+        """Return each model's result in each block of clusters, shape (blocks, models)."""
         import numpy as np
 
         marks = self.blocks[None] == np.unique(self.blocks)[:, None]
         return self.compute(marks.astype(np.float64))
 
     def estimates(self, how: Bootstrap) -> list[Estimate]:
-        """Return the figure of each model with its interval."""
+        """Return the result of each model with its confidence interval."""
         from tacit.statistics import Estimate
 
         observed, resampled = self.observed(), self.resampled(how)
@@ -123,14 +125,15 @@ def ratios(
     blocks: NDArray[np.intp] | None = None,
     falls: bool = False,
 ) -> ScaledFigure:
-    """Return a figure that is a ratio of sums, such as a mean.
+    """Return the declaration of a result that is a ratio of sums, such as a mean.
 
     Args:
         name: The figure's name.
-        clusters: What a cluster is, and the cluster of each row, shape (rows,).
+        clusters: The noun for a cluster, and the cluster of each row, shape (rows,).
         over: Numerators, shape (models, rows).
         under: Denominators, shape (models, rows).
-        blocks: The block of each cluster, clusters sorted; each is its own block if None.
+        blocks: The index of each cluster's block, for clusters in sorted order; None for one block
+            per cluster.
         falls: See ``ScaledFigure``.
     """
     import numpy as np
@@ -151,16 +154,16 @@ def ratios(
 
 @dataclass(frozen=True)
 class Sized:
-    """A model's family and number of parameters; None if unknown."""
+    """A model's family and number of parameters; None where unknown."""
 
     family: str | None
     parameters: int | None
 
 
 def by_family(models: Mapping[str, Sized]) -> Iterator[tuple[str, dict[str, int]]]:
-    """Yield each family with the sizes of its models, smallest first.
+    """Yield each family with the sizes of the family's models, smallest first.
 
-    Models whose family or number of parameters is unknown are left out.
+    Models with an unknown family or number of parameters are omitted.
     """
     known = [
         (of.family, of.parameters, model)
@@ -177,16 +180,16 @@ def scale(
     scaling: Scaling,
     how: Bootstrap | None = None,
 ) -> pl.DataFrame:
-    """Return the slope and the trend of each figure in each family.
+    """Return the slope and the trend test of each result in each family of models.
 
     Args:
         found: The findings of each model.
         models: The family and size of each model.
-        scaling: Returns the figures of some models, from their findings.
-        how: The bootstrap for the intervals; the default if None.
+        scaling: A function that returns the declared results of some models, from their findings.
+        how: The bootstrap for the intervals; None for the default bootstrap.
 
     Returns:
-        The columns of ``SCALE``, sorted by figure as declared, then by family.
+        The columns of ``SCALE``, sorted by result (in the order of declaration) and family.
     """
     import polars as pl
 

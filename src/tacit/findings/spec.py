@@ -1,4 +1,4 @@
-"""Declarations of what a probe finds: tables with their columns, figures and headlines."""
+"""Declarations of a probe's findings: tables with columns, figures, graphs and headlines."""
 
 from __future__ import annotations
 
@@ -47,22 +47,25 @@ _REAL = frozenset({"percent", "points", "score", "signed", "ratio", "nats", "p",
 
 @dataclass(frozen=True)
 class Column:
-    """One column of a table of findings.
+    """The declaration of one column of a table of findings.
 
     Args:
         name: The column's name in the table.
         heading: The column's name for people.
-        kind: The kind of values, and how they are written.
-        meaning: The meaning in one sentence, for the reference; empty if the heading is sufficient.
-        ends: The columns of the table with both ends of the 95 % CI.
-        optional: Whether only some runs have the column.
+        kind: The type and format of the column's values.
+        meaning: The column's meaning in one sentence, for the reference; empty if the heading is
+            sufficient.
+        ends: The names of the columns that contain the ends of the 95 % CI.
+        optional: Whether the column is missing from some runs' tables.
         shown: Whether reports show the column.
-        of: The column of ``questions`` whose mean this column is. Models can then be compared.
-        chance: The chance level: a number, or the column that contains it.
-        within: For prompts, the column whose text replaces ``{question}``.
-        sparse: Whether to hide the column if it contains only zeros and nulls.
-        filter: The filter of a report (one of the probe's ``filters``) whose choices are the
-            column's values; by default the filter with the column's name.
+        of: The column of ``questions`` whose mean this column contains. Models can then be
+            compared.
+        chance: The chance level: a number, or the name of the column that contains the chance
+            level.
+        within: In a column of prompts, the name of the column whose text replaces ``{question}``.
+        sparse: Whether the column is hidden if all its values are zero or null.
+        filter: The report's filter (one of the probe's ``filters``) whose choices are the column's
+            values; None for the filter with the column's name.
 
     Examples:
         >>> from tacit import Column
@@ -85,11 +88,11 @@ class Column:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The declared columns of the table: this one, and both ends of its interval."""
+        """The names of the column and of the columns with the ends of its interval."""
         return (self.name, *(self.ends or ()))
 
     def fits(self, dtype: pl.DataType) -> bool:
-        """Return whether a column's type matches this declaration; a null column always does."""
+        """Return whether a polars type matches this declaration; the type Null always matches."""
         import polars as pl
 
         if dtype == pl.Null:
@@ -108,10 +111,12 @@ class Layout:
     """The layout in which ``tacit run`` prints a table.
 
     Args:
-        where: The values to include, by column; rows with other values are omitted.
-        columns: The columns to print, in order; if empty, all shown columns.
-        across: The key whose values become columns. Each contains the last of ``columns``, with
-            its interval on a second line. The others start each row, such as n.
+        where: The values of the rows to print, by column name.
+        columns: The names of the columns to print, in order; empty for all columns that reports
+            show.
+        across: The key column of which each value becomes a printed column. Each of these new
+            columns contains the last of ``columns``, with the interval on a second line. All
+            ``columns`` except the last are printed at the beginning of each row.
 
     Examples:
         >>> from tacit import Layout
@@ -129,18 +134,20 @@ class TableSpec:
     """The declaration of a table of findings.
 
     Args:
-        name: The name among the findings, and of the file.
+        name: The name of the table and of its file.
         title: The title.
         reading: How to read the table, in one or two sentences.
         columns: All columns, in order.
         keys: The number of leading columns that identify a row.
-        printed: The layout in which ``tacit run`` prints the table; None if it does not.
+        printed: The layout in which ``tacit run`` prints the table; None if the table is not
+            printed.
         shown: Whether reports show the table.
-        optional: Whether only some runs have the table.
-        open: Whether undeclared columns, such as a user's, are allowed.
-        cluster: The column of ``questions`` whose values are resampled together for intervals; None
-            to resample rows.
-        made: Computes the table from the findings for display; None if the table is stored.
+        optional: Whether some runs lack the table.
+        open: Whether the table may contain undeclared columns, such as columns of the user's file.
+        cluster: The column of ``questions`` whose values identify the clusters that intervals
+            resample; None to resample single rows.
+        made: A function that computes the table from the findings for display; None if the table is
+            stored.
 
     Examples:
         >>> from tacit import Column, TableSpec
@@ -165,7 +172,7 @@ class TableSpec:
         """Raise if a table does not match this declaration.
 
         Raises:
-            FindingsError: A column is missing, is not declared, or has the wrong type.
+            FindingsError: A column of the table is missing, is not declared, or has the wrong type.
         """
         columns = dict(self._by_name())
         for name, dtype in table.schema.items():
@@ -185,17 +192,17 @@ class TableSpec:
             raise FindingsError(f"the table {self.name} has no column {', '.join(missing)}")
 
     def column(self, name: str) -> Column:
-        """Return the declaration of a column by name."""
+        """Return the declaration of the column with the given name."""
         return next(each for each in self.columns if each.name == name)
 
     @property
     def key_names(self) -> tuple[str, ...]:
-        """The names of the columns that identify a row."""
+        """The names of the key columns, which identify a row."""
         return tuple(column.name for column in self.columns[: self.keys])
 
     @property
     def schema(self) -> dict[str, Any]:
-        """The polars types of the columns; None for columns of lists."""
+        """The polars type of each column; None for a column of lists."""
         import polars as pl
 
         kinds: dict[str, Any] = {
@@ -208,14 +215,14 @@ class TableSpec:
         return {name: kinds[column.kind] for name, column in self._by_name()}
 
     def of(self, questions: pl.DataFrame) -> pl.DataFrame:
-        """Compute the table from questions: counts and means of other columns.
+        """Compute the table from ``questions``: counts and means of columns of ``questions``.
 
-        If a column names another one (``of``), a count is the number of rows in which that column
-        is not null, and a mean is taken over these rows. The mean has an interval if ``ends`` are
-        declared.
+        Each column after the keys names a column of ``questions`` (``of``). A count is the number
+        of rows in which the named column is not null, and a mean is computed over these rows. A
+        mean has a confidence interval if the declaration names the columns of its ends.
 
         Args:
-            questions: The rows, with this table's key columns.
+            questions: The rows of ``questions``, including the key columns of this table.
         """
         import polars as pl
 
@@ -243,7 +250,7 @@ class TableSpec:
             yield from zip(column.ends or (), (found.low, found.high), strict=False)
 
     def mean(self, rows: pl.DataFrame, column: Column) -> Estimate:
-        """Return the mean of a column's ``of`` over the rows in which it is not null."""
+        """Return the mean of the column that ``column.of`` names, over the rows without a null."""
         from tacit.statistics import Bootstrap
 
         values = rows.drop_nulls(column.of)
@@ -257,7 +264,7 @@ class TableSpec:
                 yield name, column
 
     def in_table(self, table: pl.DataFrame) -> list[Column]:
-        """Return the declared columns of a table, without sparse columns that are blank."""
+        """Return the declarations of a table's columns, except sparse columns with no values."""
         return [
             column
             for column in self.columns
@@ -268,21 +275,21 @@ class TableSpec:
 
 @dataclass(frozen=True)
 class Headline:
-    """A main result at the top of a report: one value of a table, for each model.
+    """A main result at the top of a report: one value of a table for each model.
 
     Args:
         label: The name of the result.
-        about: The meaning in a few words.
-        table: The name of the table or view.
+        about: The meaning of the result in a few words.
+        table: The name of the table or view that contains the result.
         column: The name of the column.
-        where: The values of key columns that select the row; if empty, the first row.
-        n: The column with the sample size and the singular noun for it; or a function from the row
-            to such text.
+        where: The values of key columns that identify the result's row; empty for the first row.
+        n: The column with the sample size and the noun for what is counted, in the singular; or a
+            function that returns the sample size of a row as text.
         scale: The ends of the scale.
-        by: The text column that labels the rows, to show all rows; if None, only the first row is
-            shown.
-        among: The column with the number of candidates and the singular noun for one, to state the
-            chance level in words.
+        by: The text column whose values label the rows, if all rows are shown; None to show only
+            the first row.
+        among: The column with the number of candidates and the noun for a candidate, in the
+            singular; if given, the report states the chance level among these candidates.
 
     Examples:
         >>> from tacit import Headline
@@ -310,16 +317,16 @@ def _is_blank(column: pl.Series) -> bool:
 
 @dataclass(frozen=True)
 class View:
-    """A table computed for display only, such as the rows behind a row of another table.
+    """A table that is computed only for display, such as the rows behind a row of another table.
 
     Args:
-        spec: The declaration. Its name is unique among the views of a run; ``printed`` and
-            ``shown`` have the same effect as for other tables.
+        spec: The declaration. The view's name is unique among the views of a run; ``printed`` and
+            ``shown`` have the same effect as in other declarations.
         table: The rows.
-        opens: The views whose rows open behind a row of this view.
-        key: The column that this view shares with those views.
-        behind: The column shared with the view behind which this one opens; None if this view is in
-            the report itself.
+        opens: The names of the views that a reader can open from a row of this view.
+        key: The column that this view shares with the views in ``opens``.
+        behind: The column that this view shares with the view from whose rows a reader opens this
+            view; None for a view in the report itself.
 
     Examples:
         >>> import polars as pl
@@ -338,14 +345,15 @@ class View:
 
 @dataclass(frozen=True)
 class GraphSet:
-    """A set of graphs from which a reader selects one.
+    """A set of graphs, of which a report shows the one that the reader selects.
 
     Args:
-        name: The name of the set in a report.
+        name: The name of the set of graphs in a report.
         title: The title.
-        reading: How to read the graphs, and which are included.
-        graphs: For each graph, the labels to select by (model, thing) and the SVG.
-        first: The index of the graph that is shown first.
+        reading: How to read the graphs, and which graphs are included.
+        graphs: For each graph, the labels by which readers select it (such as model and thing), and
+            the SVG.
+        first: The index of the graph that the report shows first.
     """
 
     name: str
@@ -357,14 +365,14 @@ class GraphSet:
 
 @dataclass(frozen=True)
 class FigureSpec:
-    """A figure that a probe draws.
+    """The declaration of a figure that a probe draws.
 
     Args:
-        name: The name of the figure and of its file.
+        name: The name of the figure and of the figure's file.
         title: The title.
-        reading: How to read the figure, and which figure of the paper it corresponds to.
-        draw: Returns the chart for a ``tacit.charts.shown.Shown``; None if the findings do not
-            support the figure.
+        reading: How to read the figure, and the corresponding figure of the paper.
+        draw: A function that returns the chart for a ``tacit.charts.shown.Shown``; None if the
+            findings lack the data for the figure.
 
     Examples:
         >>> from tacit import figure
@@ -386,7 +394,7 @@ class FigureSpec:
 
 
 def figure(title: str, reading: str) -> Callable[[Callable[[Any], Any]], FigureSpec]:
-    """Declare a figure. The decorated function draws the figure; its name is the figure's.
+    """Declare a figure. The decorated function draws the figure and names it.
 
     Args:
         title: The title.
@@ -411,7 +419,7 @@ def check_tables(tables: Mapping[str, pl.DataFrame], declared: Mapping[str, Tabl
     """Raise if a table other than ``questions`` does not match its declaration.
 
     Raises:
-        FindingsError: A table is missing, is not declared, or fails ``TableSpec.check``.
+        FindingsError: A table is missing, is not declared, or does not match its declaration.
     """
     kept = {
         name: spec for name, spec in declared.items() if spec.made is None and name != QUESTIONS

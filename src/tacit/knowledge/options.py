@@ -20,52 +20,56 @@ class BackgroundOptions:
     paper_version: Literal["review-lexicon", "review", "arxiv"] = option(
         "review-lexicon",
         help=(
-            "Words of a question to match with concepts: review-lexicon (content words, found with "
-            "a lexicon), review (content words, found with a tagger) or arxiv (all words)."
+            "The words of a question that are matched with concepts: review-lexicon (content "
+            "words, found with a lexicon), review (content words, found with a tagger) or arxiv "
+            "(all words)."
         ),
         group=EXTRACTION,
     )
     tagger: str | None = option(
         None,
-        help="With --paper-version review: the name of a spaCy pipeline that has a tagger.",
+        help="With --paper-version review: the name of a spaCy pipeline with a part-of-speech "
+        "tagger.",
         group=EXTRACTION,
     )
     overlap: Literal["all-words", "content-words"] = option(
         "all-words",
         help=(
-            "A concept is found if more than half of its words match: half of all its words "
-            "(all-words), or half of its content words (content-words)."
+            "A concept matches a question if the question contains more than half of the concept's "
+            "words: of all words (all-words), or of the content words (content-words)."
         ),
         group=EXTRACTION,
     )
     parts: Literal["separate", "pooled"] = option(
         "separate",
         help=(
-            "How to match concepts: separate (with the question and with each choice) or pooled "
-            "(with the words of the question and all choices together)."
+            "Whether concepts are matched separately with the question and each choice (separate), "
+            "or with all words of the question and choices pooled (pooled)."
         ),
         group=EXTRACTION,
     )
     verbatim: Literal["on", "off"] = option(
         "on",
-        help="Whether a concept is also found if its words occur verbatim in the text: on or off.",
+        help="Whether a concept also matches if its words occur verbatim in the text: on or off.",
         group=EXTRACTION,
     )
     relations: str | None = option(
         None,
         help=(
-            "Relations of the facts to extract, separated by commas [default: the 14 relations of "
-            "Sahu et al. 2022]."
+            "The relations of the facts to extract, separated by commas [default: the 14 relations "
+            "of Sahu et al. 2022]."
         ),
         group=EXTRACTION,
     )
     length: int = option(
-        1, help="Maximum length of a path between concepts: 1, 2 or 3 hops.", group=EXTRACTION
+        1,
+        help="Maximum length of the paths of facts that connect two concepts: 1, 2 or 3 hops.",
+        group=EXTRACTION,
     )
     cap: int | None = option(
         None,
         help=(
-            "Maximum number of facts per question; 0 for no limit [default: no limit with "
+            "Maximum number of facts per question, or 0 for no limit [default: no limit with "
             "--length 1, otherwise 200]."
         ),
         group=EXTRACTION,
@@ -73,22 +77,23 @@ class BackgroundOptions:
     seed: int = option(
         0,
         help=(
-            "Seed for drawing negatives, and for choosing which facts of equal weight are kept at "
-            "--cap."
+            "Random seed for drawing negatives, and for selecting facts of equal weight when --cap "
+            "limits their number."
         ),
         group=EXTRACTION,
     )
     frequent: int = option(
         10_000,
-        help="With --negatives uniform: draw tails from the N most frequent words.",
+        help="With --negatives uniform: number of the most frequent words from which tails are "
+        "drawn.",
         group=EXTRACTION,
     )
     negatives: Literal["uniform", "same-relation", "matched"] = option(
         "uniform",
         help=(
-            "How a negative's tail is chosen: uniform (any frequent word, as in the paper), "
-            "same-relation (the tail of another fact with this relation) or matched (such a tail, "
-            "similar to the true one in form, frequency and degree)."
+            "How the tail of a negative is drawn: uniform (any frequent word, as in the paper), "
+            "same-relation (the tail of another fact with the same relation) or matched "
+            "(same-relation, and similar to the true tail in form, frequency and degree)."
         ),
         group=EXTRACTION,
     )

@@ -27,8 +27,8 @@ class LocalSettings:
     )
     dtype: Literal["auto", "float32", "bfloat16", "float16", "fp32", "bf16", "fp16"] = option(
         "auto",
-        help="Number format of the weights: auto (float32 on a CPU, otherwise as stored), float32, "
-        "bfloat16 or float16.",
+        help="Number format of the weights: auto (float32 on a CPU, the stored format on other "
+        "devices), float32, bfloat16 or float16.",
         group=MODEL,
     )
     device: str = option(
@@ -39,7 +39,7 @@ class LocalSettings:
     )
     batch_tokens: int | None = option(
         None,
-        help="Maximum number of tokens in one forward pass [default: depends on the device].",
+        help="Maximum number of tokens in one forward pass [default: chosen for the device].",
         group=MODEL,
         requested=False,
     )
@@ -47,17 +47,18 @@ class LocalSettings:
         None, help="Not an option: --batch-tokens.", hidden=True, requested=False
     )
     masked_mode: Literal["left-to-right", "one-at-a-time"] = option(
-        "left-to-right", help="How a masked model scores answers of several tokens.", group=MODEL
+        "left-to-right", help="How a masked model scores an answer of several tokens.", group=MODEL
     )
     no_packing: bool = option(
         default=False,
-        help="Compute every prompt separately; by default, a shared prefix is computed only once.",
+        help="Compute every prompt separately; by default, a prefix that several prompts share is "
+        "computed only once.",
         group=MODEL,
         requested=False,
     )
     trust_remote_code: bool = option(
         default=False,
-        help="Allow Python code that comes with a model to run.",
+        help="Allow Python code from the model's repository to run.",
         group=MODEL,
         requested=False,
     )
@@ -68,18 +69,20 @@ class LocalSettings:
         requested=False,
     )
     adapter: Path | None = option(
-        None, help="A folder with a PEFT adapter (LoRA and others) for the model.", group=MODEL
+        None,
+        help="A folder with a PEFT adapter for the model, such as a LoRA adapter.",
+        group=MODEL,
     )
     device_map: str | None = option(
         None,
-        help="How to distribute the model over several devices: auto, balanced or sequential.",
+        help="How to distribute a large model over several devices: auto, balanced or sequential.",
         group=MODEL,
         requested=False,
     )
     chat: bool = option(
         default=False,
-        help="Format prompts with the tokenizer's chat template; the answer starts the assistant's "
-        "turn.",
+        help="Format prompts with the tokenizer's chat template, so that the answer is the start "
+        "of the assistant's turn.",
         group=MODEL,
     )
 
@@ -90,12 +93,12 @@ class ServerSettings:
 
     served_model: str | None = option(
         None,
-        help="Name of the model on the server [default: the server's only model].",
+        help="Name of the model on the server [default: the only model on the server].",
         group=SERVER,
     )
     tokenizer: Path | None = option(
         None,
-        help="The model's tokenizer.json, or the folder that contains this file.",
+        help="The served model's tokenizer.json, or the folder that contains this file.",
         group=SERVER,
     )
     concurrency: int = option(
@@ -107,30 +110,33 @@ class ServerSettings:
     )
     timeout: float | None = option(
         None,
-        help="Time limit of a request in seconds [default: 120, or 600 for reasoning models].",
+        help="Time limit of one request in seconds [default: 120, or 600 for reasoning models].",
         group=SERVER,
         requested=False,
     )
     api: Literal["completions", "chat"] = option(
-        "completions", help="The server's API to use: completions or chat.", group=SERVER
+        "completions",
+        help="Which API of the server Tacit uses: completions or chat.",
+        group=SERVER,
     )
     samples: int | None = option(
         None,
         help=(
-            "With --api chat: sample N replies per prompt and use each answer's share of the "
-            "replies [default: use the log-probabilities of a reply's first token]."
+            "With --api chat: sample N replies per prompt and score each answer by its share of "
+            "the replies [default: score answers by the log-probabilities of the reply's first "
+            "token]."
         ),
         group=CHAT,
     )
     thinking_tokens: str | None = option(
         None,
-        help="With --api chat: maximum number of reasoning tokens; 0 for no reasoning, all for no "
-        "limit.",
+        help="With --api chat: maximum number of reasoning tokens, or 0 (no reasoning) or all (no "
+        "limit).",
         group=CHAT,
     )
     yes: bool = option(
         default=False,
-        help="With --api chat: start without asking you to confirm the cost.",
+        help="Skip the request to confirm the cost of a chat API.",
         group=CHAT,
         requested=False,
     )
@@ -176,15 +182,15 @@ class DescribedSettings:
 
     family: list[str] | None = option(
         None,
-        help="The family of a model; results of models of one family are compared by size "
-        "[default: the checkpoint's model_type]; repeatable.",
+        help="The family of a model, within which models are compared by size [default: the "
+        "checkpoint's model_type]; repeatable.",
         metavar="NAME=FAMILY",
         group=MODEL,
         requested=False,
     )
     parameters: list[str] | None = option(
         None,
-        help="The number of a model's parameters, such as 350M or 1.3B [default: counted in the "
+        help="Number of parameters of a model, such as 350M or 1.3B [default: counted in the "
         "checkpoint]; repeatable.",
         metavar="NAME=NUMBER",
         group=MODEL,

@@ -1,1 +1,1 @@
-"""Display of results and progress in terminals and notebooks, for all probes."""
+"""Display of results and progress of all probes, in terminals and notebooks."""

@@ -1,4 +1,4 @@
-"""Progress of a run on standard error: a progress bar on a terminal, else a line per minute."""
+"""Progress of a run on standard error: a progress bar on terminals, otherwise a line per minute."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ PERIOD = 60.0
 
 @dataclass
 class Lines:
-    """Writes progress lines to standard error, at most one per period.
+    """A writer of progress lines to standard error, at most one line per period.
 
     Args:
         total: The total amount of work.
@@ -51,12 +51,12 @@ class Lines:
         self._begun = self._told = self.clock()
 
     def report(self, done: int, line: Callable[[float], str]) -> None:
-        """Write a line, if a period has passed since the last one.
+        """Write a progress line, if a full period has passed since the previous line.
 
         Args:
             done: The amount of work done.
-            line: Returns the text, from the seconds since the start; the remaining time is
-                appended.
+            line: Returns the text of the line from the seconds since the start. The remaining time
+                is appended.
         """
         now = self.clock()
         if now - self._told < self.period or done <= 0:
@@ -70,7 +70,7 @@ class Lines:
 
 @contextmanager
 def asking(plan: Planned) -> Iterator[Callable[[Work], None]]:
-    """Show the progress of a plan as blocks are stored; show nothing for an empty plan."""
+    """Show the progress of a plan whenever a block is stored; show nothing for an empty plan."""
     if not plan.prompts:
         yield lambda _: None
         return
@@ -97,14 +97,14 @@ def asking(plan: Planned) -> Iterator[Callable[[Work], None]]:
 
 @contextmanager
 def reading(size: int) -> Iterator[Callable[[int], None]]:
-    """Show the number of bytes read so far, out of ``size``."""
+    """Show how many of ``size`` bytes have been read."""
     console = _terminal()
     with _reading_lines(size) if console is None else _reading_bar(size, console) as advance:
         yield advance
 
 
 def duration(seconds: float) -> str:
-    """Return a duration as text, in seconds, minutes or hours."""
+    """Return a duration as text in seconds, minutes or hours."""
     minute, hour = 60, 3600
     if seconds < minute:
         return f"{seconds:.0f} s"
@@ -114,7 +114,7 @@ def duration(seconds: float) -> str:
 
 
 def _terminal() -> Console | None:
-    """Return a console for standard error; None if it is not a terminal that can redraw lines."""
+    """Return a console for standard error; None if standard error cannot redraw lines."""
     if not sys.stderr.isatty():
         return None
     from rich.console import Console
@@ -190,7 +190,7 @@ def _rate(prompts: int, seconds: float) -> str:
 
 
 class Progress(Quiet):
-    """Shows progress and warnings on standard error; never asks for confirmation."""
+    """A reporter that shows progress and warnings on standard error, and never asks the user."""
 
     def asking(self, plan: Planned) -> AbstractContextManager[Callable[[Work], None]]:
         """See ``Reporter.asking``."""
@@ -206,9 +206,9 @@ class Progress(Quiet):
 
 
 class Terminal(Progress):
-    """Shows progress and warnings on standard error, and asks for confirmation of costs.
+    """A reporter that shows progress and warnings on standard error, and asks to confirm costs.
 
-    The progress bars and advice of other libraries are hidden.
+    Progress bars and hints of other libraries are hidden.
     """
 
     def __init__(self) -> None:
@@ -219,7 +219,7 @@ class Terminal(Progress):
         """See ``Reporter.confirm``.
 
         Raises:
-            RequestError: The user declines, or standard input is not a terminal.
+            RequestError: The user declines the cost, or standard input is not a terminal.
         """
         for name, cost in costs.items():
             self.warn(f"{name}: {cost.sentence}")
@@ -235,6 +235,7 @@ class Terminal(Progress):
 
 
 def show_warnings() -> None:
+<<<<<<< HEAD
     """Show logged warnings on standard error, each after the name of the package that logs it."""
     handler = logging.StreamHandler()
     handler.setFormatter(_PackageFormatter())
@@ -246,12 +247,16 @@ class _PackageFormatter(logging.Formatter):
 
     def format(self, record: logging.LogRecord) -> str:
         return f"{record.name.partition('.')[0]}: {record.getMessage()}"
+=======
+    """Show the warnings that Tacit logs on standard error."""
+    logging.basicConfig(format="tacit: %(message)s", level=logging.WARNING)
+>>>>>>> prose-c
 
 
 def silence_libraries() -> None:
-    """Silence the advice and the progress bars of transformers, if it is installed.
+    """Silence the hints and the progress bars of the transformers library, if it is installed.
 
-    Messages of huggingface_hub are shown once, by its own handler.
+    Messages of huggingface_hub are shown only once, by that library's own handler.
     """
     os.environ.setdefault("HF_HUB_DISABLE_PROGRESS_BARS", "1")
     logging.getLogger("huggingface_hub").propagate = False

@@ -1,4 +1,4 @@
-"""Tables of findings in a terminal: of one run, of several models, and of published values."""
+"""Tables of findings in a terminal: one run's results, comparisons, and published values."""
 
 from __future__ import annotations
 
@@ -26,10 +26,9 @@ MOST_ROWS = 40
 
 
 def print_table(spec: TableSpec, table: pl.DataFrame, title: str) -> None:
-    """Print a table in its declared layout.
+    """Print a table of findings in its declared layout.
 
-    Numbers are written according to the kinds of their columns, with each interval on a second
-    line.
+    Numbers have the format of their column, and each interval is on a second line.
 
     Args:
         spec: The declaration.
@@ -48,11 +47,11 @@ def print_table(spec: TableSpec, table: pl.DataFrame, title: str) -> None:
 def print_texts(
     title: str, headings: Sequence[tuple[str, bool]], rows: Sequence[Sequence[str]]
 ) -> None:
-    """Print text in columns, with a title above.
+    """Print cells of text in columns, with a title above the table.
 
     Args:
         title: The title.
-        headings: For each column, the heading and whether its cells are words, which are
+        headings: For each column, the heading and whether the cells are words; columns of words are
             left-aligned.
         rows: The cells.
     """
@@ -85,7 +84,7 @@ def _plain(spec: TableSpec, layout: Layout, table: pl.DataFrame) -> Grid:
 
 
 def _across(spec: TableSpec, layout: Layout, table: pl.DataFrame) -> Grid:
-    """Return a table in which each value of one key is a column."""
+    """Return a table in which each value of one key column has a column."""
     across = str(layout.across)
     by_name = {column.name: column for column in spec.columns}
     *beside, shown = (by_name[name] for name in layout.columns if name != across)
@@ -107,7 +106,7 @@ _WORDS = frozenset({"text", "truth"})
 
 
 def _fitted(heading: str, cells: Sequence[str]) -> str:
-    """Break a heading into lines about as wide as the cells, so that the cells are not wrapped."""
+    """Break a heading into lines about as wide as the cells, to save width."""
     lines = [line for cell in cells for line in cell.splitlines()]
     width = max([_LEAST_WIDE, *map(len, lines)])
     return "\n".join(fill(line, width, break_long_words=False) for line in heading.splitlines())
@@ -118,7 +117,7 @@ def _heading(column: Column) -> str:
 
 
 def _text(column: Column, row: Mapping[str, Any]) -> str:
-    """Return a cell's text, with its interval on a second line and without the unit ``points``."""
+    """Return a cell's text, with the interval on a second line and without the unit ``points``."""
     text = formatted(row[column.name], column.kind).removesuffix(" points")
     low, high = (row[end] for end in column.ends) if column.ends else (None, None)
     if low is None or high is None:
@@ -131,10 +130,10 @@ _MARKS = "*\N{DAGGER}\N{DOUBLE DAGGER}\N{SECTION SIGN}\N{PILCROW SIGN}"
 
 
 def print_comparison(together: pl.DataFrame) -> None:
-    """Print a table for each pair of models, followed by the notes of the rows.
+    """Print the comparison of each pair of models as a table, followed by the notes of its rows.
 
     Args:
-        together: The columns of ``COMPARISON``; rows whose ``printed`` is False are omitted.
+        together: The columns of ``COMPARISON``. Rows in which ``printed`` is False are omitted.
     """
     import polars as pl
 
@@ -152,7 +151,7 @@ def print_comparison(together: pl.DataFrame) -> None:
 
 
 def _lines(row: Mapping[str, Any], marks: Mapping[str, str]) -> Iterator[str]:
-    """Yield the figure with its note mark; for ranks, also the candidates and chance levels."""
+    """Yield a row's figure and note mark; for ranks, also candidates and chance levels."""
     mark = marks.get(row.get("note") or "")
     yield f"{row['figure']} {mark}" if mark else str(row["figure"])
     if row.get("first_candidates") is not None and row.get("second_candidates") is not None:
@@ -160,7 +159,7 @@ def _lines(row: Mapping[str, Any], marks: Mapping[str, str]) -> Iterator[str]:
 
 
 def _sides(row: Mapping[str, Any], name: str) -> str:
-    """Return a number of both models as text, once if they are equal; empty if both are null."""
+    """Return both models' numbers as text; equal numbers are returned once, two nulls as ""."""
     columns = {column.name: column for column in COMPARISON.columns}
     kind = columns[f"first_{name}"].kind
     values = [row[f"{side}_{name}"] for side in ("first", "second")]
@@ -172,7 +171,7 @@ MOST = 50
 
 
 def print_published(table: pl.DataFrame) -> None:
-    """Print our values, the published ones and the differences, one table of the paper at a time.
+    """Print Tacit's and the published values, one table per table of the paper.
 
     Args:
         table: A table from ``tacit.findings.published``.
@@ -185,7 +184,7 @@ def print_published(table: pl.DataFrame) -> None:
 
 
 def _echo(title: str, cells: pl.DataFrame) -> None:
-    """Print a table of a paper and its notes; of a long table, only the rows that differ."""
+    """Print one table of a paper and its notes; in a long table, only the rows that differ."""
     shown = cells if cells.height <= MOST else cells.filter(cells["difference"] != 0)
     ranked = "chance" in cells.columns and not cells["candidates"].is_null().all()
     headings = ["ours", *(["chance"] if ranked else []), "published", "difference"]
@@ -211,7 +210,7 @@ def _echo(title: str, cells: pl.DataFrame) -> None:
 
 
 def _ours(row: Mapping[str, Any]) -> str:
-    """Return our value as text, with the ends of its interval on a second line."""
+    """Return Tacit's value as text, with the ends of its interval on a second line."""
     text = _figure(row["ours"])
     if row.get("ours_low") is None:
         return text
@@ -225,13 +224,13 @@ def _published(row: Mapping[str, Any]) -> str:
 
 
 def _chance(row: Mapping[str, Any]) -> str:
-    """Return the chance level and the number of candidates as text; empty without candidates."""
+    """Return the chance level and the number of candidates as text; empty if unknown."""
     chance = "" if row.get("chance") is None else f"{_figure(row['chance'])} "
     return "" if row.get("candidates") is None else f"{chance}among {row['candidates']:,}"
 
 
 def _noted(cells: pl.DataFrame) -> Iterator[str]:
-    """Yield each note of a table, with the rows to which it applies."""
+    """Yield each note of a comparison, with the rows to which the note applies."""
     import polars as pl
 
     if "note" not in cells.columns:
@@ -245,7 +244,7 @@ def _noted(cells: pl.DataFrame) -> Iterator[str]:
 
 
 def _figure(value: float | None, sign: str = "") -> str:
-    """Return a whole number without decimals, and any other figure with three decimals."""
+    """Return a whole number without decimals, and any other number with three decimals."""
     if value is None:
         return "missing"
     sign = sign if value else ""

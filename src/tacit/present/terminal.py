@@ -1,4 +1,4 @@
-"""Safe terminal output: control characters and direction overrides are shown as escapes."""
+"""Safe terminal output: control characters and changes of text direction are escaped."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _UNSEEN = re.compile(
 
 
 def visible(text: str) -> str:
-    r"""Return the text with unsafe characters escaped as in JSON (``\u001b``).
+    r"""Return the text with unsafe characters escaped as in JSON, such as ``\u001b``.
 
     JSON keeps its meaning.
 
@@ -32,7 +32,7 @@ def visible(text: str) -> str:
 
 
 class _Visible:
-    """A stream that escapes control characters before it writes to the stream beneath."""
+    """A text stream that escapes control characters before it writes to an underlying stream."""
 
     def __init__(self, beneath: TextIO) -> None:
         self.beneath = beneath
@@ -53,7 +53,7 @@ class _Visible:
 
 @contextmanager
 def visible_output() -> Iterator[None]:
-    """Escape control characters in all output to standard output and standard error."""
+    """Escape control characters in all later output to standard output and standard error."""
     before = sys.stdout, sys.stderr
     mine = _wrapped(sys.stdout), _wrapped(sys.stderr)
     sys.stdout, sys.stderr = mine
@@ -68,12 +68,12 @@ def visible_output() -> Iterator[None]:
 
 
 def beneath(stream: TextIO) -> TextIO:
-    """Return the unwrapped stream, for code that draws on the terminal and escapes its text."""
+    """Return the underlying stream, for code that escapes its own text."""
     return stream.beneath if isinstance(stream, _Visible) else stream
 
 
 def console() -> Console:
-    """Return a console for tables on standard output; cells are plain text, never markup."""
+    """Return a console for tables on standard output; cells are plain text without markup."""
     from rich.console import Console
     from rich.segment import Segment
 

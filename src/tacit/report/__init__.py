@@ -1,6 +1,7 @@
-"""The report of runs: one self-contained HTML file that opens from disk.
+"""The report of runs: one self-contained HTML file that a browser opens from disk.
 
-``sections``, ``differences`` and ``elicitation`` create the content, from the classes in
-``content``. ``packing`` and ``charts`` convert tables and charts to data of the page. ``writing``
-fills in the template and writes the file; the template, the styles and the script are in ``page``.
+The modules ``sections``, ``differences`` and ``elicitation`` create the content, whose classes are
+defined in ``content``. The modules ``packing`` and ``charts`` convert tables and charts to the
+page's data format. The module ``writing`` fills in the template and writes the file. The folder
+``page`` contains the template, the styles and the script.
 """

@@ -1,4 +1,4 @@
-"""Conversion of a probe's charts to charts of the page, with tooltips; the charts' runtime."""
+"""Conversion of a probe's charts to interactive charts of the page, and the Vega runtime."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ _NARROW = 500  # maximum width in pixels of a narrow chart, without its axes
 
 @contextmanager
 def unchecked() -> Iterator[None]:
-    """Disable Altair's schema validation, which takes seconds, for charts created in the context.
+    """Skip Altair's schema validation, which takes seconds, for charts created in the context.
 
-    The tests draw each figure with validation.
+    The tests draw each figure with schema validation.
     """
     from altair.utils.schemapi import debug_mode
 
@@ -39,12 +39,12 @@ def unchecked() -> Iterator[None]:
 
 
 def figure(probe: str, declared: FigureSpec, chart: Chart, colours: Palette) -> Figure:
-    """Return a figure of the page.
+    """Return a probe's chart as a figure of the report.
 
     Args:
         probe: The name of the probe.
         declared: The declaration of the figure.
-        chart: The chart that the probe drew.
+        chart: The Altair chart that the probe drew.
         colours: The palette.
     """
     from tacit.charts.theme import themed
@@ -65,20 +65,20 @@ def figure(probe: str, declared: FigureSpec, chart: Chart, colours: Palette) -> 
 
 
 def _heading(spec: dict[str, Any]) -> dict[str, Any] | None:
-    """Remove and return the chart's title, which the page shows as text; None without a title."""
+    """Remove a chart's title, which the page shows as text, and return it; None without a title."""
     heading = spec.pop("title", None)
     return {"text": heading} if isinstance(heading, str) else heading
 
 
 def _is_narrow(spec: Mapping[str, Any]) -> bool:
-    """Return whether two such charts fit next to each other on a typical screen."""
+    """Return whether a chart takes at most half of the width of a typical screen."""
     inner = spec.get("vconcat", ())
     alone = len(inner) == 1 and "layer" in inner[0]
     return alone and inner[0].get("width", _NARROW) <= _NARROW
 
 
 def _encodings(node: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    """Yield the encoding of each part of a chart that draws marks."""
+    """Yield the encodings of a chart specification, including those of its layers and panels."""
     if "encoding" in node:
         yield node["encoding"]
     for key in ("layer", "vconcat", "hconcat", "concat"):
@@ -98,10 +98,10 @@ _SNIPPET = "window.vegaEmbed = vegaEmbed;"
 
 @cache
 def runtime() -> str:
-    """Return a self-contained script that defines ``vegaEmbed``.
+    """Return a self-contained script that defines ``vegaEmbed``, which draws the charts.
 
-    Bundling takes seconds. The script is therefore cached in the user's cache folder, per version
-    of vl-convert.
+    Bundling takes seconds. To save this time, the script is cached in the user's cache folder, with
+    one file per version of vl-convert.
     """
     import vl_convert
 
@@ -117,12 +117,12 @@ def runtime() -> str:
 
 
 def charts_script() -> str:
-    """Return the runtime as a script for the page, wrapped so that its names stay local."""
+    """Return the chart runtime as a script for the page, wrapped to keep its names local."""
     return f"/* {LICENCES} */\n(function () {{ {runtime()}\n}})();"
 
 
 def checked(script: str) -> str:
-    """Return a script, if it can be embedded in a page unchanged.
+    """Return a script, or raise if it cannot be embedded in a page unchanged.
 
     Raises:
         WorkError: The script contains text that would end the script element, or a character that

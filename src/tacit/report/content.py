@@ -1,4 +1,4 @@
-"""The elements of a report: sections with figures, tables, tiles and graphs."""
+"""The elements of a report: sections with tiles, tables, figures and graphs."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ class Column:
     """A column of a table.
 
     Args:
-        name: The name in the data and in CSV.
+        name: The column's name in the page's data and in downloaded CSV files.
         heading: The name for people.
         kind: The format of the cells.
-        to: For an interval, the column with the upper end; for a prompt, the column whose text
-            replaces ``{question}``.
+        to: In a column of intervals, the name of the column with the upper end. In a column of
+            prompts, the name of the column whose text replaces ``{question}``.
     """
 
     name: str
@@ -42,12 +42,12 @@ class Column:
 
 @dataclass(frozen=True)
 class Details:
-    """The rows that open behind a row of a table: those of other tables with the same key.
+    """The rows of other tables that a reader can open from a row of a table.
 
     Args:
-        key: The column that the tables share.
-        tables: The ids of the other tables.
-        label: The button's label; for screen readers, the row's name is appended.
+        key: The column whose value the row and the opened rows share.
+        tables: The ids of the tables whose rows are opened.
+        label: The label of the button; screen readers also read the row's name.
     """
 
     key: str
@@ -57,18 +57,18 @@ class Details:
 
 @dataclass(frozen=True)
 class Table:
-    """A table that readers sort, filter and download.
+    """A table that readers can sort, filter and download.
 
     Args:
-        id: The id in the page, and the name of the downloaded file.
+        id: The table's id in the page, and the name of the downloaded file.
         title: The title.
-        about: How to read the table; plain text.
+        about: How to read the table, as plain text.
         frame: The rows.
-        columns: The columns, in order; other columns of the frame are omitted.
-        details: The rows that open behind a row.
-        model: The model, if the table is about a single one.
-        behind: The column shared with the table behind whose rows this one opens; such a table is
-            unpacked on demand. None for a table in the page itself.
+        columns: The columns that the page shows, in order; other columns of ``frame`` are omitted.
+        details: The rows of other tables that a reader can open from a row of this table.
+        model: The name of the model, if the table is about a single model.
+        behind: The column that this table shares with the table from whose rows a reader opens this
+            table, which is unpacked on demand. None if the table is in the page itself.
     """
 
     id: str
@@ -82,7 +82,7 @@ class Table:
 
     @property
     def wide(self) -> bool:
-        """Whether the table needs the page's full width."""
+        """Whether the table needs the full width of the page."""
         shown = len(self.columns)
         if "model" in self.frame.columns and self.frame["model"].n_unique() < _SEVERAL:
             shown -= 1  # the page omits it
@@ -90,7 +90,7 @@ class Table:
 
     @property
     def columns_to(self) -> tuple[str, ...]:
-        """The columns that other columns refer to."""
+        """The columns to which other columns refer by ``to``."""
         return tuple(column.to for column in self.columns if column.to is not None)
 
 
@@ -102,10 +102,10 @@ class Figure:
         id: The id in the page, and the name of the downloaded file.
         title: The title.
         about: How to read the chart.
-        spec: The Vega-Lite specification without its title; the data are under ``datasets``.
-        heading: The title of the chart in a downloaded file.
-        told: The lines of the caption, which the page shows.
-        wide: Whether the chart needs the page's full width.
+        spec: The Vega-Lite specification without its title; ``datasets`` contains the data.
+        heading: The title of the chart in a downloaded image.
+        told: The lines of the caption that the page shows below the chart.
+        wide: Whether the chart needs the full width of the page.
     """
 
     id: str
@@ -119,11 +119,11 @@ class Figure:
 
 @dataclass(frozen=True)
 class Graph:
-    """A graph that a reader selects among others.
+    """One of the graphs that a reader can select.
 
     Args:
-        labels: The values to select by: model, thing, annotator.
-        svg: The graph as SVG; ``title`` elements serve as tooltips.
+        labels: The values by which readers select the graph, such as model, thing and annotator.
+        svg: The graph as SVG, in which ``title`` elements serve as tooltips.
     """
 
     labels: Mapping[str, str]
@@ -132,10 +132,10 @@ class Graph:
 
 @dataclass(frozen=True)
 class Graphs:
-    """A set of graphs, one of which is shown at a time.
+    """A set of graphs, of which the page shows one at a time.
 
     Args:
-        id: The id in the page, and the name of the downloaded files.
+        id: The id of the set in the page, and the name of the downloaded files.
         title: The title.
         about: How to read the graphs, and which are included.
         graphs: The graphs.
@@ -155,16 +155,16 @@ Block: TypeAlias = Table | Figure | Graphs
 
 @dataclass(frozen=True)
 class Mark:
-    """The value of one model on a scale.
+    """The value of one model on the scale of a tile.
 
     Args:
         model: The model's name.
         value: The value as text.
-        about: The interval and n as text.
-        at: The position of the value on the scale, 0 to 1; None if undefined.
-        low: The position of the interval's lower end; None without an interval.
-        high: The position of the interval's upper end.
-        reference: The position of the chance level; None without one.
+        about: The interval and the sample size as text.
+        at: The position of the value on the scale, from 0 to 1; None if the value is undefined.
+        low: The position of the interval's lower end, from 0 to 1; None without an interval.
+        high: The position of the interval's upper end, from 0 to 1; None without an interval.
+        reference: The position of the chance level, from 0 to 1; None without a chance level.
     """
 
     model: str
@@ -176,9 +176,9 @@ class Mark:
     reference: float | None = None
 
     def edge(self, name: PlaceName) -> str:
-        """Return the CSS class that positions an element's left edge; for ``high``, its right edge.
+        """Return the CSS class that sets an element's left edge; for ``high``, the right edge.
 
-        The page's style sheet declares these classes (``edges``), because the content security
+        The page's style sheet declares a class for each position, because the content security
         policy forbids inline styles.
         """
         value: float = getattr(self, name)
@@ -187,19 +187,19 @@ class Mark:
 
     @property
     def edges(self) -> set[str]:
-        """The CSS classes of all elements on the scale."""
+        """The CSS classes of all elements of this mark."""
         names: tuple[PlaceName, ...] = get_args(PlaceName)
         return {self.edge(name) for name in names if getattr(self, name) is not None}
 
 
 @dataclass(frozen=True)
 class Tile:
-    """One main figure of each model, in large type.
+    """A main result of each model, in large type at the top of a section.
 
     Args:
         label: The name of the figure.
         about: The meaning in a few words.
-        marks: The marks, at least one per model that has a value.
+        marks: One or several marks for each model that has a value.
     """
 
     label: str
@@ -209,19 +209,19 @@ class Tile:
 
 @dataclass(frozen=True)
 class Section:
-    """One probe, or another part of the report.
+    """A section of the report: one probe, or the differences between models.
 
     Args:
         id: The id in the page.
         title: The heading.
-        question: The probe's question, in a sentence.
-        said: Sentences on the questions and results, by model.
+        question: The question that the probe answers, in a sentence.
+        said: Sentences on each model's questions and results, by model name.
         tiles: The main figures.
-        blocks: The tables, figures and graphs, in order.
-        keys: The columns to filter by, with their values.
-        notes: How the figures were computed, in sentences.
-        warnings: Warnings at the top of the section.
-        headlines: The main result of each model in a sentence, by model.
+        blocks: The tables, figures and graphs of the section, in order.
+        keys: The columns by which readers filter the section's tables, each with its values.
+        notes: Sentences on how the results were computed.
+        warnings: The warnings that the page shows at the top of the section.
+        headlines: A sentence with the main result of each model, by model name.
     """
 
     id: str
@@ -237,9 +237,9 @@ class Section:
 
     @property
     def shown(self) -> tuple[Block, ...]:
-        """The blocks that the page shows."""
+        """The blocks that the page shows, without tables that open from a row."""
         return tuple(b for b in self.blocks if not (isinstance(b, Table) and b.behind))
 
     def kind_of(self, block: Block) -> str:
-        """Return the kind of a block, for the template."""
+        """Return the kind of a block (table, figure or graphs), for the template."""
         return type(block).__name__.lower()

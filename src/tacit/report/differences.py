@@ -1,4 +1,4 @@
-"""Comparison of several runs: whether they are comparable, and how they differ."""
+"""Comparison of several runs: whether the runs are comparable, and the paired differences."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _FILES = frozenset(
 
 
 def refusals(runs: Sequence[Run]) -> dict[str, list[str]]:
-    """Return why runs must not be compared, by probe; comparable probes are absent."""
+    """Return the reasons why runs are not comparable, by probe; comparable probes are absent."""
     found = {}
     for probe in probes():
         mine = [run for run in runs if run.probe == probe]
@@ -47,7 +47,7 @@ def refusals(runs: Sequence[Run]) -> dict[str, list[str]]:
 
 
 def _reasons(first: Run, other: Run) -> Iterator[str]:
-    """Yield the differences between two runs in anything but the model."""
+    """Yield each difference between two runs that does not concern the model."""
     both = f"between {first.name} and {other.name}"
     versions = [_versions(run) for run in (first, other)]
     if versions[0] != versions[1]:
@@ -61,7 +61,7 @@ def _reasons(first: Run, other: Run) -> Iterator[str]:
 
 
 def _versions(run: Run) -> str:
-    """Return the versions of Tacit that worked on a run."""
+    """Return the versions of Tacit that computed a run, as text."""
     told = run.manifest.get("versions")
     each = (
         [one.get("tacit") for one in told if isinstance(one, dict)]
@@ -72,21 +72,21 @@ def _versions(run: Run) -> str:
 
 
 def _requested(run: Run, key: str) -> object:
-    """Return a value of a run's request; a vocabulary file is compared by content, as data."""
+    """Return the value of an option in a run; vocabulary files are compared as data."""
     value, data = run.request.get(key), run.manifest.get("data")
     is_file = key == "vocabulary" and isinstance(data, dict) and value in data
     return "a file" if is_file else value
 
 
 def _data(run: Run) -> list[str]:
-    """Return the digests of the data, independent of the files' names."""
+    """Return the sorted digests of a run's data, which do not depend on file names."""
     data = run.manifest.get("data")
     values = data.values() if isinstance(data, dict) else [data]
     return sorted(json.dumps(value, sort_keys=True, default=str) for value in values)
 
 
 def _differing(first: Run, other: Run) -> str:
-    """Return the names of the files whose content only one of the two runs read."""
+    """Return the names of the data files that differ between two runs."""
     told = [run.manifest.get("data") for run in (first, other)]
     data = [each if isinstance(each, dict) else {str(each): each} for each in told]
     names = [
@@ -99,11 +99,11 @@ def _differing(first: Run, other: Run) -> str:
 
 
 def differences(runs: Sequence[Run], only: Collection[str] | None = None) -> Section | None:
-    """Return paired differences between models, with intervals; None if no probe has two runs.
+    """Return the section of paired differences between models; None if no probe has two runs.
 
     Args:
         runs: The runs to compare.
-        only: The probes to compare; all if None.
+        only: The names of the probes to compare; None for all probes.
     """
     import polars as pl
 
@@ -119,11 +119,12 @@ def differences(runs: Sequence[Run], only: Collection[str] | None = None) -> Sec
     paired = Table(
         "paired-differences",
         "Paired differences",
-        "The second model's value minus the first's, over the same questions. Intervals resample "
-        "things or question concepts, the same ones for both models. A difference whose interval "
-        "includes 0 may be due to chance. Candidates: the number of ranked words; chance: the "
-        "value for a random ranking of them. p, Holm: two-sided, from the resamples of the "
-        "interval, corrected over all pairs of models for a figure.",
+        "The second model's value minus the first model's value, over the same questions. "
+        "Intervals resample things or question concepts, the same resamples for both models. A "
+        "difference whose interval includes 0 may be due to chance. Candidates: the number of "
+        "ranked words. Chance: the value for a random ranking of the candidates. p, Holm: the "
+        "two-sided p-value from the resamples of the interval, corrected over all pairs of models "
+        "for one measure.",
         table,
         tuple(_columns(COMPARISON, table)),
     )
@@ -131,7 +132,7 @@ def differences(runs: Sequence[Run], only: Collection[str] | None = None) -> Sec
     return Section(
         id="differences",
         title="Differences",
-        question="How do the models differ, and is the difference more than chance?",
+        question="How do the models differ, and could chance explain the differences?",
         said={},
         blocks=(paired,) if scale.is_empty() else (paired, sizes),
         warnings=tuple(dict.fromkeys(warnings)),
@@ -139,19 +140,19 @@ def differences(runs: Sequence[Run], only: Collection[str] | None = None) -> Sec
 
 
 def all_compared(runs: Sequence[Run]) -> pl.DataFrame:
-    """Return the differences between all pairs of models, with the column ``probe``."""
+    """Return the paired differences of all pairs of models, with the column ``probe``."""
     return _joined(runs, compared_by)
 
 
 def all_scaled(runs: Sequence[Run]) -> pl.DataFrame:
-    """Return the figures over the size of models of all probes, with the column ``probe``."""
+    """Return the results against model size of all probes, with the column ``probe``."""
     return _joined(runs, scaled)
 
 
 def _joined(
     runs: Sequence[Run], table_of: Callable[[Sequence[Run]], pl.DataFrame | None]
 ) -> pl.DataFrame:
-    """Return a table of each probe with several runs, below one another."""
+    """Return one table with the rows of all probes that have several runs."""
     import polars as pl
 
     frames = [
@@ -163,7 +164,7 @@ def _joined(
 
 
 def _by_probe(runs: Sequence[Run]) -> list[list[Run]]:
-    """Return the runs of each probe that has several."""
+    """Return the runs of each probe that has at least two runs."""
     groups = [[run for run in runs if run.probe == probe] for probe in probes()]
     return [mine for mine in groups if len(mine) > 1]
 
@@ -175,14 +176,14 @@ def _columns(spec: TableSpec, table: pl.DataFrame) -> Iterator[Column]:
 
 
 def check_comparable(runs: Sequence[Run], *, force: bool = False) -> None:
-    """Raise if runs differ in more than the model.
+    """Raise if runs of the same probe differ in more than the model.
 
     Args:
         runs: The runs to compare.
         force: Whether to allow such differences.
 
     Raises:
-        RequestError: No probe has two runs; or, unless forced, runs of the same probe differ in
+        RequestError: No probe has two runs; or, without ``force``, runs of the same probe differ in
             their data, their request or the version of Tacit.
     """
     if not any(sum(run.probe == probe for run in runs) > 1 for probe in probes()):

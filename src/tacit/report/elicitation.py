@@ -1,4 +1,4 @@
-"""The elicitation methods of runs as text, and warnings if they differ."""
+"""Text on how answers were elicited in each run, and warnings if runs differ in this method."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def elicitation_text(run: Run) -> str:
-    """Return sentences on the elicitation method, and on unscored or unreadable answers."""
+    """Return sentences on a run's elicitation method, and on unscored or unparsed answers."""
     votes = run.summary.get("votes")
     if votes is None:
         return " ".join((f"Elicitation: {run.elicitation}.", *_unscored(run)))
@@ -23,11 +23,11 @@ def elicitation_text(run: Run) -> str:
 
 
 def skipped_notes(summary: Mapping[str, Any], *, listed: bool = True) -> Iterator[str]:
-    """Yield a sentence on the prompts that were too long; nothing if no prompt was skipped.
+    """Yield a sentence on the skipped prompts, which were too long; nothing if there are none.
 
     Args:
         summary: A run's summary.
-        listed: Whether a run's folder lists the prompts.
+        listed: Whether the run's folder contains a list of the skipped prompts.
     """
     count = summary.get("skipped")
     if count:
@@ -55,13 +55,13 @@ def differing(runs: Sequence[Run]) -> list[str]:
 
 
 def elicitation_notes(summary: Mapping[str, Any], *, listed: bool = True) -> Iterator[str]:
-    """Yield notes on the elicitation method, skipped prompts, and unparsed sampled replies.
+    """Yield notes on a run's elicitation method, skipped prompts, and unparsed sampled replies.
 
-    A run without a recorded elicitation method has no notes.
+    A summary without an elicitation method results in no notes.
 
     Args:
         summary: A run's summary.
-        listed: Whether a run's folder lists the prompts that were skipped.
+        listed: Whether the run's folder contains a list of the skipped prompts.
     """
     if "elicitation" not in summary:
         return
@@ -73,7 +73,7 @@ def elicitation_notes(summary: Mapping[str, Any], *, listed: bool = True) -> Ite
 
 
 def _unparsed(votes: Mapping[str, Any]) -> str:
-    """Return how many sampled replies could not be read as an answer."""
+    """Return how many sampled replies could not be parsed as an answer, as text."""
     cut = f" ({votes['truncated']:,} of them cut off during reasoning)"
     return (
         f"{votes['unparsed']:,} of {several(votes['replies'], 'reply', 'replies')} could not be "

@@ -1,4 +1,4 @@
-"""The terms that the report explains: ``data/glossary.yaml``, as the documentation shows them."""
+"""The terms that the report explains, from the glossary of the documentation."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ class Term:
     """A term of the glossary.
 
     Args:
-        meaning: The definition, in one or two sentences.
-        forms: Other words under which the report finds the term.
-        headings: Words that stand for the term in the heading of a column only.
+        meaning: The definition of the term, in one or two sentences.
+        forms: Other words that the report also explains with this definition.
+        headings: Words that the report explains with this definition only in headings of columns.
     """
 
     meaning: str
@@ -26,17 +26,18 @@ class Term:
 
 @cache
 def glossary() -> dict[str, Term]:
-    """Return all terms by name, in alphabetical order."""
+    """Return all terms of the glossary by name, in alphabetical order."""
     file = resources.files("tacit.data") / "glossary.yaml"
     content = yaml.safe_load(file.read_text(encoding="utf-8"))
     return {name: Term(**entry) for name, entry in content.items()}
 
 
 def meanings(*, headings: bool = False) -> dict[str, str]:
-    """Return the meaning of every form of every term, in lower case.
+    """Return the definition of every word that the report explains, by word in lower case.
 
     Args:
-        headings: Whether to return the words for headings of columns instead.
+        headings: Whether to return the words that are explained only in headings of columns,
+            instead of the other words.
     """
     return {
         form.lower(): term.meaning

@@ -1,4 +1,4 @@
-"""Data of the page: column-oriented, compressed, and encoded without HTML characters."""
+"""The page's data format: column-oriented, compressed, and without HTML characters."""
 
 from __future__ import annotations
 
@@ -20,13 +20,16 @@ _DECIMALS = 4  # decimals of a number in a table behind a row
 
 
 def packed(content: object) -> str:
-    """Return the content as gzipped JSON in base64, which contains no ``<``. Deterministic."""
+    """Return the content as gzipped JSON in base64, which never contains ``<``.
+
+    Equal contents result in identical text.
+    """
     text = json.dumps(content, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
     return base64.b64encode(gzip.compress(text.encode(), 6, mtime=0)).decode()
 
 
 def table_data(table: Table) -> dict[str, Any]:
-    """Return a table in the format of the page's script: columns and their values."""
+    """Return a table in the data format of the page's script: the columns and their values."""
     names = [column.name for column in table.columns]
     wanted = [*names, *(to for to in table.columns_to if to not in names)]
     keys = (table.behind, None if table.details is None else table.details.key)
@@ -54,11 +57,11 @@ def table_data(table: Table) -> dict[str, Any]:
 
 
 def columns_of(frame: pl.DataFrame, *, fine: bool = True) -> list[Any]:
-    """Return the values of each column; columns of repeated strings are dictionary-encoded.
+    """Return the values of each column; columns with repeated strings are dictionary-encoded.
 
     Args:
         frame: The rows.
-        fine: Whether to round numbers to six significant digits; otherwise to four decimals.
+        fine: Whether numbers are rounded to six significant digits; if False, to four decimals.
     """
     import polars as pl
 
@@ -78,7 +81,7 @@ def columns_of(frame: pl.DataFrame, *, fine: bool = True) -> list[Any]:
 
 
 def _whole(values: Sequence[float | None]) -> list[float | int | None]:
-    """Convert whole numbers to integers, and numbers that are not finite to None."""
+    """Convert whole numbers to integers, and infinite numbers to None."""
     return [
         None if v is None or v in (float("inf"), float("-inf")) else int(v) if v == int(v) else v
         for v in values
@@ -86,7 +89,7 @@ def _whole(values: Sequence[float | None]) -> list[float | int | None]:
 
 
 def shared(figures: Sequence[Figure]) -> dict[str, Any]:
-    """Return charts and their data, column-oriented; data that charts share are stored once.
+    """Return charts and their data in columns; data that several charts use are stored once.
 
     Args:
         figures: The charts.

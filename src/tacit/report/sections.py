@@ -1,4 +1,4 @@
-"""A probe's section of the report, created from the probe's declarations."""
+"""The section of a probe in the report, built from the probe's declarations."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ MOST_SCORES = 250_000
 
 
 def section(runs: Sequence[Run], look: Theme | None = None) -> Section:
-    """Return the section of a probe: headlines, sentences, figures and tables.
+    """Return a probe's section of the report: headlines, sentences, graphs, figures and tables.
 
     Args:
         runs: The runs of one probe.
@@ -60,9 +60,9 @@ def section(runs: Sequence[Run], look: Theme | None = None) -> Section:
 
 
 def values_of(name: str, runs: Sequence[Run]) -> tuple[str, ...]:
-    """Return the choices of a filter: the values of the columns that declare the filter.
+    """Return the choices of a filter: the values of the columns that declare this filter.
 
-    If no column declares it, return the values of the columns with the filter's name.
+    If no column declares the filter, the choices are the values of columns with the filter's name.
     """
     shown = [
         (spec.name, column)
@@ -83,7 +83,7 @@ def values_of(name: str, runs: Sequence[Run]) -> tuple[str, ...]:
 
 
 def views(runs: Sequence[Run]) -> Iterator[Table]:
-    """Yield the probe's views, for each model separately."""
+    """Yield the tables of the probe's views, separately for each model."""
     told = declared(probe(runs[0].probe))
     for number, run in enumerate(runs):
         stem = f"{run.probe}-{number}"
@@ -110,7 +110,7 @@ def views(runs: Sequence[Run]) -> Iterator[Table]:
 
 
 def graphs(runs: Sequence[Run], look: Theme) -> Iterator[Graphs]:
-    """Yield the graphs that the probe draws of single things."""
+    """Yield the set of graphs that the probe draws, such as one graph per drawing."""
     found = declared(probe(runs[0].probe)).graphs({run.name: run.findings for run in runs}, look)
     if found is not None:
         graphs = tuple(Graph(labels, svg) for labels, svg in found.graphs)
@@ -119,14 +119,14 @@ def graphs(runs: Sequence[Run], look: Theme) -> Iterator[Graphs]:
 
 
 def figures(runs: Sequence[Run], look: Theme) -> Iterator[Figure]:
-    """Yield the figures that the findings support, each of all models together."""
+    """Yield each figure for which the findings have data; a figure shows all models."""
     told = declared(probe(runs[0].probe))
     for spec, chart in charts(told.figures, shown_of(runs, look)):
         yield figure(runs[0].probe, spec, chart, look.colours)
 
 
 def tables(runs: Sequence[Run]) -> Iterator[Table]:
-    """Yield the declared tables with all models' rows."""
+    """Yield each declared table with the rows of all models."""
     for spec in declared(probe(runs[0].probe)).tables.values():
         found = table_of(spec, runs) if spec.shown else None
         if found is not None:
@@ -134,9 +134,10 @@ def tables(runs: Sequence[Run]) -> Iterator[Table]:
 
 
 def table_of(spec: TableSpec, runs: Sequence[Run]) -> Table | None:
-    """Return a declared table with all models' rows; None if there are none.
+    """Return a declared table with the rows of all models; None without rows.
 
-    At most ``MOST_ROWS`` rows are shown. The description of a longer table states this limit.
+    The table contains at most ``MOST_ROWS`` rows. If rows are omitted, the table's description
+    states the limit.
     """
     import polars as pl
 
@@ -160,12 +161,12 @@ def table_of(spec: TableSpec, runs: Sequence[Run]) -> Table | None:
 
 
 def _rows(spec: TableSpec, run: Run) -> pl.DataFrame | None:
-    """Return a declared table of a run; None if the table is missing."""
+    """Return the rows of a declared table in one run; None if the table is missing."""
     return run.questions if spec.name == QUESTIONS else run.findings.table(spec)
 
 
 def shown_columns(column: Declared, table: pl.DataFrame) -> Iterator[Column]:
-    """Yield a column, named after its filter if it has one, and its interval as a second column."""
+    """Yield a column under its filter's name, if any, and the interval as a second column."""
     if not column.shown or column.kind == "list":
         return
     kind: Kind = "score" if column.kind == "number" else column.kind
@@ -175,7 +176,7 @@ def shown_columns(column: Declared, table: pl.DataFrame) -> Iterator[Column]:
 
 
 def tile(headline: Headline, runs: Sequence[Run]) -> Tile:
-    """Return a headline of all models."""
+    """Return the tile of a headline, with a mark for each model."""
     marks = tuple(mark for run in runs for mark in _marks(headline, run))
     found = next((of for run in runs if (of := _source(headline.table, run))), None)
     if found is None:
@@ -186,7 +187,7 @@ def tile(headline: Headline, runs: Sequence[Run]) -> Tile:
 
 
 def _marks(headline: Headline, run: Run) -> Iterator[Mark]:
-    """Yield the marks of a headline for one model; nothing if its table has no such row."""
+    """Yield a model's marks for a headline; nothing if the model has no such result."""
     found = _source(headline.table, run)
     if found is None:
         return
@@ -197,7 +198,7 @@ def _marks(headline: Headline, run: Run) -> Iterator[Mark]:
 
 
 def _source(name: str, run: Run) -> tuple[TableSpec, pl.DataFrame] | None:
-    """Return a declared table or a view of a run, with its declaration; None if missing."""
+    """Return the declaration and rows of a table or view of a run; None if missing."""
     told = declared(probe(run.probe))
     if name in told.tables:
         spec = told.tables[name]

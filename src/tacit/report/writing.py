@@ -1,4 +1,4 @@
-"""Writing the report: create the sections, pack the data, and fill in the template."""
+"""Writing of the report: create the sections, pack the data, and fill in the template."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ _FOUND = frozenset({"summary", "sha256"})
 
 @dataclass(frozen=True)
 class _RunSection:
-    """A run in the section of requests and manifests."""
+    """The request and the manifest of a run, as text in the last section of the page."""
 
     name: str
     probe: str
@@ -54,18 +54,18 @@ class _RunSection:
 
 
 def write_report(folders: Sequence[Path], path: Path, *, warn: bool = False) -> None:
-    """Write the report of some runs; the same runs always result in the same bytes.
+    """Write the report of some runs; equal runs result in identical bytes.
 
-    Models that ran the same probe on the same data are compared.
+    Models are compared if they ran the same probe on the same data.
 
     Args:
-        folders: The runs' folders, or folders that contain several runs.
+        folders: The folders of runs, or folders that contain several runs.
         path: The file.
-        warn: Whether to compare runs that are not comparable, with a warning. Otherwise these runs
-            are shown without a comparison.
+        warn: Whether to compare even runs that are not comparable, with a warning. If False, runs
+            that are not comparable are shown without a comparison.
 
     Raises:
-        RequestError: A folder contains no run, or a run is named twice.
+        RequestError: A folder contains no run, or one run is given twice.
         DataError: A run is not finished, or is damaged.
         WorkError: The file cannot be written.
     """
@@ -73,7 +73,7 @@ def write_report(folders: Sequence[Path], path: Path, *, warn: bool = False) -> 
 
 
 def page_kind(kind: PageKind) -> Kind:
-    """Return the kind of the pages of ``report``, which recognises an existing page."""
+    """Return the kind of file that ``report`` creates, by which Tacit recognises its own pages."""
     mark = f'content="Tacit {kind} '
 
     def is_own(path: Path) -> bool:
@@ -88,7 +88,7 @@ def report(runs: Sequence[Run], kind: PageKind = "report", *, warn: bool = False
 
     Args:
         runs: The runs.
-        kind: The kind of page, as the page's metadata states it.
+        kind: The kind of page, which the page's metadata states.
         warn: As for :func:`write_report`.
     """
     sections, warnings = _sections(runs, warn=warn)
@@ -115,7 +115,7 @@ def report(runs: Sequence[Run], kind: PageKind = "report", *, warn: bool = False
 
 
 def _policy(*, scripts: Sequence[str], style: str) -> str:
-    """Return the page's content security policy: only these scripts and styles, no downloads."""
+    """Return the page's content security policy: only its own scripts and styles, no downloads."""
     return (
         f"default-src 'none'; script-src {' '.join(map(_source, scripts))}; "
         f"style-src {_source(style)}; img-src blob:; base-uri 'none'; form-action 'none'"
@@ -123,13 +123,13 @@ def _policy(*, scripts: Sequence[str], style: str) -> str:
 
 
 def _source(text: str) -> str:
-    """Return the hash source of an embedded script or style for a content security policy."""
+    """Return the hash of an embedded script or style for the content security policy."""
     digest = hashlib.sha256(text.encode()).digest()
     return f"'sha256-{base64.b64encode(digest).decode()}'"
 
 
 def _edge_rules(sections: Sequence[Section]) -> str:
-    """Return CSS rules for the positions of marks on the scales of tiles."""
+    """Return CSS rules for the positions of the marks on the scales of tiles."""
     marks = [mark for section in sections for tile in section.tiles for mark in tile.marks]
     edges = sorted({edge.partition("-")[::2] for mark in marks for edge in mark.edges})
     return "".join(
@@ -148,9 +148,10 @@ def _sections(runs: Sequence[Run], *, warn: bool) -> tuple[list[Section], list[s
         warnings.append(
             f"{probe.capitalize()}: these runs differ in more than the model ({told}). "
             + (
-                "They are compared anyway (--force), but the results may differ for that reason."
+                "The runs are compared anyway (--force), but their results may differ for these "
+                "reasons."
                 if warn
-                else "They are shown side by side and are not compared."
+                else "The runs are shown side by side and are not compared."
             )
         )
     warnings += differing(runs)
@@ -159,7 +160,7 @@ def _sections(runs: Sequence[Run], *, warn: bool) -> tuple[list[Section], list[s
         kind = number_of(len(taught), "a bundled demo model", "bundled demo models")
         warnings.append(
             f"{_listed(taught)}: {kind}, trained for this purpose with gaps and errors. The "
-            "figures show what Tacit finds; they say nothing about other models."
+            "results illustrate what Tacit finds, and are no evidence about other models."
         )
     sections += [compared] if compared else []
     for probe in probes():
@@ -180,13 +181,13 @@ def _lead(runs: Sequence[Run]) -> str:
 
 
 def _listed(names: Sequence[str]) -> str:
-    """Return names joined with commas and "and"."""
+    """Return names as text, joined with commas and "and"."""
     *others, last = names
     return f"{', '.join(others)} and {last}" if others else last
 
 
 def _example(sections: Sequence[Section]) -> Block | None:
-    """Return the block for the first screen: a graph of single beliefs, or else the first chart."""
+    """Return the block on the first screen: the first set of graphs, else the first chart."""
     blocks = [block for section in sections for block in section.shown]
     graphs: list[Block] = [block for block in blocks if isinstance(block, Graphs)]
     charts: list[Block] = [block for block in blocks if isinstance(block, Figure)]
@@ -194,7 +195,7 @@ def _example(sections: Sequence[Section]) -> Block | None:
 
 
 def without_folders(value: Any) -> Any:  # noqa: ANN401 - YAML
-    """Return a copy without the folders of absolute paths."""
+    """Return a copy of a YAML value in which absolute paths are shortened to file names."""
     if isinstance(value, Mapping):
         return {without_folders(key): without_folders(each) for key, each in value.items()}
     if isinstance(value, str):
@@ -215,9 +216,9 @@ def _run_section(run: Run) -> _RunSection:
 
 
 def _blobs(blocks: Sequence[Block]) -> dict[str, str]:
-    """Return the packed data of the page's script.
+    """Return the packed data that the page's script reads, by name.
 
-    ``page`` is unpacked when the page loads, the rest on demand.
+    The entry ``page`` is unpacked when the page loads; all other entries are unpacked on demand.
     """
     shown = [b for b in blocks if isinstance(b, Table) and b.behind is None]
     pictures = [b for b in blocks if isinstance(b, Graphs)]

@@ -366,8 +366,8 @@ def test_chance_is_drawn_beside_the_ranks_and_told(one: Shown) -> None:
             in words
         )
     words = joined_text(figure(FIGURES["elicitation"](one)))
-    assert "chance level of mAP and number of candidates: vocabulary" in words
-    assert "among 20,000; sensible" in words
+    assert "chance level of mAP, by set of candidates: vocabulary: " in words
+    assert "among 20,000 candidates; sensible" in words
     assert "ranks are among 19,998 candidates" in joined_text(
         figure(FIGURES["retrieval_examples"](one))
     )

@@ -114,9 +114,10 @@ def test_sentences_tell_the_main_figures() -> None:
     ends = f"95 % CI {row['mrr_low']:.3f} to {row['mrr_high']:.3f}"
     text = " ".join(told).replace("\N{NO-BREAK SPACE}", " ")
     assert f"{row['mrr']:.3f} ({ends}) given 1 property" in text
-    assert f"among 19,998 candidate words (chance level {row['chance_mrr']:.3f})." in text
-    assert "2 candidates have several tokens; the score is the sum" in text
-    assert "3 candidates could not be scored and are left out." in text
+    assert "of the concept among 19,998 candidate words is " in text
+    assert f"for random ranks, the mean is {row['chance_mrr']:.3f}." in text
+    assert "2 candidates have several tokens; the score of such a candidate is the sum" in text
+    assert "3 candidates could not be scored and are excluded from the rankings." in text
     assert all(each.endswith(".") for each in (*told, *notes(FINDINGS)))
 
 
@@ -151,8 +152,10 @@ def test_concepts_of_several_tokens_are_told(split: int, verb: str | None) -> No
     vocabulary = {"name": "concepts", "words": 9, "not_own": split, "own_left_out": 3}
     summary = {**FINDINGS.summary, "vocabulary": vocabulary}
     told = " ".join(sentences(replace(FINDINGS, summary=summary)))
-    assert (f"{split} of them {verb} not a single token of the model." in told) == bool(split)
-    assert ("rank low for that reason alone" in told) == bool(split)
+    assert (
+        f"{split} of the candidate words {verb} not a single token of the model." in told
+    ) == bool(split)
+    assert ("rank low for this reason alone" in told) == bool(split)
 
 
 def test_the_share_of_namings_is_told() -> None:
@@ -180,11 +183,11 @@ def test_what_was_dropped_and_counted_is_told() -> None:
     for sentence in (
         "Retrieval ranks 4 candidate words (vocabulary: file, wording blank-last).",
         (
-            "1 of them is not a single token of the model; 1,200 of the model's own words are not "
-            "in the file."
+            "1 of the candidate words is not a single token of the model; 1,200 of the words that "
+            "are a single token of the model are not in the file of candidates."
         ),
         "8 of 10 properties can be stated in a prompt.",
-        "Properties left out, by reason: names its concept (2).",
+        "Numbers of properties left out, by reason: names its concept (2).",
         "Properties worded by the feature instead of its first alternative: no wording (3).",
         "Rows of the norms with incomplete counts: alternatives without participants (2).",
         "Responses: counted by the feature (5).",

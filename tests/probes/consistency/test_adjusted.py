@@ -119,12 +119,16 @@ UP, FLAT, DOWN = (0.1, 0.3), (-0.1, 0.1), (-0.3, -0.1)
     [
         (UP, UP, "Higher background scores predict correct answers: "),
         (DOWN, DOWN, "Higher background scores predict incorrect answers: "),
-        (UP, FLAT, "but not among questions with equally many facts, so the number of facts may"),
+        (
+            UP,
+            FLAT,
+            "but not among questions with equal numbers of facts, so the number of facts may",
+        ),
         (UP, DOWN, "because the plain and the adjusted lift disagree: "),
         (FLAT, UP, "There is no clear evidence that background scores predict correct answers, "),
         (FLAT, FLAT, "There is no evidence that background scores predict correct answers: "),
-        (UP, None, "go with correct answers, without adjustment for the number of facts: "),
-        (FLAT, None, "There is no evidence that background scores predict correct answers, with"),
+        (UP, None, "higher background scores are associated with correct answers: "),
+        (FLAT, None, "facts, there is no evidence that background scores predict correct answers"),
     ],
 )
 def test_the_verdict_uses_the_adjusted_test(

@@ -499,7 +499,7 @@ def test_a_relation_that_one_model_was_not_asked_about_is_an_empty_row() -> None
     figure = svg(figures.consistency_by_relation(Shown(both, {}, Theme())))
     assert texts(figure).count("Causes") == 2
     assert texts(figure).count(DASH) == 3
-    assert "empty row: not among the relations of that model" in joined_text(figure)
+    assert "empty row: the model's results do not include the relation" in joined_text(figure)
     assert "empty row" not in joined_text(svg(figures.consistency_by_relation(shown("one", "two"))))
 
 

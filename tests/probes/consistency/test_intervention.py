@@ -123,7 +123,10 @@ def test_missing_answers_leave_the_pair_out() -> None:
         found.tables["answers_in_context"].filter(anchor="q3", condition="true").row(0, named=True)
     )
     assert (told["choice"], told["right"]) == (None, None)
-    assert any("without a pair of answers: true 1, false 0" in s for s in sentences(found.summary))
+    assert any(
+        "(with and without facts), by condition: true 1, false 0" in s
+        for s in sentences(found.summary)
+    )
 
 
 def test_without_the_option_nothing_else_is_asked_or_found() -> None:
@@ -191,5 +194,7 @@ def test_the_sentences_give_change_interval_and_p() -> None:
         )
         for s in told
     ), told
-    assert any("so that the answer cannot be copied (n = 6), by 0.0 points" in s for s in told)
+    assert any(
+        "cannot be copied (n = 6), the facts change the accuracy by 0.0 points" in s for s in told
+    )
     assert any("A context states at most 5 facts" in note for note in notes({**found.summary}))

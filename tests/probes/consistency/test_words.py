@@ -70,7 +70,7 @@ def test_all_questions_right_or_all_wrong(right: bool, side: str) -> None:  # no
     [
         ((1.0, 0.0), ", because the model answers every background question with yes."),
         ((0.0, 1.0), ", because the model answers every background question with no."),
-        ((0.5, 0.5), ". It cannot predict"),
+        ((0.5, 0.5), ". A constant background score cannot predict"),
     ],
 )
 def test_a_background_score_that_is_always_the_same(
@@ -87,7 +87,9 @@ def test_a_perfect_ranking() -> None:
     """It is not too few questions: the sentence has the p-value of 40 independent ones."""
     sentence = words_of([True] * 15 + [False] * 25, FALLING)
     assert sentence.startswith("Every correctly answered question has a higher background score")
-    assert "a lift of 1.000 over 40 anchor questions, 15 of them answered correctly" in sentence
+    assert (
+        "a lift of 1.000 over 40 anchor questions, 15 of which are answered correctly" in sentence
+    )
     assert sentence.endswith("the permutation test gives p = 0.005.")
 
 
@@ -95,7 +97,7 @@ def test_one_question_concept() -> None:
     """It does not show how concepts differ."""
     right = [True, False, True, True] * 10
     sentence = words_of(right, FALLING, [1] * 40)
-    assert sentence.startswith("All 40 anchor questions share one question concept")
+    assert sentence.startswith("All 40 anchor questions have the same question concept")
     assert "interval" not in sentence
 
 
@@ -104,7 +106,7 @@ def test_few_question_concepts() -> None:
     right = [number % 3 > 0 for number in range(40)]
     few, enough = (words_of(right, FALLING, [at % n for at in range(40)]) for n in (9, 10))
     assert few.startswith("There are too few question concepts to test")
-    assert few.endswith("An interval requires 10 question concepts.")
+    assert few.endswith("An interval of the lift requires 10 question concepts.")
     assert "95" not in few
     assert "95\N{NO-BREAK SPACE}% CI" in enough
     assert "too few" not in enough
@@ -115,7 +117,9 @@ def test_too_few_questions_have_no_interval() -> None:
     right = [number not in {9, 14, 26} for number in range(28)]
     sentence = words_of(right, FALLING[:28])
     assert sentence.startswith("There are too few anchor questions to test")
-    assert "a lift of 0.371 over 28 anchor questions, 25 of them answered correctly." in sentence
+    assert (
+        "a lift of 0.371 over 28 anchor questions, 25 of which are answered correctly." in sentence
+    )
     assert "95" not in sentence
 
 

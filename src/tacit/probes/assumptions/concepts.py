@@ -24,18 +24,18 @@ _CONCEPTS = TableSpec(
     "Concepts and their prompts",
     "",
     columns=(
-        Column("concept", "concept", meaning="The concept, as the norms write it."),
+        Column("concept", "concept", meaning="The concept, spelled as in the norms."),
         *(
             Column(
                 f"rank_{n}",
                 f"rank, {n}",
                 "count",
-                f"The rank of the concept given {n} of its properties.",
+                f"The rank of the concept, given {n} of its properties.",
             )
             for n in NUMBERS
         ),
         Column(
-            "best_word", "best response", "count", "The best rank of any of people's responses."
+            "best_word", "best response", "count", "The best rank of any response that people gave."
         ),
     ),
 )

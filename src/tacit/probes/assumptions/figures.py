@@ -91,9 +91,9 @@ def retrieval(shown: Shown) -> Chart | None:
     ]
     title = titled(
         f"Retrieving a concept from its properties{_named(table['of'].unique())}",
-        "means over concepts: the reciprocal rank of the concept's word among the candidates, its "
-        "probability among all possible continuations, and its probability among the candidates "
-        f"only{sentences.whole_sentences(shown)}",
+        "means over concepts: the reciprocal rank of the concept's word among the candidates, the "
+        "word's probability among all possible continuations, and the word's probability among the "
+        f"candidates only{sentences.whole_sentences(shown)}",
         sentences.retrieval_chance(table),
         f"properties: most frequently named first; bands: {shown.intervals()}",
         f"{counted(table['concepts'], 'concept')}{sentences.unwritable(table)}; {wordings(table)}",
@@ -126,8 +126,8 @@ def retrieval_categories(shown: Shown) -> Chart | None:
     ]
     title = titled(
         "Retrieving a concept from properties of one category",
-        "only concepts with at least k properties of the category count at k, so there are fewer "
-        "concepts at larger k",
+        "the means at k include only concepts with at least k properties of the category, so they "
+        "include fewer concepts at larger k",
         f"properties: most frequently named first; bands: {shown.intervals()}; {wordings(table)}",
         sentences.retrieval_chance(table),
     )
@@ -168,10 +168,10 @@ def retrieval_orders(shown: Shown) -> Chart | None:
     ]
     title = titled(
         "Retrieving a concept, by selection and order of its properties",
-        "top: the concept's most frequently named properties; bottom: its least frequently named; "
+        "top, bottom: the properties that people named most or least frequently for the concept, "
         "stated by decreasing or increasing production frequency",
-        f"random: mean over each concept's draws, then over concepts; band: {shown.intervals()}"
-        * ("random" in orders),
+        "random: mean over the random orders of each concept, then over concepts; band: "
+        f"{shown.intervals()}" * ("random" in orders),
         sentences.retrieval_chance(table),
         f"{counted(table['concepts'], 'concept')}{sentences.unwritable(table)}; {wordings(table)}",
     )
@@ -233,8 +233,8 @@ def ablation(shown: Shown) -> Chart | None:
             panels.append([_lanes(rows, name, heading, _relations([rows]), shown, words)])
     title = titled(
         f'Elicitation with and without "Everyone knows that"{_named(shown.labels.values())}',
-        "difference: without minus with (above 0: better without), over the same n prompts; lines: "
-        f"{shown.intervals()}",
+        "difference: the value without the preface minus the value with the preface, over the same "
+        f"n prompts (above 0: better without); lines: {shown.intervals()}",
         _SETS,
         _RANKS,
     )
@@ -284,9 +284,9 @@ def favoured(shown: Shown) -> Chart | None:
     ]
     title = titled(
         "The words that a model favours, whatever the concept",
-        "share of a relation's prompts in which a word ranks first in the whole vocabulary "
-        f"(n = {spread(table['prompts'].to_list())}); the {MOST} most frequent words; tick: share "
-        f"in which the word is also one of people's responses; {preface}",
+        "share of a relation's prompts in which a word ranks first in the whole vocabulary (n = "
+        f"{spread(table['prompts'].to_list())}); the {MOST} most frequent words; tick: share in "
+        f"which the word ranks first and is one of people's responses; {preface}",
     )
     return page(title, *panels)
 

@@ -127,7 +127,7 @@ _PROBABILITY = Column(
     "probability",
     "probability",
     "percent",
-    "The mean probability of the correct word.",
+    "The mean probability of the concept's word.",
     ("probability_low", "probability_high"),
 )
 _RETRIEVAL = (
@@ -135,33 +135,48 @@ _RETRIEVAL = (
     Column("mrr", "MRR", "score", "The mean of 1/rank.", ("mrr_low", "mrr_high")),
     Column("chance_mrr", "chance", "score", "The MRR of random ranks."),
     _PROBABILITY,
-    Column("first", "first", "percent", "The share of concepts with rank 1."),
-    Column("concepts", "n", "count", "How many concepts have a rank."),
+    Column("first", "first", "percent", "The share of concepts that rank first."),
+    Column("concepts", "n", "count", "How many concepts have a defined rank."),
 )
 _RESPONSES = (
-    Column("word", "people", meaning="A response of people."),
-    Column("frequency", "frequency", meaning="How many people gave it."),
-    Column("candidate", "model", meaning="A candidate of the model, the best first."),
+    Column("word", "people", meaning="A response that people gave."),
+    Column("frequency", "frequency", meaning="The number of people who gave the response."),
+    Column("candidate", "model", meaning="The candidates of the model, the most probable first."),
     Column("probability", "probability", meaning="The candidate's probability."),
 )
 _RELATIONS = (
     Column("relation", "relation", meaning="The relation of the prompts."),
-    Column("prompts", "prompts", "count", "How many prompts have a ranked response."),
-    Column("map", "mAP\nvocab", "score", "Over the vocabulary.", ("map_low", "map_high")),
-    Column("chance_map", "chance", "score", "The mAP of random rankings of the vocabulary."),
-    Column("sensible", "mAP\nsens", "score", "Over the sensible words."),
+    Column(
+        "prompts", "prompts", "count", "The number of prompts with at least one ranked response."
+    ),
+    Column(
+        "map",
+        "mAP\nvocab",
+        "score",
+        "The mAP over all words of the vocabulary.",
+        ("map_low", "map_high"),
+    ),
+    Column(
+        "chance_map",
+        "chance",
+        "score",
+        "The mAP of random rankings of all words in the vocabulary.",
+    ),
+    Column("sensible", "mAP\nsens", "score", "The mAP over the sensible words."),
     Column(
         "chance_sensible", "chance", "score", "The mAP of random rankings of the sensible words."
     ),
-    Column("spearman", "rho", "score", "The agreement with people."),
-    Column("used", "n of\nrho", "count", "How many prompts have a rho."),
+    Column(
+        "spearman", "rho", "score", "Spearman's rho between production frequency and probability."
+    ),
+    Column("used", "n of\nrho", "count", "The number of prompts for which rho is defined."),
 )
 _PRINCE = (
     Column("text", "text", meaning="The prompt."),
     Column(
         "best",
         "best candidates [probability]",
-        meaning="The best first; *: a word that Prince lists.",
+        meaning="The most probable candidates; * marks a word that Prince lists.",
     ),
 )
 

@@ -48,27 +48,29 @@ class NormsOptions:
     )
     corrections: Path | None = option(
         None,
-        help="A file of your own wordings of properties: a table or YAML with concept, feature "
-        "and wording.",
+        help="A file of your own wordings of properties: a table or a YAML file with concept, "
+        "feature and wording.",
     )
     articles: Literal["fixed", "candidate"] = option(
         "fixed",
-        help="The article in retrieval prompts: fixed (always A) or candidate (a or an, whichever "
-        "fits the candidate).",
+        help="The article in retrieval prompts: fixed (always A) or candidate (a or an, according "
+        "to the candidate word).",
     )
     concepts: Literal["paper", "tagged", "all"] = option(
         "paper",
         help=(
-            "paper: one-word concepts without a sense tag. tagged: also those with a tag, which is "
-            "removed (seal_(animal)). all: in elicitation, also concepts of several words."
+            "The concepts to use: paper (one-word concepts without a sense tag), tagged (also "
+            "concepts with a sense tag, such as seal_(animal), whose tag is removed) or all (in "
+            "elicitation, also concepts of several words)."
         ),
     )
     responses: Literal["people", "feature", "first"] = option(
         "people",
         help=(
-            "Which wordings of a feature count in elicitation: people (every wording, with the "
-            "number of people who gave it), feature (every wording, with the feature's frequency) "
-            "or first (the first wording, with the feature's frequency)."
+            "The wordings of a feature that count as responses in elicitation: people (every "
+            "wording, with the number of people who used the wording), feature (every wording, "
+            "with the frequency of the feature) or first (only the first wording, with the "
+            "frequency of the feature)."
         ),
     )
     least: int = option(
@@ -101,23 +103,24 @@ class AssumptionsOptions(NormsOptions):
         "shared",
         metavar="shared|own|concepts|FILE",
         help=(
-            "Candidates in retrieval: shared (words that are one token in every model), own (words "
-            "that are one token in each model), concepts (the concepts of the norms), or a FILE "
-            "with one word per line."
+            "Candidates in retrieval: shared (words that are one token in every model), own (for "
+            "each model, the words that are one token in this model), concepts (the concepts of "
+            "the norms) or a FILE with one word per line."
         ),
         data=_of_vocabulary,
     )
     wording: Literal["blank-last", "sentence", "both"] = option(
         "blank-last",
-        help="Wording of the retrieval prompts for causal models: blank-last (the prompt ends "
-        "with the blank), sentence (as for masked models), or both.",
+        help="Wording of the retrieval prompts for causal models: blank-last (the prompt ends with "
+        "the blank), sentence (the same prompts as for masked models) or both.",
     )
     orders: Literal["all", "main"] = option(
         "all",
         help=(
-            "Orders of properties: main (most frequent first; faster), or all (also least "
-            "frequent, increasing, and random)."
+            "Orders of the properties in a prompt: main (only the most frequent first, which is "
+            "faster) or all (also the least frequent properties, increasing frequency, and random "
+            "orders)."
         ),
     )
-    top: int = option(20, help="Number of best candidates to store for each ranking.", least=1)
-    seed: int = option(0, help="Seed of the random orders of properties.")
+    top: int = option(20, help="Number of the best candidates to store for each ranking.", least=1)
+    seed: int = option(0, help="Random seed of the random orders of properties.")

@@ -160,7 +160,8 @@ class Assumptions:
 
     name: ClassVar[str] = "assumptions"
     summary: ClassVar[str] = (
-        "Test whether a model shares people's stereotypic tacit assumptions about concepts."
+        "Test whether a model shares people's stereotypic tacit assumptions about everyday "
+        "concepts."
     )
     title: ClassVar[str] = "Assumptions"
     question: ClassVar[str] = (

@@ -41,7 +41,7 @@ def wordings(table: pl.DataFrame) -> str:
     """Return a caption text on the wording of the retrieval prompts."""
     kinds = table["wording"].unique(maintain_order=True).to_list()
     if len(kinds) > 1:
-        return "the wording is given after the model's name"
+        return "the wording of the prompts follows the model's name in brackets"
     text = load_templates().retrieval.get(kinds[0], "")
     shown = text.replace("{A}", "A").replace("{a}", "a").replace("{properties}", "has fur")
     return f"wording: {kinds[0]}" + (f" ({shown})" if shown else "")
@@ -82,7 +82,7 @@ def retrieval_chance(table: pl.DataFrame) -> str:
     if len(told) == 1:
         return f"{dotted}, {next(iter(told)).removeprefix('chance ')}"
     listed = "; ".join(f"{', '.join(of)}: {text}" for text, of in told.items())
-    return f"{dotted}; {listed}; ranks among different candidates are not comparable"
+    return f"{dotted}; {listed}; ranks among different sets of candidates are not comparable"
 
 
 def unwritable(table: pl.DataFrame) -> str:
@@ -100,7 +100,7 @@ def whole_sentences(shown: Shown) -> str:
         for model, kind in shown.summaries("kind")
         for wording in dict(shown.summaries("wordings")).get(model, ())
     ):
-        return " (the only one for a causal model in the wording sentence)"
+        return " (for a causal model in the wording sentence, only the latter probability is known)"
     return ""
 
 
@@ -128,8 +128,8 @@ def elicitation_chance(shown: Shown) -> str:
         counts = part["candidates"].drop_nulls().to_list()
         levels = [f"{level:.3f}" for level in sorted(part["chance_map"].drop_nulls())]
         between = " to ".join(dict.fromkeys((*levels[:1], *levels[-1:])))
-        told.append(f"{over} {between} among {spread(counts)}")
-    return f"chance level of mAP and number of candidates: {'; '.join(told)}"
+        told.append(f"{over}: {between} among {spread(counts)} candidates")
+    return f"chance level of mAP, by set of candidates: {'; '.join(told)}"
 
 
 def elicitation_left_out(shown: Shown) -> Iterator[str]:
@@ -149,15 +149,18 @@ def elicitation_left_out(shown: Shown) -> Iterator[str]:
         ]
         if told:
             listed = ", ".join(told)
-            yield f"responses left out because the model ranks no spelling of them: {listed}"
+            yield (
+                "people's responses left out because no spelling of the response is ranked: "
+                f"{listed}"
+            )
     ranks = shown.table("agreement")
     if ranks is not None:
         ranks, _ = with_preface(ranks)
         sums = ranks.group_by("model").agg(pl.col("too_few", "constant").sum())
         few, same = (spread(sums[name].to_list()) for name in ("too_few", "constant"))
         yield (
-            f"prompts without rho: {few} with fewer than 3 ranked responses, {same} with constant "
-            "production frequencies or probabilities"
+            f"prompts for which Spearman's rho is undefined: {few} with fewer than 3 ranked "
+            f"responses, {same} with constant production frequencies or probabilities"
         )
 
 
@@ -170,12 +173,14 @@ def headline(findings: Findings) -> str | None:
     first, last = mine[0], mine[-1]
     given = several(first["n"], "property", "properties")
     candidates = several(first["candidates"], "candidate")
-    chance = f"; the chance level is {score(first['chance_mrr'])} among {candidates}."
+    chance = (
+        f"; the chance level is {score(first['chance_mrr'])} for random ranks among {candidates}."
+    )
     if first["concepts"] != last["concepts"]:
         return (
-            f"The mean reciprocal rank is {_estimate(first, 'mrr', 'concepts')} given {given} and "
-            f"{_estimate(last, 'mrr', 'concepts')} given {last['n']:,}"
-            f"{_paired(findings, first, last)}{chance}"
+            f"The mean reciprocal rank of the concept is {_estimate(first, 'mrr', 'concepts')} "
+            f"given {given} and {_estimate(last, 'mrr', 'concepts')} given "
+            f"{last['n']:,}{_paired(findings, first, last)}{chance}"
         )
     most = f" and {_estimate(last, 'mrr')} given {last['n']:,}" if last is not first else ""
     return (
@@ -236,10 +241,11 @@ def notes(findings: Findings) -> Iterator[str]:
         )
     if any(not table.is_empty() for table in findings.tables.values()):
         yield (
-            "Ranks are pessimistic: candidates that are tied with the correct word rank above it. "
-            "A word that the model cannot write has no rank and is left out of means; the tables "
-            f"count such words. A mean over zero cases is {UNDEFINED}, not 0. The chance level is "
-            "the MRR or the mAP of random rankings of the same candidates."
+            "Ranks are pessimistic: a candidate that is tied with the correct word ranks above the "
+            "correct word. A word that the model cannot write has no rank, and means exclude words "
+            f"without a rank; the tables count such words. A mean over zero cases is {UNDEFINED}, "
+            "not 0. The chance level is the MRR or the mAP of random rankings of the same "
+            "candidates."
         )
 
 
@@ -248,21 +254,25 @@ def ranking_notes(summary: Mapping[str, Any]) -> Iterator[str]:
     if summary.get("several"):
         yield (
             f"{several(summary['several'], 'candidate has', 'candidates have')} several tokens; "
-            "the score is the sum of the tokens' log-probabilities"
+            "the score of such a candidate is the sum of the tokens' log-probabilities"
         )
     if summary.get("missing"):
         missing = summary["missing"]
         verb = number_of(missing, "is", "are")
-        yield f"{several(missing, 'candidate')} could not be scored and {verb} left out"
+        yield (
+            f"{several(missing, 'candidate')} could not be scored and {verb} excluded from the "
+            "rankings"
+        )
 
 
 def _asked(summary: Mapping[str, Any]) -> Iterator[str]:
     if {"concepts", "retrieval_prompts", "elicitation_prompts"} <= summary.keys():
         yield (
-            f"It was given {several(summary['retrieval_prompts'], 'retrieval prompt')}, which ask "
-            f"for a concept by 1 to 10 of its properties ({several(summary['concepts'], 'concept')}"
-            f"), and {several(summary['elicitation_prompts'], 'elicitation prompt')}, which ask "
-            "for the properties of a concept."
+            f"The model was given {several(summary['retrieval_prompts'], 'retrieval prompt')} for "
+            f"{several(summary['concepts'], 'concept')}, which state 1 to 10 properties of a "
+            "concept and ask for the concept, and "
+            f"{several(summary['elicitation_prompts'], 'elicitation prompt')}, which ask for the "
+            "properties of a concept."
         )
     wordings = summary.get("wordings", ())
     if wordings:
@@ -278,16 +288,16 @@ def _asked(summary: Mapping[str, Any]) -> Iterator[str]:
         split = vocabulary.get("not_own", 0)
         if vocabulary["name"] == "concepts" and split:
             yield (
-                f"{split:,} of them {number_of(split, 'is', 'are')} not a single token of the "
-                "model. A word of several tokens gets the sum of their log-probabilities, so it "
-                "tends to rank low for that reason alone."
+                f"{split:,} of the candidate words {number_of(split, 'is', 'are')} not a single "
+                "token of the model. The score of a word of several tokens is the sum of the "
+                "tokens' log-probabilities, so such words tend to rank low for this reason alone."
             )
         if vocabulary["name"] == "file":
             unlisted = vocabulary["own_left_out"]
             yield (
-                f"{split:,} of them {number_of(split, 'is', 'are')} not a single token of the "
-                f"model; {unlisted:,} of the model's own words "
-                f"{number_of(unlisted, 'is', 'are')} not in the file."
+                f"{split:,} of the candidate words {number_of(split, 'is', 'are')} not a single "
+                f"token of the model; {unlisted:,} of the words that are a single token of the "
+                f"model {number_of(unlisted, 'is', 'are')} not in the file of candidates."
             )
 
 
@@ -303,8 +313,9 @@ def _retrieval(findings: Findings) -> Iterator[str]:
         ]
         words = several(mine[0]["candidates"], "candidate word")
         yield (
-            f"In the wording {wording}, the mean reciprocal rank of the concept (1: always first) "
-            f"is {_listed(told)}, among {words} (chance level {score(mine[0]['chance_mrr'])})."
+            f"In the wording {wording}, the mean reciprocal rank of the concept among {words} is "
+            f"{_listed(told)}. If the concept always ranked first, the mean would be 1; for random "
+            f"ranks, the mean is {score(mine[0]['chance_mrr'])}."
         )
 
 
@@ -316,7 +327,8 @@ def _elicitation(findings: Findings) -> Iterator[str]:
     ]
     if mean:
         yield (
-            f"The mean average precision of people's responses in its ranking is {_listed(mean)}."
+            "The mean average precision of people's responses in the model's ranking is "
+            f"{_listed(mean)}."
         )
     ranked = findings.tables["elicitation_by_relation"].drop_nulls("candidates")
     told = {
@@ -358,7 +370,7 @@ def _properties(counts: Mapping[str, int], namings: Mapping[str, int]) -> Iterat
         told += f", with {percent(1 - namings['left_out'] / namings['all'])} of all namings,"
     yield f"{told} can be stated in a prompt."
     if reasons:
-        yield f"Properties left out, by reason: {reasons}."
+        yield f"Numbers of properties left out, by reason: {reasons}."
 
 
 def _counted(what: str, counts: Mapping[str, int]) -> Iterator[str]:

@@ -10,17 +10,18 @@ _WORDING = Column(
 _ORDER = Column(
     "order",
     "order",
-    meaning="The stated properties (top: most frequent; bottom: least frequent) and their order "
-    "(decreasing or increasing production frequency); or random, the mean over a concept's random "
-    "draws; or one draw, such as random-2-5.",
+    meaning="The selection of properties (top: most frequent; bottom: least frequent) and their "
+    "order (decreasing or increasing production frequency). The value random is the mean over a "
+    "concept's random orders; random-2-5 is a single random order.",
 )
 _CATEGORY = Column(
     "category",
     "category",
-    meaning="The category of the stated properties; null if all categories are used.",
+    meaning="The category of the stated properties; null if properties of all categories are "
+    "stated.",
 )
-_N = Column("n", "properties", "count", "The number of properties in the prompt.")
-_CONCEPT = Column("concept", "concept", meaning="The concept, as the norms write it.")
+_N = Column("n", "properties", "count", "The number of properties that the prompt states.")
+_CONCEPT = Column("concept", "concept", meaning="The concept, spelled as in the norms.")
 _RELATION = Column("relation", "relation", meaning="The relation of the prompt.")
 _PREFACE = Column(
     "preface",
@@ -31,8 +32,8 @@ _PREFACE = Column(
 _OVER = Column(
     "over",
     "candidates",
-    meaning="The words that are ranked: vocabulary (all words) or sensible (people's completions "
-    "of the relation for any concept).",
+    meaning="The set of ranked words: vocabulary (all words) or sensible (words with which people "
+    "completed the relation for any concept).",
 )
 _TEXT = Column("text", "prompt", meaning="The prompt.")
 _PLACE = Column("place", "place", "count", "The candidate's rank, from 1.")
@@ -41,8 +42,8 @@ _RANK = Column(
     "rank",
     "rank",
     "count",
-    "How many candidates, the target included, are at least as probable as the target; null if the "
-    "target is not a candidate or the model cannot write it.",
+    "The number of candidates, the target included, that are at least as probable as the target; "
+    "null if the target is not a candidate or the model cannot write the target.",
 )
 _OF = Column("candidates", "candidates", "count", "The number of ranked candidates.")
 _LOGPROB = Column("logprob", "log-probability (nats)", "nats", "The word's log-probability.")
@@ -50,7 +51,7 @@ _RENORMALISED = Column(
     "renormalised",
     "among candidates (nats)",
     "nats",
-    "The word's log-probability, normalised over the candidates only.",
+    "The log-probability of the word, normalised over the candidates only.",
 )
 _PROMPTS = Column("prompts", "prompts", "count", "The number of prompts.")
 
@@ -64,24 +65,31 @@ def _mean(name: str, heading: str, meaning: str, kind: str = "score", **more: st
 ASKED = TableSpec(
     QUESTIONS,
     "Prompts",
-    "One row per ranked text and vocabulary.",
+    "One row per ranking: a prompt and the vocabulary that the model ranks.",
     keys=2,
     columns=(
-        Column("text", "prompt", meaning="The text whose vocabulary is ranked."),
+        Column("text", "prompt", meaning="The prompt for which the vocabulary is ranked."),
         Column("words", "words", "count", "The size of the vocabulary."),
         Column(
             "normaliser",
             "normaliser (nats)",
             "nats",
-            "The logarithm of the candidates' total probability.",
+            "The logarithm of the total probability of all candidates.",
         ),
-        Column("several", "several tokens", "count", "Candidates of more than one token."),
-        Column("missing", "missing", "count", "Candidates that the model cannot write."),
+        Column(
+            "several",
+            "several tokens",
+            "count",
+            "The number of candidates that have more than one token.",
+        ),
+        Column(
+            "missing", "missing", "count", "The number of candidates that the model cannot write."
+        ),
         Column(
             "top",
             "best candidates",
             "list",
-            "The best candidates, each with its log-probability in nats.",
+            "The most probable candidates, each with the log-probability in nats.",
         ),
     ),
     shown=False,
@@ -89,20 +97,21 @@ ASKED = TableSpec(
 RETRIEVAL = TableSpec(
     "retrieval",
     "Which concept has these properties?",
-    "The rank of the concept among the candidates, one row per prompt.",
+    "The rank of the concept among the candidates, with one row per prompt.",
     keys=7,
     columns=(
         *(_WORDING, _ORDER, _CATEGORY, _CONCEPT),
         Column("word", "word", meaning="The correct word."),
         *(_N, _TEXT, _RANK, _OF, _LOGPROB, _RENORMALISED),
-        Column("tokens", "tokens", "count", "The number of tokens of the word."),
+        Column("tokens", "tokens", "count", "The number of tokens of the concept's word."),
     ),
     shown=False,
 )
 RETRIEVAL_TOP = TableSpec(
     "retrieval_top",
     "Best candidates of retrieval",
-    "The best candidates of each prompt in the order of Figure 2.",
+    "The most probable candidates of each prompt, for the order of properties in Figure 2 of the "
+    "paper.",
     keys=4,
     columns=(*(_CONCEPT, _N, _WORDING, _PLACE, _WORD, _LOGPROB, _RENORMALISED),),
     shown=False,
@@ -110,12 +119,12 @@ RETRIEVAL_TOP = TableSpec(
 RETRIEVAL_SCORES = TableSpec(
     "retrieval_scores",
     "Scores of all concepts",
-    "The log-probability of every concept's word in each prompt of Figure 2. Ranks among any "
-    "subset of the concepts can be computed from these scores.",
+    "The log-probability of the word of every concept in each prompt of Figure 2 of the paper. "
+    "Ranks among any subset of the concepts can be computed from these log-probabilities.",
     keys=4,
     columns=(
         *(_WORDING, _CONCEPT, _N),
-        Column("word", "word", meaning="The word of one of the concepts."),
+        Column("word", "word", meaning="The word of one of the ranked concepts."),
         _LOGPROB,
     ),
     shown=False,
@@ -123,16 +132,17 @@ RETRIEVAL_SCORES = TableSpec(
 ELICITATION = TableSpec(
     "elicitation",
     "People's responses and their ranks",
-    "The rank of each of people's responses among the candidates.",
+    "The rank of each response that people gave, among the candidates.",
     keys=6,
     columns=(
         *(_CONCEPT, _RELATION, _PREFACE, _TEXT, _OVER),
         Column("word", "response", meaning="The response."),
-        Column("frequency", "people", "count", "How many people gave the response."),
+        Column("frequency", "people", "count", "The number of people who gave the response."),
         Column(
             "spelling",
             "spelling",
-            meaning="The spelling that is ranked; null if no spelling is a candidate.",
+            meaning="The spelling of the response that is ranked; null if no spelling is a "
+            "candidate.",
         ),
         *(_RANK, _OF, _LOGPROB),
     ),
@@ -141,7 +151,7 @@ ELICITATION = TableSpec(
 ELICITATION_TOP = TableSpec(
     "elicitation_top",
     "Best candidates of elicitation",
-    "The best candidates of each prompt.",
+    "The most probable candidates of each elicitation prompt.",
     keys=5,
     columns=(_CONCEPT, _RELATION, _PREFACE, _OVER, _PLACE, _WORD, _LOGPROB),
     shown=False,
@@ -149,12 +159,17 @@ ELICITATION_TOP = TableSpec(
 PRINCE = TableSpec(
     "prince",
     "Prince's examples (Table 3 of Weir et al. 2020)",
-    "The best candidates for the prompts of Prince's paper. Prince's: whether the word is in her "
-    "paper.",
+    "The most probable candidates for the prompts of Prince's paper. Prince's: whether the word is "
+    "listed in Prince's paper.",
     keys=4,
     columns=(
         _CONCEPT,
-        Column("part", "part", meaning="The concept, or the relation of the prompt.", shown=False),
+        Column(
+            "part",
+            "part",
+            meaning="The concept or the relation that the prompt is about.",
+            shown=False,
+        ),
         Column("text", "text", meaning="The prompt."),
         _PLACE,
         *(_WORD, _LOGPROB),
@@ -164,15 +179,16 @@ PRINCE = TableSpec(
 CANDIDATES = TableSpec(
     "candidates",
     "Sets of candidates",
-    "Ranks of two runs are comparable if both runs have the same candidates and no candidate is "
-    "missing.",
+    "Ranks of two runs are comparable if both runs have the same candidates and each run has "
+    "scores for all candidates.",
     keys=3,
     columns=(
         Column("part", "part", meaning="Retrieval or elicitation."),
         Column(
             "of",
             "of",
-            meaning="For retrieval, the wording; for elicitation, vocabulary or sensible.",
+            meaning="The wording (in retrieval), or the set of candidates: vocabulary or sensible "
+            "(in elicitation).",
         ),
         Column("relation", "relation", meaning="The relation; null for retrieval."),
         Column("words", "words", "count", "The number of candidates."),
@@ -180,7 +196,7 @@ CANDIDATES = TableSpec(
             "missing",
             "missing",
             "count",
-            "The largest number of candidates that the model cannot write.",
+            "The largest number of candidates of one prompt that the model cannot write.",
         ),
         Column("digest", "digest", meaning="SHA-256 of the words."),
     ),
@@ -189,53 +205,81 @@ CANDIDATES = TableSpec(
 RETRIEVAL_BY_NUMBER = TableSpec(
     "retrieval_by_number",
     "Concept retrieval (Figures 2 and 3 of Weir et al. 2020)",
-    "One row per number, order and category of the stated properties; without a category, the "
-    "properties are of all categories. Missing: concepts that the model cannot write. Chance: the "
-    "MRR of random ranks among the candidates. Ranks among different candidates are not "
-    "comparable.",
+    "One row per number, order and category of the stated properties; in rows without a category, "
+    "properties of all categories are stated. Missing: the number of concepts that the model "
+    "cannot write. Chance: the MRR of random ranks among the candidates. Ranks among different "
+    "sets of candidates are not comparable.",
     keys=4,
     columns=(
         *(_WORDING, _ORDER, _CATEGORY, _N),
-        Column("concepts", "concepts", "count", "How many concepts have a rank."),
-        Column("missing", "missing", "count", "How many concepts the model cannot write."),
-        _mean("mrr", "MRR", "The mean of 1/rank.", chance="chance_mrr"),
-        Column("candidates", "candidates", "count", "The largest number of ranked candidates."),
+        Column("concepts", "concepts", "count", "How many concepts have a defined rank."),
         Column(
-            "chance_mrr", "chance", "score", "The MRR if ranks among the candidates were random."
+            "missing", "missing", "count", "The number of concepts that the model cannot write."
         ),
-        _mean("probability", "probability", "The mean probability of the correct word.", "percent"),
+        _mean("mrr", "MRR", "The mean of 1/rank.", chance="chance_mrr"),
+        Column(
+            "candidates",
+            "candidates",
+            "count",
+            "The largest number of candidates that a prompt ranks.",
+        ),
+        Column("chance_mrr", "chance", "score", "The MRR of random ranks among the candidates."),
+        _mean(
+            "probability", "probability", "The mean probability of the concept's word.", "percent"
+        ),
         _mean(
             "renormalised",
             "among candidates",
             "The mean probability of the correct word, normalised over the candidates only.",
             "percent",
         ),
-        _mean("first", "first", "The share of concepts with rank 1.", "percent"),
+        _mean("first", "first", "The share of concepts that rank first.", "percent"),
     ),
 )
 ELICITATION_BY_RELATION = TableSpec(
     "elicitation_by_relation",
     "Properties elicited (Table 2 of Weir et al. 2020)",
-    "Mean average precision over prompts. Absent: people's responses that are not candidates. "
-    "Without: prompts left out because none of their responses is ranked. Chance: the mAP of "
-    "random rankings of the candidates.",
+    "Mean average precision over prompts. Absent: the number of people's responses that are not "
+    "candidates. Without: the number of prompts that are left out because none of their responses "
+    "is ranked. Chance: the mAP of random rankings of the candidates.",
     keys=3,
     columns=(
         *(_RELATION, _PREFACE, _OVER),
-        Column("prompts", "prompts", "count", "How many prompts have a ranked response."),
+        Column(
+            "prompts",
+            "prompts",
+            "count",
+            "The number of prompts with at least one ranked response.",
+        ),
         _mean(
             "map",
             "mAP",
             "The mean over these prompts of the average precision.",
             chance="chance_map",
         ),
-        Column("candidates", "words", "count", "The largest number of candidates of a prompt."),
-        Column("chance_map", "chance", "score", "The mAP of random rankings of the candidates."),
-        Column("absent", "absent", "count", "Responses that are not candidates in any spelling."),
         Column(
-            "missing", "missing", "count", "Responses that the model cannot write.", shown=False
+            "candidates", "words", "count", "The largest number of candidates that a prompt ranks."
         ),
-        Column("without", "without", "count", "Prompts without a ranked response, left out."),
+        Column("chance_map", "chance", "score", "The mAP of random rankings of the candidates."),
+        Column(
+            "absent",
+            "absent",
+            "count",
+            "The number of responses that are not candidates in any spelling.",
+        ),
+        Column(
+            "missing",
+            "missing",
+            "count",
+            "The number of responses that the model cannot write.",
+            shown=False,
+        ),
+        Column(
+            "without",
+            "without",
+            "count",
+            "The number of prompts that are left out because no response is ranked.",
+        ),
     ),
 )
 AGREEMENT = TableSpec(
@@ -246,34 +290,44 @@ AGREEMENT = TableSpec(
     columns=(
         *(_RELATION, _PREFACE),
         Column("prompts", "prompts", "count", "The number of prompts.", shown=False),
-        Column("used", "prompts", "count", "The number of prompts whose rho is defined."),
+        Column("used", "prompts", "count", "The number of prompts for which rho is defined."),
         _mean("spearman", "rho", "The mean rho over these prompts."),
         Column(
-            "too_few", "too few words", "count", "Prompts with fewer than three ranked responses."
+            "too_few",
+            "too few words",
+            "count",
+            "The number of prompts with fewer than three ranked responses.",
         ),
         Column(
-            "constant", "constant", "count", "Prompts with constant frequencies or probabilities."
+            "constant",
+            "constant",
+            "count",
+            "The number of prompts whose responses have constant frequencies or probabilities.",
         ),
     ),
 )
 ABLATION = TableSpec(
     "ablation",
     "With and without \u201cEveryone knows that\u201d",
-    "Each measure over the same prompts with and without the preface, and the paired difference.",
+    "Each measure with and without the preface over the same prompts, and the paired difference.",
     keys=2,
     columns=(
         _RELATION,
         Column(
-            "measure", "measure", meaning="The measure: map vocabulary, map sensible, spearman."
+            "measure",
+            "measure",
+            meaning="The name of the measure: map vocabulary, map sensible or spearman.",
         ),
         Column(
             "prompts",
             "prompts",
             "count",
-            "Prompts for which the measure is defined with and without the preface.",
+            "The number of prompts for which the measure is defined with and without the preface.",
         ),
-        Column("with_preface", "with", "score", "The measure's mean with the preface."),
-        Column("without_preface", "without", "score", "The measure's mean without the preface."),
+        Column("with_preface", "with", "score", "The mean of the measure with the preface."),
+        Column(
+            "without_preface", "without", "score", "The mean of the measure without the preface."
+        ),
         Column(
             "difference",
             "difference",
@@ -286,12 +340,16 @@ ABLATION = TableSpec(
 FAVOURED = TableSpec(
     "favoured",
     "Favoured words",
-    "How often a word ranks first, and how often a word that ranks first is one of people's "
-    "responses.",
+    "How often each word ranks first, and how often a word that ranks first is also one of "
+    "people's responses.",
     keys=3,
     columns=(
         *(_RELATION, _PREFACE),
-        Column("word", "word", meaning="A word among the first five of a prompt."),
+        Column(
+            "word",
+            "word",
+            meaning="A word that is among the first five candidates of at least one prompt.",
+        ),
         _PROMPTS,
         Column("first", "first", "count", "The number of prompts in which the word ranks first."),
         Column(
@@ -313,7 +371,8 @@ FAVOURED = TableSpec(
             "probability",
             "mean probability",
             "percent",
-            "The word's mean probability over the prompts whose stored candidates include it.",
+            "The mean probability of the word over the prompts whose stored candidates include the "
+            "word.",
         ),
         Column(
             "stored",
@@ -327,7 +386,7 @@ FAVOURED = TableSpec(
 VOCABULARY = TableSpec(
     "vocabulary",
     "Vocabulary",
-    "The words of the model, and the candidates.",
+    "The words that are a single token of the model, and the candidates in retrieval.",
     columns=(
         Column("word", "word", meaning="The word."),
         Column("own", "own", "truth", "Whether the word is a single token of the model."),
@@ -335,7 +394,7 @@ VOCABULARY = TableSpec(
             "shared",
             "shared",
             "truth",
-            "Whether the word is a single token in all compared models.",
+            "Whether the word is a single token in all models of the run.",
         ),
         Column("candidate", "candidate", "truth", "Whether the word is a candidate in retrieval."),
     ),
@@ -344,18 +403,19 @@ VOCABULARY = TableSpec(
 LEFT_OUT = TableSpec(
     "left_out",
     "Concepts left out",
-    "Concepts without prompts, with the filter that removed them.",
+    "The concepts for which there are no prompts, and the filter that removed each concept.",
     keys=2,
     columns=(
-        Column("filter", "filter", meaning="The filter that removed the concept."),
-        Column("concept", "concept", meaning="The concept, as the norms write it.", shown=False),
+        Column("filter", "filter", meaning="The name of the filter that removed the concept."),
+        Column("concept", "concept", meaning="The concept, spelled as in the norms.", shown=False),
     ),
     shown=False,
 )
 CATEGORIES = TableSpec(
     "categories",
     "Properties by category",
-    "The properties of the norms; the last rows pool perceptual and non-perceptual categories.",
+    "The number of properties of the norms in each category; the last rows pool the perceptual and "
+    "the non-perceptual categories.",
     columns=(
         Column("category", "category", meaning="The category."),
         Column("properties", "properties", "count", "The number of distinct properties."),
@@ -363,7 +423,7 @@ CATEGORIES = TableSpec(
             "concepts_per_property",
             "concepts per property",
             "number",
-            "The mean number of concepts that share a property.",
+            "The mean number of concepts that have the same property.",
         ),
         Column(
             "usable",
@@ -377,7 +437,7 @@ CATEGORIES = TableSpec(
 CATEGORY_COUNTS = TableSpec(
     "category_counts",
     "Concepts by category and number",
-    "The number of concepts with at least n properties of a category.",
+    "The number of concepts that have at least n properties of a category.",
     keys=2,
     columns=(
         Column("category", "category", meaning="The category."),

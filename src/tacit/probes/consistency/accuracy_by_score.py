@@ -58,19 +58,30 @@ def accuracy_by_score(anchors: pl.DataFrame, bootstrap: Bootstrap) -> pl.DataFra
 ACCURACY_BY_SCORE = TableSpec(
     "accuracy_by_score",
     "Accuracy by background score",
-    "Questions of equal scores are in one bin; from the lowest score on, a bin takes further "
-    "scores until it has a tenth of the questions, and at least 20.",
+    "Bins of increasing background scores. Each bin contains at least a tenth of the questions, "
+    "and at least 20; questions with equal background scores are in the same bin.",
     columns=(
-        Column("lowest", "from", "score", "The lowest background score in the bin."),
-        Column("highest", "to", "score", "The highest background score in the bin."),
-        Column("background_score", "mean", "score", "The mean background score in the bin."),
-        Column("n", "n", "count", "Answered questions with such a background score."),
-        Column("right", "correct", "count", "How many of them are answered correctly."),
+        Column("lowest", "from", "score", "The lowest background score of a question in the bin."),
+        Column("highest", "to", "score", "The highest background score of a question in the bin."),
+        Column(
+            "background_score",
+            "mean",
+            "score",
+            "The mean background score of the questions in the bin.",
+        ),
+        Column("n", "n", "count", "The number of answered questions in the bin."),
+        Column(
+            "right",
+            "correct",
+            "count",
+            "The number of questions in the bin that are answered correctly.",
+        ),
         Column(
             "accuracy",
             "accuracy",
             "percent",
-            "The share answered correctly; the 95 % CI resamples question concepts.",
+            "The share of questions in the bin that are answered correctly; the 95 % CI resamples "
+            "question concepts.",
             ends=("low", "high"),
         ),
     ),

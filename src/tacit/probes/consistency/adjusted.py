@@ -27,12 +27,18 @@ if TYPE_CHECKING:
     from tacit.statistics.studentised import Permutations
 
 LIFT_COLUMNS = (
-    Column("strata", "strata", "count", "Strata of the number of facts, of at least 20 questions."),
+    Column(
+        "strata",
+        "strata",
+        "count",
+        "The number of strata of questions with similar numbers of facts; each stratum has at "
+        "least 20 questions.",
+    ),
     Column(
         "chance_adjusted",
         "chance within strata",
         "score",
-        "The exact mean of CC over all permutations within strata.",
+        "The exact mean of conceptual consistency over all permutations within strata.",
     ),
     Column(
         "lift_adjusted",
@@ -47,7 +53,7 @@ LIFT_COLUMNS = (
         "p_adjusted",
         "p, adjusted",
         "p",
-        "One-sided, against an adjusted lift of 0, from the same permutations.",
+        "The one-sided p-value against an adjusted lift of 0, from the same permutations.",
     ),
 )
 """The columns of ``LiftWithinStrata.columns``."""
@@ -55,38 +61,45 @@ LIFT_COLUMNS = (
 ADJUSTED = TableSpec(
     "adjusted",
     "Adjusted for the number of facts",
-    "Whether background scores predict correct answers among questions with equally many facts. "
-    "The odds ratio is the factor by which the odds of a correct answer rise when the background "
-    "score rises from 0 to 1, with the number of facts, the frequency of the concepts and the "
-    "length of the correct choice held fixed; 1 means no relation.",
+    "Whether background scores predict correct answers among questions with equal numbers of "
+    "facts. The odds ratio is the factor by which the odds of a correct answer change when the "
+    "background score rises from 0 to 1; 1 means no relation. The odds ratio is adjusted for the "
+    "number of facts, the frequency of the concepts and the length of the correct choice.",
     columns=(
-        Column("n", "n", "count", "Questions with a background score and an answer."),
+        Column("n", "n", "count", "The number of questions with a background score and an answer."),
         *LIFT_COLUMNS,
         Column(
             "no_adjusted_interval",
             "why no interval",
-            meaning="Why the adjusted lift has no interval; null if it has one.",
+            meaning="Why the adjusted lift has no interval; null if an interval exists.",
         ),
         Column(
             "odds_ratio",
             "odds ratio",
             "ratio",
-            "From a logistic regression, with a 95 % CI from errors clustered by question concept.",
+            "The odds ratio of a logistic regression; the standard errors of the 95 % CI are "
+            "clustered by question concept.",
             ends=("odds_ratio_low", "odds_ratio_high"),
             chance=1.0,
         ),
-        Column("odds_ratio_p", "p, odds ratio", "p", "Two-sided, against an odds ratio of 1."),
+        Column(
+            "odds_ratio_p",
+            "p, odds ratio",
+            "p",
+            "The two-sided p-value against an odds ratio of 1.",
+        ),
         Column(
             "odds_ratio_n",
             "n, odds ratio",
             "count",
-            "Questions in the regression: those whose concepts have a known frequency.",
+            "The number of questions in the regression, all of whose concepts have a known "
+            "frequency.",
             shown=False,
         ),
         Column(
             "no_odds_ratio",
             "why no odds ratio",
-            meaning="Why there is no odds ratio; null if there is one.",
+            meaning="Why the odds ratio is missing; null if the odds ratio is defined.",
         ),
     ),
     keys=0,

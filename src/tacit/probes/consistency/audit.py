@@ -27,28 +27,33 @@ RATING_QUESTION = (
 AUDIT = TableSpec(
     "audit",
     "Audit of the background facts",
-    "How many concepts and facts depend on each rule of the extraction, summed over the questions. "
-    "The counts include concepts and facts that the options exclude.",
+    "How many concepts and facts depend on each rule by which background facts are extracted, "
+    "summed over the questions. The counts also include concepts and facts that the extraction "
+    "options exclude.",
     columns=(
-        Column("audited", "audited", meaning="What is counted."),
-        Column("relation", "relation", meaning="All, then each relation of the facts."),
+        Column("audited", "audited", meaning="The concepts or facts that are counted."),
+        Column("relation", "relation", meaning="The value all, or a relation of the facts."),
         Column(
             "count",
             "count",
             "count",
-            "The number of these concepts or facts. Null for facts of different parts if parts are "
-            "pooled, and for facts by pooling if paths have several hops.",
+            "The number of concepts or facts that depend on the rule. The count is null for facts "
+            "between different parts if parts are pooled, and for facts found by pooling if paths "
+            "have several hops.",
         ),
         Column(
             "n",
             "of",
             "count",
-            "The total number of concepts or facts, including those counted. Facts by pooling are "
-            "counted before the cap.",
+            "The total number of concepts or facts, including those that depend on the rule. Facts "
+            "found by pooling are counted before the cap is applied.",
         ),
-        Column("share", "share", "percent", "The count divided by the total."),
+        Column("share", "share", "percent", "The count divided by the total number."),
         Column(
-            "included", "included", "truth", "Whether the options include these concepts or facts."
+            "included",
+            "included",
+            "truth",
+            "Whether the extraction options include the concepts or facts that depend on the rule.",
         ),
     ),
     keys=2,

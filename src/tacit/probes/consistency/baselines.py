@@ -139,37 +139,52 @@ def _consistency(name: str, right: Floats, scores: Floats) -> tuple[float | None
 ANCHOR_BASELINES = TableSpec(
     "anchor_baselines",
     "Baselines of anchor questions",
-    "The model, the same model with pointwise mutual information, and baselines that do not see "
-    "the question. Of tied choices, the first is the answer. CC (conceptual consistency): how well "
-    "the model's background score predicts which of the baseline's answers are correct. The "
-    "majority position is the most frequent position of the correct answer in these questions.",
+    "The accuracy of the model, of the same model with pointwise mutual information, and of "
+    "baselines that do not see the question. If choices are tied, the first tied choice is the "
+    "answer. CC (conceptual consistency): how well the model's background score predicts which "
+    "answers of the baseline are correct. The majority position is the position at which the "
+    "correct answer occurs most often in these questions.",
     columns=(
         Column(
             "baseline",
             "answers by",
-            meaning="The model; choice prior: the best score per byte behind an empty question; "
-            "pointwise mutual information: log p(choice | question) minus log p(choice | empty "
-            "question), the best prompt variant; the longest, shortest (in bytes) or most frequent "
-            "(wordfreq) choice; the position that is most often correct; random.",
+            meaning="The method that selects the answer: the model, the choice prior (the highest "
+            "score per byte after an empty question), pointwise mutual information (log p(choice | "
+            "question) minus log p(choice | empty question), with the best prompt variant), the "
+            "longest, shortest (in bytes) or most frequent (wordfreq) choice, the position that is "
+            "most often correct, or a random choice.",
         ),
-        Column("n", "n", "count", "Questions that have such an answer."),
+        Column(
+            "n", "n", "count", "The number of questions for which the baseline selects an answer."
+        ),
         Column(
             "accuracy",
             "accuracy",
             "percent",
-            "The share answered correctly, for random the expected one; the 95 % CI resamples "
-            "question concepts.",
+            "The share of questions that are answered correctly; for random, the expected share. "
+            "The 95 % CI resamples question concepts.",
             ends=("low", "high"),
         ),
-        Column("scored", "n, CC", "count", "Those with a background score.", shown=False),
+        Column(
+            "scored",
+            "n, CC",
+            "count",
+            "The number of these questions that have a background score.",
+            shown=False,
+        ),
         Column(
             "consistency",
             "CC",
             "score",
-            "Average precision of the background score; for random the chance level.",
+            "The average precision of the background score; for random, the chance level.",
             chance="chance",
         ),
-        Column("chance", "chance", "score", "The exact mean of CC over all permutations."),
+        Column(
+            "chance",
+            "chance",
+            "score",
+            "The exact mean of conceptual consistency over all permutations.",
+        ),
     ),
     printed=Layout(columns=("baseline", "n", "accuracy", "consistency", "chance")),
 )

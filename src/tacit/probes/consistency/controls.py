@@ -45,24 +45,48 @@ UNKNOWN = "concepts of parts unknown"
 CONTROLS = TableSpec(
     "controls",
     "Leakage and irrelevant background",
-    "Conceptual consistency with part of the background left out, and with irrelevant background: "
-    "that of another question that has as many facts and shares no concept. The lift with "
-    "irrelevant background should be 0; if it is not, the number of facts itself goes with correct "
-    "answers. Each row uses the questions that still have a background score.",
+    "Conceptual consistency with part of the background left out, and with the irrelevant "
+    "background of another question that has equally many facts and shares no concept. The lift "
+    "with irrelevant background should be 0; a different lift means that the number of facts alone "
+    "predicts correct answers. Each row includes the questions that still have a background score.",
     columns=(
-        Column("background", "background", meaning="The facts that make the background score."),
-        Column("n", "n", "count", "Questions with such a background score and an answer."),
-        Column("facts", "facts", "number", "The mean number of these facts per question."),
-        Column("accuracy", "accuracy", "percent", "The share answered correctly.", shown=False),
-        Column("background_score", "score", "score", "The mean of the background scores."),
+        Column(
+            "background",
+            "background",
+            meaning="The facts from which the background score is computed.",
+        ),
+        Column(
+            "n",
+            "n",
+            "count",
+            "The number of questions with an answer and a background score from these facts.",
+        ),
+        Column(
+            "facts", "facts", "number", "The mean number of facts in the background per question."
+        ),
+        Column(
+            "accuracy",
+            "accuracy",
+            "percent",
+            "The share of questions that are answered correctly.",
+            shown=False,
+        ),
+        Column(
+            "background_score", "score", "score", "The mean of the questions' background scores."
+        ),
         Column(
             "consistency",
             "CC",
             "score",
-            "The average precision of the background score.",
+            "The average precision of the background score as a predictor of correct answers.",
             chance="chance",
         ),
-        Column("chance", "chance", "score", "The exact mean of CC over all permutations."),
+        Column(
+            "chance",
+            "chance",
+            "score",
+            "The exact mean of conceptual consistency over all permutations.",
+        ),
         Column(
             "lift",
             "lift",
@@ -71,12 +95,17 @@ CONTROLS = TableSpec(
             ends=("lift_low", "lift_high"),
             chance=0.0,
         ),
-        Column("p_value", "p", "p", "One-sided, against a lift of 0, from the same permutations."),
+        Column(
+            "p_value",
+            "p",
+            "p",
+            "The one-sided p-value against a lift of 0, from the same permutations.",
+        ),
         *LIFT_COLUMNS,
         Column(
             "missing",
             "why missing",
-            meaning="Why the row has no figures; null if it has.",
+            meaning="Why the row contains no results; null if the row contains results.",
         ),
     ),
     printed=Layout(

@@ -76,7 +76,7 @@ _SIGNS = ("positive_accuracy", "negative_accuracy")
 
 @figure(
     "Conceptual consistency",
-    "Figure 3 of Sahu et al. (2022), with its chance level and the lift above it.",
+    "Figure 3 of Sahu et al. (2022), with the chance level and the lift above chance.",
 )
 def consistency(shown: Shown) -> Chart | None:
     """Plot conceptual consistency with its chance level, and the lift (Figure 3)."""
@@ -177,9 +177,8 @@ def background_against_consistency(shown: Shown) -> Chart | None:
     )
     title = titled(
         "Background score against conceptual consistency, by relation",
-        f"labelled, with the number of anchor questions: the {FARTHEST} relations farthest from "
-        "the diagonal (dotted); lines: background score, "
-        f"{shown.intervals('background_by_relation')}"
+        f"labels: the {FARTHEST} relations farthest from the dotted diagonal, with the number of "
+        f"anchor questions; lines: background score, {shown.intervals('background_by_relation')}"
         + f"; {GREY}, never labelled"
         * bool((table["n"] < FEWEST_ANCHORS).any()),
         f"{counted(table['n'], 'anchor question')} and {facts} per relation",
@@ -351,7 +350,8 @@ def size_of_models(shown: Shown) -> Chart | None:
 
 @figure(
     "Intervention",
-    "Not in Sahu et al. (2022). Paired change of accuracy when facts precede the anchor question.",
+    "Not in Sahu et al. (2022). The paired change of accuracy when the prompt states facts before "
+    "the anchor question.",
 )
 def intervention(shown: Shown) -> Chart | None:
     """Plot the change of accuracy behind true, false and irrelevant facts (not in the paper)."""
@@ -379,13 +379,13 @@ def intervention(shown: Shown) -> Chart | None:
         for at, model in enumerate(table["model"].unique(maintain_order=True))
     ]
     title = titled(
-        "Intervention: accuracy behind stated facts",
+        "Intervention: accuracy with facts in the prompt",
         "paired change of anchor accuracy; true: the question's own facts; false: their negatives; "
-        "irrelevant: facts of a question without a common concept; none: the question alone",
+        "irrelevant: facts of another question that shares no concept; none: no facts",
         f"lines: {shown.intervals('others')}; {counted(table['n'], 'anchor question')}; hollow: no "
         "interval",
         "facts correct: the model answers all true facts correctly; answer in a fact: a true fact "
-        "has a concept of the correct choice",
+        "contains a concept of the correct choice",
     )
     return page(title, *([panel] for panel in panels))
 
@@ -496,7 +496,9 @@ def _subsets(shown: Shown, kind: str) -> Chart | None:
             row.append(panel.chart())
         panels.append(row)
     models = table["model"].n_unique()
-    empty = f"; empty row: not among the {kind}s of that model" * (len(table) < len(order) * models)
+    empty = (f"; empty row: the model's results do not include the {kind}") * (
+        len(table) < len(order) * models
+    )
     title = titled(
         f"Conceptual consistency by {kind}",
         f"CC: conceptual consistency over the n anchor questions whose background contains the "

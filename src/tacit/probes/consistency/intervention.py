@@ -53,46 +53,57 @@ GROUPS: Mapping[str, tuple[str, bool]] = {
 ANSWERS_IN_CONTEXT = TableSpec(
     "answers_in_context",
     "Answers in context",
-    "Each anchor question that is asked after facts, with these facts and the answers.",
+    "The anchor questions that are asked with facts in the prompt, with these facts and the "
+    "answers.",
     columns=(
-        Column("anchor", "id", meaning="The question's id in the file."),
+        Column("anchor", "id", meaning="The id of the anchor question in the file of questions."),
         Column(
             "condition",
             "facts in context",
-            meaning="The facts: true (the question's own facts), false (their negatives) or "
-            "irrelevant (another question's facts).",
+            meaning="The facts in the prompt: true (the question's own facts), false (their "
+            "negatives) or irrelevant (another question's facts).",
         ),
-        Column("cluster", "cluster", meaning="The bootstrap cluster, as in ``anchors``."),
-        Column("facts", "facts", "count", "How many facts the context states."),
+        Column(
+            "cluster",
+            "cluster",
+            meaning="The bootstrap cluster of the question, as in the table ``anchors``.",
+        ),
+        Column("facts", "facts", "count", "The number of facts that the prompt states."),
         Column("context", "context", meaning="The text of the facts."),
         Column(
             "facts_right",
             "facts correct",
             "truth",
-            "Whether the model answered all facts of the context true correctly, each as a "
-            "background question; null if unknown.",
+            "Whether the model answered every fact of the true context correctly as a background "
+            "question; null if unknown.",
         ),
         Column(
             "answer_in_fact",
             "answer in a fact",
             "truth",
-            "Whether a concept of a fact of the context true is in the correct choice; null if "
+            "Whether a fact of the true context contains a concept of the correct choice; null if "
             "unknown.",
         ),
         Column(
             "right_before",
             "correct, no facts",
             "truth",
-            "Whether the answer without facts is correct.",
+            "Whether the model answers the question correctly without facts in the prompt.",
         ),
-        Column("choice", "answer", meaning="The choice that the model selects after the facts."),
+        Column(
+            "choice",
+            "answer",
+            meaning="The choice that the model selects with the facts in the prompt.",
+        ),
         Column(
             "right",
             "correct",
             "truth",
-            "Whether the answer after the facts is correct; null without an answer.",
+            "Whether the answer with the facts in the prompt is correct; null without an answer.",
         ),
-        Column("tied", "tied", "truth", "Whether choices tie after the facts."),
+        Column(
+            "tied", "tied", "truth", "Whether several choices tie with the facts in the prompt."
+        ),
     ),
     keys=2,
     shown=False,
@@ -100,49 +111,74 @@ ANSWERS_IN_CONTEXT = TableSpec(
 )
 INTERVENTION = TableSpec(
     "intervention",
-    "Intervention: accuracy behind stated facts",
-    "Paired change of accuracy when facts precede the anchor question. Facts correct: the model "
-    "answers all facts of the context true correctly. Answer in a fact: a fact of this context has "
-    "a concept of the correct choice, so the model may gain by copying.",
+    "Intervention: accuracy with facts in the prompt",
+    "The paired change of accuracy when the prompt states facts before the anchor question. Facts "
+    "correct: the model answers all facts of the true context correctly as background questions. "
+    "Answer in a fact: a fact of the true context contains a concept of the correct choice, so "
+    "that the model can copy the answer.",
     columns=(
-        Column("group", "questions", meaning="All questions, or those that the label describes."),
-        Column("condition", "facts", meaning="The facts: true, false or irrelevant."),
+        Column(
+            "group",
+            "questions",
+            meaning="All questions, or the subset of questions that the label describes.",
+        ),
+        Column("condition", "facts", meaning="The facts in the prompt: true, false or irrelevant."),
         Column(
             "against",
             "against",
-            meaning="What the facts are compared with: none (no facts), or other facts.",
+            meaning="The condition that the facts are compared with: none (no facts in the "
+            "prompt), or other facts.",
         ),
-        Column("n", "n", "count", "Questions with an answer under both conditions."),
+        Column(
+            "n", "n", "count", "The number of questions that have an answer under both conditions."
+        ),
         Column(
             "clusters",
             "concepts",
             "count",
-            "The number of question concepts of these questions.",
+            "The number of different question concepts of these questions.",
             shown=False,
         ),
         Column(
             "before",
             "accuracy against",
             "percent",
-            "The accuracy under the condition that the facts are compared with.",
+            "The accuracy under the condition with which the facts are compared.",
         ),
-        Column("after", "accuracy", "percent", "The accuracy after the facts."),
+        Column("after", "accuracy", "percent", "The accuracy with the facts in the prompt."),
         Column(
             "change",
             "change",
             "points",
-            "The difference; the 95 % CI resamples question concepts.",
+            "The difference of the accuracies; the 95 % CI resamples question concepts.",
             ends=("low", "high"),
             chance=0.0,
         ),
-        Column("gained", "wrong to correct", "count", "Answers that turn correct."),
-        Column("lost", "correct to wrong", "count", "Answers that turn wrong."),
-        Column("p_value", "p", "p", "McNemar's exact test, two-sided; ignores clusters."),
-        Column("p_corrected", "p, Holm", "p", "Corrected over the rows of the same questions."),
+        Column(
+            "gained",
+            "wrong to correct",
+            "count",
+            "The number of wrong answers that become correct.",
+        ),
+        Column(
+            "lost", "correct to wrong", "count", "The number of correct answers that become wrong."
+        ),
+        Column(
+            "p_value",
+            "p",
+            "p",
+            "The two-sided p-value of McNemar's exact test, which ignores clusters.",
+        ),
+        Column(
+            "p_corrected",
+            "p, Holm",
+            "p",
+            "The p-value, corrected by Holm's method over the rows with the same questions.",
+        ),
         Column(
             "no_interval",
             "why no interval",
-            meaning="Why there is no interval; null if there is one.",
+            meaning="Why the difference has no interval; null if an interval exists.",
         ),
     ),
     keys=3,
@@ -310,22 +346,23 @@ def sentences(found: Mapping[str, Any]) -> Iterator[str]:
     for first, text, second, other in (
         (
             "answer in a fact",
-            "Where a concept of the correct choice is in one of these true facts",
+            "If a true fact in the prompt contains a concept of the correct choice",
             "answer in no fact",
-            "where it is not, so that the answer cannot be copied",
+            "if no fact does, so that the answer cannot be copied",
         ),
         (
             "facts correct",
-            "Where the model answers all of them correctly as background questions",
+            "If the model answers all true facts in the prompt correctly as background questions",
             "a fact incorrect",
-            "where it does not",
+            "if the model answers one of them incorrectly",
         ),
     ):
         one, rest = rows[first, true, BEFORE], rows[second, true, BEFORE]
         if one["n"] or rest["n"]:
             yield (
-                f"{text} (n = {several(one['n'], 'anchor question')}), true facts change the "
-                f"accuracy by {_change(one)}; {other} (n = {rest['n']:,}), by {_change(rest)}."
+                f"{text} (n = {several(one['n'], 'anchor question')}), the facts change the "
+                f"accuracy by {_change(one)}; {other} (n = {rest['n']:,}), the facts change the "
+                f"accuracy by {_change(rest)}."
             )
     yield from _left_out(found)
 
@@ -352,7 +389,9 @@ def _left_out(found: Mapping[str, Any]) -> Iterator[str]:
     unpaired = found["without_pair"]
     if any(unpaired.values()):
         each = ", ".join(f"{name} {count:,}" for name, count in unpaired.items())
-        yield f"Anchor questions in context without a pair of answers: {each}."
+        yield (
+            f"Anchor questions without both answers (with and without facts), by condition: {each}."
+        )
 
 
 def notes(found: Mapping[str, Any]) -> Iterator[str]:
@@ -363,9 +402,10 @@ def notes(found: Mapping[str, Any]) -> Iterator[str]:
     """
     facts = several(found["most"], "fact")
     yield (
-        f"A context states at most {facts}, the heaviest first, equally many in every condition, "
-        f"in the format {found['format']['text']!r}. Irrelevant facts belong to another question "
-        "that shares no concept and no word with this one. McNemar's test is exact and ignores "
-        "that questions share concepts; the intervals resample concepts. p-values of the same "
-        "questions are corrected by Holm's method."
+        f"A context states at most {facts} before a question, sorted by decreasing weight, in the "
+        f"format {found['format']['text']!r}; all conditions state the same number of facts. "
+        "Irrelevant facts belong to another question, which shares no concept and no word with the "
+        "question asked. McNemar's test is exact and ignores that questions share concepts; the "
+        "intervals resample concepts. The p-values of comparisons on the same questions are "
+        "corrected by Holm's method."
     )

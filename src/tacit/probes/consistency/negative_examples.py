@@ -43,14 +43,24 @@ def negative_examples(findings: Findings) -> pl.DataFrame | None:
 NEGATIVE_EXAMPLES = TableSpec(
     "negative_examples",
     "Examples of negatives",
-    "Three facts of each relation, chosen at random, and their negatives as yes/no questions "
-    "(Table 3 of Sahu et al. 2022). A good negative is false but plausible.",
+    "Three facts of each relation, selected at random, and their negatives as yes/no questions "
+    "(Table 3 of Sahu et al. 2022). A good negative is false and yet plausible.",
     columns=(
         Column("relation", "relation", meaning="The relation.", filter="relation"),
         Column("fact", "fact (answer: yes)", meaning="The question about the fact."),
-        Column("fact_right", "correct", "truth", "Whether the model answers it correctly."),
+        Column(
+            "fact_right",
+            "correct",
+            "truth",
+            "Whether the model answers the yes/no question correctly.",
+        ),
         Column("negative", "negative (answer: no)", meaning="The question about the negative."),
-        Column("negative_right", "correct", "truth", "Whether the model answers it correctly."),
+        Column(
+            "negative_right",
+            "correct",
+            "truth",
+            "Whether the model answers the yes/no question correctly.",
+        ),
     ),
     keys=2,
     made=negative_examples,

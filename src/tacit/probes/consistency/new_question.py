@@ -274,21 +274,22 @@ def _checked(question: str, choices: Sequence[str]) -> Anchor:
 EFFECTS = TableSpec(
     "effects",
     "Background facts",
-    "Effect: the probability of a correct answer minus its value if the model had given the "
-    "opposite answer to the fact's question.",
+    "Effect: the probability of a correct answer to the new question, minus this probability if "
+    "the model had given the opposite answer to the fact's question.",
     columns=(
-        Column("fact", "fact", meaning="The fact's head, relation and tail."),
+        Column("fact", "fact", meaning="The head, the relation and the tail of the fact."),
         Column(
             "correct",
             "correct",
             "truth",
-            "Whether the model answers the fact's question correctly.",
+            "Whether the model answers the yes/no question about the fact correctly.",
         ),
         Column(
             "effect",
             "effect",
             "points",
-            "How much the answer to the fact's question changed the probability.",
+            "The change of the probability that is due to the model's answer to the fact's "
+            "question.",
         ),
     ),
 )

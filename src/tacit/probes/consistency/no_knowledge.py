@@ -35,13 +35,13 @@ ONE_HEAD = "all facts have the same first concept"
 NO_KNOWLEDGE = TableSpec(
     "no_knowledge",
     "Background score without knowledge",
-    "A logistic regression that sees only the second concept of each fact and negative, compared "
-    "with the model. It is cross-validated: all facts with the same first concept are in one fold. "
-    "Intervals resample first concepts. A background score up to the accuracy of the regression "
-    "needs no knowledge of the pair of concepts.",
+    "A logistic regression that sees only the second concept of each fact and of each negative, "
+    "compared with the model. The regression is cross-validated, and all facts with the same first "
+    "concept are in one fold. Intervals resample first concepts. A background score that does not "
+    "exceed the regression's accuracy requires no knowledge of how two concepts relate.",
     columns=(
-        Column("relation", "relation", meaning="All, then each relation."),
-        Column("facts", "facts", "count", "Distinct facts that have a negative."),
+        Column("relation", "relation", meaning="The value all, or a relation of the facts."),
+        Column("facts", "facts", "count", "The number of distinct facts that have a negative."),
         Column(
             "accuracy",
             "accuracy, tail alone",
@@ -62,21 +62,21 @@ NO_KNOWLEDGE = TableSpec(
             "model_accuracy",
             "accuracy, model",
             "percent",
-            "The mean of the model's accuracies on these facts and on their negatives.",
+            "The mean of the model's accuracies on the facts and on the negatives of these facts.",
             chance=0.5,
         ),
         Column(
             "model_auroc",
             "AUROC, model",
             "score",
-            "How well the margin of the model's answer ranks facts above negatives.",
+            "How well the model's answer margin ranks facts above negatives.",
             ends=("model_auroc_low", "model_auroc_high"),
             chance=0.5,
         ),
         Column(
             "undefined",
             "why undefined",
-            meaning="Why the regression is undefined; null if it is not.",
+            meaning="Why the regression's results are missing; null if the results are defined.",
             sparse=True,
         ),
     ),

@@ -27,23 +27,26 @@ class ConsistencyOptions:
     """Options for the questions, their wording, and how answers are computed."""
 
     questions: Path = option(
-        help="A file of multiple-choice questions: CommonsenseQA or another published data set, "
-        "or a table with question, choices and answer."
+        help="A file of multiple-choice questions: CommonsenseQA or another published data set, or "
+        "a table with the columns question, choices and answer."
     )
-    kb: Path = option(help="A knowledge base created by tacit kb import.", data=of_knowledge_base)
+    kb: Path = option(help="A knowledge base that tacit kb import created.", data=of_knowledge_base)
     limit: int | None = option(None, help="Use only the first N questions.", least=1)
     background: BackgroundOptions = field(default_factory=BackgroundOptions)
     wording: Literal["paper", "grammatical", "surface"] = option(
         "paper",
-        help="Wording of facts: paper (the paper's templates as printed), grammatical (these "
-        "templates with correct grammar), or surface (the knowledge base's own sentences).",
+        help="Wording of facts: paper (the paper's templates as printed), grammatical (the paper's "
+        "templates with correct grammar) or surface (the knowledge base's own sentences).",
     )
-    templates: Path | None = option(None, help="A YAML file with your own templates for relations.")
+    templates: Path | None = option(
+        None, help="A YAML file with your own templates for the relations of facts."
+    )
     answering: Literal["max", "count", "calibrated", "single"] = option(
         "max",
-        help="How scores become a yes/no answer: max (the prompt variant with the highest score "
-        "decides), count (the majority of variants decides), calibrated (as max, after each "
-        "variant's mean is subtracted) or single (one variant).",
+        help="How scores are converted to a yes/no answer: max (the prompt variant with the "
+        "highest score decides), count (the majority of prompt variants decides), calibrated (like "
+        "max, after the mean score of each variant is subtracted) or single (one given variant "
+        "decides).",
     )
     meta: int | None = option(
         None, help="With --answering single: the number of the meta-prompt, from 1."
@@ -51,19 +54,19 @@ class ConsistencyOptions:
     pair: str | None = option(None, help="With --answering single: the label pair, such as Yes/No.")
     anchors: str = option(
         "choice",
-        help="How questions are answered: choice (every choice is scored), verify (for each "
-        "choice, the model is asked whether it is the answer), or both (choice,verify); results "
-        "use the method that is named first.",
+        help="How anchor questions are answered: choice (the model scores every choice), verify "
+        "(the model is asked whether each choice is the answer) or both, as in choice,verify; "
+        "results use the method that is named first.",
     )
     intervene: bool = option(
         default=False,
-        help="Repeat each question with facts in the prompt: its own facts, their negatives "
-        "stated as facts, and another question's facts.",
+        help="Ask each anchor question again with facts in the prompt: the question's own facts, "
+        "their negatives stated as facts, and another question's facts.",
     )
     context_facts: int | None = option(
         None,
-        help="With --intervene: maximum number of facts before a question, those of the highest "
-        "weight [default: 5].",
+        help="With --intervene: maximum number of facts before a question; the facts with the "
+        "highest weight are used [default: 5].",
         least=1,
     )
 

@@ -270,7 +270,8 @@ _WHY = {
     logistic.ALL_RIGHT: "all anchor questions are answered correctly",
     logistic.ALL_WRONG: "all anchor questions are answered incorrectly",
     logistic.FEW_ROWS: (
-        f"fewer than {logistic.FEWEST_ROWS} anchor questions are answered correctly, or incorrectly"
+        f"fewer than {logistic.FEWEST_ROWS} anchor questions are answered correctly, or fewer than "
+        f"{logistic.FEWEST_ROWS} incorrectly"
     ),
     logistic.FEW_CLUSTERS: (
         "the anchor questions answered correctly, or incorrectly, have too few question concepts"
@@ -297,8 +298,8 @@ def sentences(summary: Mapping[str, Any]) -> Iterator[str]:
     yield f"{adds(summary)} ({n}, cross-validated by question concept)."
     if of["left_out"]:
         lacking = several(of["left_out"], "anchor question lacks", "anchor questions lack")
-        them = number_of(of["left_out"], "it", "them")
-        yield f"{lacking} a feature, and the prediction leaves {them} out."
+        verb = number_of(of["left_out"], "is", "are")
+        yield f"{lacking} a feature and {verb} excluded from the prediction."
 
 
 def adds(summary: Mapping[str, Any]) -> str:
@@ -346,11 +347,11 @@ def _outcome(margin: Mapping[str, float | None], rest: Mapping[str, float | None
 PREDICTOR_COLUMN = Column(
     "predictor",
     "predictor",
-    meaning="base_rate (the share of correct answers), margin (the answer margin alone), "
-    "background (background score, its margin, number of facts), answer (margin, entropy, prior "
-    "and frequency: all but the background), or both (all features).",
+    meaning="The features of the predictor: base_rate (none; the share of correct answers), margin "
+    "(the answer margin alone), background (background score, its margin, number of facts), answer "
+    "(margin, entropy, prior and frequency, but not the background) or both (all features).",
 )
-_N = Column("n", "n", "count", "Answered anchor questions that have all features.")
+_N = Column("n", "n", "count", "The number of answered anchor questions that have all features.")
 
 
 def _measure(name: str, heading: str, meaning: str, kind: Kind = "score") -> Column:
@@ -360,9 +361,10 @@ def _measure(name: str, heading: str, meaning: str, kind: Kind = "score") -> Col
 PREDICTION = TableSpec(
     "prediction",
     "Prediction of correct answers",
-    "Out-of-fold probabilities of a ridge-penalised logistic regression, cross-validated with "
-    "question concepts kept together. The base rate ranks nothing, so its AUROC is 0.5 by "
-    "construction. Lower is better for Brier score, calibration error and AURC.",
+    "Out-of-fold predictions of a ridge-penalised logistic regression, cross-validated with all "
+    "questions of a question concept in one fold. The base rate ranks no question above another, "
+    "so its AUROC is always 0.5. For Brier score, calibration error and AURC, lower values are "
+    "better.",
     columns=(
         PREDICTOR_COLUMN,
         _N,
@@ -373,7 +375,7 @@ PREDICTION = TableSpec(
         Column(
             "undefined",
             "why undefined",
-            meaning="Why there is no prediction; null if there is one.",
+            meaning="Why the prediction is missing; null if a prediction exists.",
         ),
     ),
     printed=Layout(columns=("predictor", "n", "auroc", "brier", "ece", "aurc")),
@@ -381,11 +383,16 @@ PREDICTION = TableSpec(
 GAINS = TableSpec(
     "prediction_gains",
     "Gains in prediction",
-    "The measure of one predictor minus that of another, on the same questions and folds, with a "
-    "paired 95 % CI. A gain in AUROC is positive; a gain in Brier score or AURC is negative.",
+    "A measure of one predictor minus the same measure of another predictor, on the same questions "
+    "and folds, with a paired 95 % CI. Positive differences in AUROC and negative differences in "
+    "Brier score or AURC are improvements.",
     columns=(
         Column("predictor", "predictor", meaning="The predictor; see ``prediction``."),
-        Column("over", "minus", meaning="The predictor whose measure is subtracted."),
+        Column(
+            "over",
+            "minus",
+            meaning="The predictor whose measure is subtracted from that of the first predictor.",
+        ),
         _N,
         _measure("auroc", "AUROC", "Difference of AUROC.", "signed"),
         _measure("brier", "Brier", "Difference of Brier scores.", "signed"),
@@ -397,12 +404,17 @@ GAINS = TableSpec(
 PREDICTIONS = TableSpec(
     "predictions",
     "Predicted probabilities",
-    "Each anchor question's probability of a correct answer, predicted without its question "
-    "concept's answers.",
+    "The probability that each anchor question is answered correctly, predicted without the "
+    "answers to questions with the same question concept.",
     columns=(
-        Column("anchor", "id", meaning="The question's id in the file."),
+        Column("anchor", "id", meaning="The id of the anchor question in the file of questions."),
         Column("right", "correct", "truth", "Whether the answer is correct."),
-        Column("fold", "fold", "count", "The fold that was left out of the fit, from 0."),
+        Column(
+            "fold",
+            "fold",
+            "count",
+            "The number of the fold whose questions were left out of the fit, from 0.",
+        ),
         *(
             Column(name, name.replace("_", " "), "percent", f"The probability by ``{name}``.")
             for name in PREDICTORS

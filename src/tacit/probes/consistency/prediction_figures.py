@@ -28,8 +28,8 @@ _OF = (
 
 @figure(
     "Prediction of correct answers",
-    "Not in Sahu et al. (2022). How well the background, the answer margin and both predict which "
-    "questions are answered correctly.",
+    "Not in Sahu et al. (2022). How well the background facts, the answer margin and all features "
+    "together predict which questions are answered correctly.",
 )
 def prediction(shown: Shown) -> Chart | None:
     """Plot the risk-coverage curves and the calibration of the predictors."""
@@ -44,13 +44,14 @@ def prediction(shown: Shown) -> Chart | None:
     largest = curves.filter(coverage=100)
     title = titled(
         "Prediction of correct answers",
-        "left: share of wrong answers among the questions ranked highest (expected share in ties)",
+        "left: share of wrong answers among the questions ranked highest (for tied questions, the "
+        "expected share)",
         "right: share of correct answers against the mean probability predicted from all features, "
         "in ten bins of equal width; band: 95 % CIs (percentile bootstrap, clustered by question "
         "concept); dotted line: perfect calibration",
         _OF,
-        f"{counted(largest['n'], 'anchor question')}; probabilities are predicted without the "
-        "question concept's answers",
+        f"{counted(largest['n'], 'anchor question')}; each probability is predicted from a fit "
+        "without the questions of the same question concept",
     )
     return page(title, *panels)
 

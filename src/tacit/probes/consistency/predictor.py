@@ -110,30 +110,45 @@ def stored(found: Mapping[str, pl.DataFrame]) -> dict[str, Predictor]:
 PREDICTOR = TableSpec(
     "predictor",
     "Fitted predictors of correct answers",
-    "Logistic regressions over all questions with all features, which ``tacit predict`` applies to "
-    "new questions. Coefficients are per standard deviation of the feature.",
+    "The logistic regressions, fitted to all questions with all features, that ``tacit predict`` "
+    "applies to new questions. Each coefficient is per standard deviation of its feature.",
     columns=(
         Column("predictor", "predictor", meaning="margin or both; see ``prediction``."),
         Column("feature", "feature", meaning="The intercept, then each feature."),
-        Column("mean", "mean", "number", "The feature's mean; null for the intercept."),
-        Column("scale", "scale", "number", "Its standard deviation; 1 if it is constant."),
-        Column("lowest", "lowest", "number", "Its lowest value.", shown=False),
-        Column("highest", "highest", "number", "Its highest value.", shown=False),
+        Column(
+            "mean",
+            "mean",
+            "number",
+            "The mean of the feature over the questions; null for the intercept.",
+        ),
+        Column(
+            "scale",
+            "scale",
+            "number",
+            "The standard deviation of the feature over the questions; 1 for a constant feature.",
+        ),
+        Column("lowest", "lowest", "number", "The lowest value of the feature.", shown=False),
+        Column("highest", "highest", "number", "The highest value of the feature.", shown=False),
         Column("coefficient", "coefficient", "number", "Log odds per standard deviation."),
-        Column("error", "standard error", "number", "Its cluster-robust standard error."),
+        Column(
+            "error",
+            "standard error",
+            "number",
+            "The cluster-robust standard error of the coefficient.",
+        ),
     ),
     keys=2,
 )
 COVARIANCE = TableSpec(
     "predictor_covariance",
     "Covariance of the fitted predictors",
-    "The cluster-robust covariance of two coefficients of ``predictor``, for the intervals of "
-    "predictions.",
+    "The cluster-robust covariances of the coefficients in ``predictor``, from which the intervals "
+    "of predictions are computed.",
     columns=(
         Column("predictor", "predictor", meaning="margin or both."),
         Column("feature", "feature", meaning="The intercept or a feature."),
         Column("other", "other", meaning="The intercept or a feature."),
-        Column("covariance", "covariance", "number", "The covariance of their coefficients."),
+        Column("covariance", "covariance", "number", "The covariance of both coefficients."),
     ),
     keys=3,
     shown=False,

@@ -121,7 +121,8 @@ class ConsistencyProbe:
 
     name: ClassVar[str] = "consistency"
     summary: ClassVar[str] = (
-        "Test whether knowing the background facts of a question predicts answering it correctly."
+        "Test whether knowing a question's background facts predicts a correct answer to the "
+        "question."
     )
     Options: ClassVar[type[ConsistencyOptions]] = ConsistencyOptions
     title: ClassVar[str] = "Consistency"

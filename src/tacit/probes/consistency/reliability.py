@@ -67,13 +67,23 @@ def calibration(rows: Rows, bootstrap: Bootstrap) -> pl.DataFrame:
 RISK_COVERAGE = TableSpec(
     "risk_coverage",
     "Risk by coverage",
-    "The share of wrong answers among the questions that a predictor ranks highest. Among equal "
-    "probabilities it is the expected share.",
+    "The share of wrong answers among the questions to which a predictor assigns the highest "
+    "probabilities. For questions with equal probabilities, the table contains the expected share.",
     columns=(
         PREDICTOR_COLUMN,
-        Column("coverage", "coverage (%)", "count", "The share of the questions, in per cent."),
+        Column(
+            "coverage",
+            "coverage (%)",
+            "count",
+            "The share of all questions that are covered, in per cent.",
+        ),
         Column("n", "n", "count", "The number of questions that are covered."),
-        Column("risk", "risk", "percent", "The share of them that are answered incorrectly."),
+        Column(
+            "risk",
+            "risk",
+            "percent",
+            "The share of the covered questions that are answered incorrectly.",
+        ),
     ),
     keys=2,
     shown=False,
@@ -81,17 +91,21 @@ RISK_COVERAGE = TableSpec(
 CALIBRATION = TableSpec(
     "calibration",
     "Calibration of the prediction",
-    "Ten bins of equal width; bins without questions are left out.",
+    "The predicted probabilities are divided into ten bins of equal width; bins without questions "
+    "are omitted.",
     columns=(
         PREDICTOR_COLUMN,
-        Column("bin", "bin", meaning="The ends of the bin; it includes the upper end."),
-        Column("n", "n", "count", "The number of questions with such a probability."),
+        Column("bin", "bin", meaning="The ends of the bin, which includes the upper end."),
+        Column(
+            "n", "n", "count", "The number of questions whose predicted probability is in the bin."
+        ),
         Column("predicted", "predicted", "percent", "The mean probability."),
         Column(
             "accuracy",
             "correct",
             "percent",
-            "The share answered correctly; the 95 % CI resamples question concepts.",
+            "The share of questions in the bin that are answered correctly; the 95 % CI resamples "
+            "question concepts.",
             ends=("low", "high"),
         ),
     ),

@@ -33,18 +33,19 @@ def sentences(summary: Mapping[str, Any]) -> Iterator[str]:
     """
     bare = summary["without_facts"]
     yield (
-        f"It was asked {several(summary['anchors'], 'anchor question')} (multiple choice), "
+        f"The model was asked {several(summary['anchors'], 'anchor question')} (multiple choice), "
         f"{bare:,} of which {number_of(bare, 'has', 'have')} no background fact. The background "
-        f"consists of {several(summary['facts'], 'distinct fact')}. With the negatives, this makes "
-        f"{several(summary['questions'], 'yes/no background question')}, and "
+        f"consists of {several(summary['facts'], 'distinct fact')}. Facts and negatives result in "
+        f"{several(summary['questions'], 'yes/no background question')}, and the run in "
         f"{several(summary['prompts'], 'prompt')} in total."
     )
     answered, known = summary["anchor_accuracy"][0], summary["background_score"]
     yield (
-        f"It answers {estimate(answered)} of {several(answered['n'], 'anchor question')} "
-        f"correctly; guessing would answer {percent(summary['guessing_accuracy'])}. Its background "
-        f"score, averaged over {several(known['relations'], 'relation')}, is {estimate(known)}; "
-        "always giving the same answer would score 50\N{NO-BREAK SPACE}%."
+        f"The model answers {estimate(answered)} of {several(answered['n'], 'anchor question')} "
+        f"correctly; guessing would answer {percent(summary['guessing_accuracy'])} correctly. The "
+        f"model's background score, averaged over {several(known['relations'], 'relation')}, is "
+        f"{estimate(known)}; a model that always gives the same answer would score "
+        "50\N{NO-BREAK SPACE}%."
     )
     yield from _odds(summary)
     if summary.get("no_knowledge"):
@@ -91,9 +92,9 @@ def _without_knowledge(row: Mapping[str, Any]) -> str:
     )
     return (
         "A logistic regression that sees only the second concept of each fact and of each negative "
-        f"tells facts from negatives with an AUROC of {area} and an accuracy of {accuracy}, over "
-        f"{several(row['facts'], 'fact')}; a background score up to this accuracy needs no "
-        "knowledge of the pair."
+        f"distinguishes facts from negatives with an AUROC of {area} and an accuracy of "
+        f"{accuracy}, over {several(row['facts'], 'fact')}. A background score up to this accuracy "
+        "requires no knowledge of how two concepts relate."
     )
 
 
@@ -102,10 +103,10 @@ def _relevant(row: Mapping[str, Any]) -> str:
     right, wrong = several(row["facts_right"], "fact"), f"{row['facts_wrong']:,}"
     sides = f"{right} answered correctly and {wrong} incorrectly"
     if row["relevance"] is None:
-        return f"The relevance of a fact is undefined, with {sides}."
+        return f"The relevance of background facts is undefined, with {sides}."
     shown = estimate({**row, "value": row["relevance"]}, "value", points)
     without = f"; no interval: {row['no_interval']}" if row["no_interval"] else ""
-    return f"The relevance of a fact is {shown}, from {sides}{without}."
+    return f"The relevance of background facts is {shown}, computed from {sides}{without}."
 
 
 def _unanswered(summary: Mapping[str, Any]) -> Iterator[str]:
@@ -117,7 +118,7 @@ def _unanswered(summary: Mapping[str, Any]) -> Iterator[str]:
         )
         yield (
             f"{several(missing, 'background question')} (about {facts} and {negatives}) and "
-            f"{several(without, 'anchor question')} have no answer and are left out."
+            f"{several(without, 'anchor question')} have no answer and are excluded."
         )
     else:
         yield "Every background question and every anchor question has an answer."
@@ -144,8 +145,8 @@ def _unanswered(summary: Mapping[str, Any]) -> Iterator[str]:
     if summary["without_margin"]:
         unsure = summary["without_margin"]
         yield (
-            f"{several(unsure, 'background question has', 'background questions have')} an "
-            "answer but no known margin, because the best word of the other side has no score."
+            f"{several(unsure, 'background question has', 'background questions have')} an answer "
+            "but no margin, because the best word for the opposite answer has no score."
         )
 
 
@@ -165,13 +166,13 @@ def _unscored(summary: Mapping[str, Any]) -> Iterator[str]:
         long = summary["inputs_of_several_tokens"]
         yield (
             f"{long:,} of {several(summary['inputs'], 'answer word')} of background questions "
-            f"{number_of(long, 'has', 'have')} several tokens; the score is the sum of the "
-            "tokens' log-probabilities."
+            f"{number_of(long, 'has', 'have')} several tokens; the score of such a word is the sum "
+            "of the tokens' log-probabilities."
         )
     if summary.get("spanned"):
         yield (
-            f"{several(summary['spanned'], 'answer shares', 'answers share')} a token with "
-            "their text, scored with it."
+            f"{several(summary['spanned'], 'answer shares', 'answers share')} a token with the "
+            "prompt; the score includes this token."
         )
 
 
@@ -180,7 +181,7 @@ def _surface(counts: Mapping[str, int]) -> str:
     facts, texts, worded = counts["facts"], counts["with_text"], counts["worded"]
     if not texts:
         return (
-            "No fact has surface text in the knowledge base; all are worded by the paper's "
+            "No fact has surface text in the knowledge base; all facts are worded by the paper's "
             "templates."
         )
     if worded == facts:
@@ -191,8 +192,8 @@ def _surface(counts: Mapping[str, int]) -> str:
         unusable = f" (in {several(unclear, 'case')}, the text does not mark head and tail)"
     return (
         f"{worded:,} of {several(facts, 'fact')} {number_of(worded, 'is', 'are')} worded by "
-        f"surface text. The others have no usable surface text{unusable}; the paper's templates "
-        "word them."
+        f"surface text. The remaining facts have no usable surface text{unusable} and are worded "
+        "by the paper's templates."
     )
 
 
@@ -225,10 +226,10 @@ def notes(summary: Mapping[str, Any]) -> Iterator[str]:
         _made(made[kind]) for kind in ("consistency", "relevance", "others")
     )
     yield (
-        f"Intervals of lift and AUROC: {consistency}; p-values come from the same permutations. "
-        f"Intervals of relevance: {relevance}; there is none with fewer than "
-        f"{made['relevance']['least_facts']} facts answered correctly or incorrectly. Interval of "
-        f"the background score: {made['background_score']['method']} over "
+        f"Intervals of lift and AUROC: {consistency}; their p-values are computed from the same "
+        f"permutations. Intervals of relevance: {relevance}; relevance has no interval if fewer "
+        f"than {made['relevance']['least_facts']} facts are answered correctly, or incorrectly. "
+        f"Interval of the background score: {made['background_score']['method']} over "
         f"{made['background_score']['over']}. Intervals of accuracies: {others}."
     )
     if summary.get("no_knowledge"):
@@ -236,15 +237,17 @@ def notes(summary: Mapping[str, Any]) -> Iterator[str]:
             "The no-knowledge baseline is a logistic regression on the second concept's number of "
             "words, length, Zipf frequency, part of speech, degree in the knowledge base, and "
             "count as a tail of the relation, cross-validated with all facts of a first concept in "
-            "the same fold. The counts leave out the fact through which a second concept was "
-            f"drawn. Its intervals: {_made(made['no_knowledge'])}; they do not include the "
-            "variance of the fit."
+            "the same fold. Degree and count exclude the fact itself and, for a negative with the "
+            "second concept of another fact, that other fact. Intervals of the no-knowledge "
+            f"baseline: {_made(made['no_knowledge'])}; these intervals do not include the variance "
+            "of the fit."
         )
     yield (
         "The chance level is the exact mean of average precision over all permutations. Lift is "
-        "(consistency \N{MINUS SIGN} chance)/(1 \N{MINUS SIGN} chance). Its interval is cut at the "
-        "lowest possible lift. An interval that includes 0 and is wider than 1, the distance from "
-        f"chance to a perfect ranking, is not shown. A rate over zero cases is {UNDEFINED}, not 0."
+        "(consistency \N{MINUS SIGN} chance)/(1 \N{MINUS SIGN} chance). The interval of the lift "
+        "is cut at the lowest possible lift. An interval that includes 0 and is wider than 1, the "
+        "distance from chance to a perfect ranking, is not shown. A rate over zero cases is "
+        f"{UNDEFINED}, not 0."
     )
     if "intervention" in summary:
         yield from intervention.notes(summary["intervention"])
@@ -279,10 +282,10 @@ def verdict(summary: Mapping[str, Any]) -> str:
         return f"{all_of}, so there is nothing to predict and the lift is undefined."
     if reason == prediction.ONE_SCORE:
         return (
-            f"All {n} have the same background score, {score(found['background_score'])}"
-            f"{_alike(summary)}. It cannot predict which of them are answered correctly, and "
-            "conceptual consistency equals its chance level, the share of correct answers, "
-            f"{score(found['chance'])}."
+            f"All {n} have the same background score, "
+            f"{score(found['background_score'])}{_alike(summary)}. A constant background score "
+            "cannot predict which questions are answered correctly, so conceptual consistency "
+            f"equals its chance level, the share of correct answers, {score(found['chance'])}."
         )
     return _ranked(found, summary, n)
 
@@ -294,7 +297,7 @@ def _ranked(found: Mapping[str, Any], summary: Mapping[str, Any], n: str) -> str
         f"conceptual consistency is {score(found['consistency'])} (chance level "
         f"{score(found['chance'])}), a lift of {estimate(row, 'value', score)} over {n}"
     )
-    right = f"{found['right']:,} of them answered correctly"
+    right = f"{found['right']:,} of which are answered correctly"
     reason = found["no_interval"]
     if reason == prediction.PERFECT:
         return (
@@ -304,20 +307,20 @@ def _ranked(found: Mapping[str, Any], summary: Mapping[str, Any], n: str) -> str
         )
     if reason == prediction.ONE_CLUSTER:
         return (
-            f"All {n} share one question concept, which is too few to test whether background "
-            f"scores predict correct answers: {figures}, {right}."
+            f"All {n} have the same question concept, but testing whether background scores "
+            f"predict correct answers requires several: {figures}, {right}."
         )
     if reason == prediction.TOO_FEW_CLUSTERS:
         return (
             "There are too few question concepts to test whether background scores predict correct "
-            f"answers: {figures}, {right}. An interval requires {prediction.FEWEST_CLUSTERS} "
-            "question concepts."
+            f"answers: {figures}, {right}. An interval of the lift requires "
+            f"{prediction.FEWEST_CLUSTERS} question concepts."
         )
     if reason == prediction.TOO_FEW:
         return (
             "There are too few anchor questions to test whether background scores predict correct "
-            f"answers: {figures}, {right}. The interval would be wider than the distance from "
-            "chance to a perfect ranking."
+            f"answers: {figures}, {right}. The interval of the lift would be wider than the "
+            "distance from chance to a perfect ranking."
         )
     doubts = [*_disagreement(found), *controls.doubts(summary.get(controls.CONTROLS.name, ()))]
     return " ".join([f"{_outcome(found, summary)}: {figures}; {_adjusted(summary)}.", *doubts])
@@ -329,10 +332,10 @@ def _outcome(found: Mapping[str, Any], summary: Mapping[str, Any]) -> str:
     adjusted = _side(summary["lift_adjusted_low"], summary["lift_adjusted_high"])
     answers = {1: "correct", -1: "incorrect"}
     if adjusted is None:
-        claim = "There is no evidence that background scores predict correct answers"
+        claim = "there is no evidence that background scores predict correct answers"
         if plain:
-            claim = f"Higher background scores go with {answers[plain]} answers"
-        return f"{claim}, without adjustment for the number of facts"
+            claim = f"higher background scores are associated with {answers[plain]} answers"
+        return f"Without adjustment for the number of facts, {claim}"
     if plain and plain == adjusted:
         return f"Higher background scores predict {answers[plain]} answers"
     if adjusted:
@@ -342,8 +345,8 @@ def _outcome(found: Mapping[str, Any], summary: Mapping[str, Any]) -> str:
         )
     if plain:
         return (
-            f"Higher background scores go with {answers[plain]} answers, but not among questions "
-            "with equally many facts, so the number of facts may be the reason"
+            f"Higher background scores are associated with {answers[plain]} answers, but not among "
+            "questions with equal numbers of facts, so the number of facts may be the reason"
         )
     return "There is no evidence that background scores predict correct answers"
 
@@ -360,7 +363,10 @@ def _adjusted(summary: Mapping[str, Any]) -> str:
     names = {"value": "", "low": "_low", "high": "_high"}
     row = {name: summary[f"lift_adjusted{end}"] for name, end in names.items()}
     if row["value"] is None or summary["no_adjusted_interval"] is not None:
-        return f"no adjustment for the number of facts ({summary['no_adjusted_interval']})"
+        return (
+            "the lift cannot be adjusted for the number of facts "
+            f"({summary['no_adjusted_interval']})"
+        )
     return f"adjusted for the number of facts, the lift is {estimate(row, 'value', score)}"
 
 
@@ -374,7 +380,8 @@ def _disagreement(found: Mapping[str, Any]) -> Iterator[str]:
     row = {"value": found["auroc"], "low": low, "high": high}
     yield (
         f"Lift and AUROC disagree: the AUROC is {estimate(row, 'value', score)} (chance level "
-        "0.5). Lift depends most on the highest background scores, AUROC on all of them."
+        "0.5). Lift depends mostly on the questions with the highest background scores, AUROC on "
+        "all questions."
     )
 
 

@@ -24,7 +24,9 @@ if TYPE_CHECKING:
 
 VARIANT = (
     Column("meta", "meta-prompt", "count", "The number of the meta-prompt."),
-    Column("pair", "answer words", meaning="The pair of answer words; null if there is none."),
+    Column(
+        "pair", "answer words", meaning="The pair of answer words; null if the prompt has no pair."
+    ),
 )
 """The columns that identify a prompt variant."""
 
@@ -40,7 +42,7 @@ def sampled(before: str = "") -> tuple[Column, ...]:
             f"{before}share",
             "vote share",
             "percent",
-            "The share of sampled replies that give this answer, with Wilson's 95 % CI.",
+            "The share of sampled replies that gave this answer, with Wilson's 95 % CI.",
             ends=(f"{before}low", f"{before}high"),
             optional=True,
         ),
@@ -48,14 +50,14 @@ def sampled(before: str = "") -> tuple[Column, ...]:
             f"{before}unparsed",
             "unparsed",
             "count",
-            "Replies that could not be parsed; they count for no answer.",
+            "The number of replies that could not be parsed; these replies count for no answer.",
             optional=True,
         ),
         Column(
             f"{before}truncated",
             "reasoning truncated",
             "count",
-            "Unparsed replies that were truncated within the model's reasoning.",
+            "The number of unparsed replies that were truncated during the model's reasoning.",
             optional=True,
         ),
     )
@@ -70,14 +72,14 @@ QUESTION_COLUMNS = (
         "logprob",
         LOGPROB.heading,
         "nats",
-        "The answer word's log-probability, in nats; absent for sampled replies.",
+        "The log-probability of the answer word in nats; the column is absent for sampled replies.",
         optional=True,
     ),
     Column(
         "votes",
         "votes",
         "count",
-        "Sampled replies to this prompt that gave the word.",
+        "The number of sampled replies to this prompt that gave the answer word.",
         optional=True,
     ),
     *sampled(),
@@ -88,18 +90,40 @@ QUESTION_COLUMNS = (
 QUESTION_TABLE = TableSpec(
     QUESTIONS,
     "Background questions",
-    "Each background question with each answer word and each meta-prompt.",
+    "One row per background question, answer word and meta-prompt.",
     columns=(Column("question", "background question", meaning="The question."), *QUESTION_COLUMNS),
     shown=False,
 )
 
 _ACCURACIES = (
-    Column("positive_accuracy", "facts correct", "percent", "Accuracy on facts (answer: yes)."),
-    Column("negative_accuracy", "negatives correct", "percent", "Accuracy on negatives (no)."),
+    Column(
+        "positive_accuracy",
+        "facts correct",
+        "percent",
+        "The accuracy on facts, whose correct answer is yes.",
+    ),
+    Column(
+        "negative_accuracy",
+        "negatives correct",
+        "percent",
+        "The accuracy on negatives, whose correct answer is no.",
+    ),
 )
 _ANSWERED = (
-    Column("positives", "facts answered", "count", "Facts that have an answer.", shown=False),
-    Column("negatives", "negatives answered", "count", "Negatives with an answer.", shown=False),
+    Column(
+        "positives",
+        "facts answered",
+        "count",
+        "The number of facts that have an answer.",
+        shown=False,
+    ),
+    Column(
+        "negatives",
+        "negatives answered",
+        "count",
+        "The number of negatives that have an answer.",
+        shown=False,
+    ),
 )
 
 
@@ -115,43 +139,43 @@ def _answer(before: str = "") -> tuple[Column, ...]:
         Column(
             f"{before}choice",
             "answer",
-            meaning="The choice that the model selects.",
+            meaning="The choice that the model selects as the answer.",
             optional=optional,
         ),
         Column(
             f"{before}right",
             "correct",
             "truth",
-            "Whether the answer is correct; null without an answer.",
+            "Whether the selected choice is correct; null without an answer.",
             optional=optional,
         ),
         Column(
             f"{before}margin",
             "margin",
             "nats",
-            "The score of the selected choice minus that of the second-best choice.",
+            "The score of the selected choice minus the score of the second-best choice.",
             optional=optional,
         ),
         Column(
             f"{before}tied",
             "tied",
             "truth",
-            "Whether the best choices tie. Then the first of them is selected; with sampled "
-            "replies, none is.",
+            "Whether several choices have the highest score. If choices tie, the first tied choice "
+            "is the answer; with sampled replies, there is no answer.",
             optional=optional,
         ),
         Column(
             f"{before}meta",
             "meta-prompt",
             "count",
-            "The meta-prompt that decided the answer.",
+            "The meta-prompt whose score decided the answer.",
             optional=optional,
         ),
         Column(
             f"{before}pair",
             "answer words",
             "text",
-            "The pair of answer words that decided the answer.",
+            "The pair of answer words whose score decided the answer.",
             optional=optional,
         ),
     )
@@ -160,34 +184,38 @@ def _answer(before: str = "") -> tuple[Column, ...]:
 ANCHORS = TableSpec(
     "anchors",
     "Anchor questions",
-    "Each anchor question with its background score, and with the model's answer and whether it is "
+    "Each anchor question with the background score, the model's answer, and whether the answer is "
     "correct.",
     columns=(
-        Column("anchor", "id", meaning="The question's id in the file."),
+        Column("anchor", "id", meaning="The id of the anchor question in the file of questions."),
         Column("question", "question", meaning="The question's text."),
-        Column("concept", "concept", meaning="The question concept; null if there is none."),
+        Column(
+            "concept",
+            "concept",
+            meaning="The question concept of the anchor question; null if the question has none.",
+        ),
         Column(
             "cluster",
             "cluster",
-            meaning="The bootstrap cluster: the question concept, or the question itself if it has "
-            "no question concept.",
+            meaning="The bootstrap cluster: the question concept, or the question itself if the "
+            "question has no question concept.",
         ),
         Column("answer", "correct answer", meaning="The question's correct answer."),
         Column(
             "frequency",
             "frequency",
             "number",
-            "The mean Zipf frequency of the question's concepts; null if unknown.",
+            "The mean Zipf frequency of the concepts in the question; null if unknown.",
         ),
-        Column("facts", "facts", "count", "How many background facts the question has."),
+        Column("facts", "facts", "count", "The number of background facts of the question."),
         *_ANSWERED,
         *_ACCURACIES,
         Column(
             "background_score",
             "background score",
             "score",
-            "The mean of the accuracies on facts and on negatives (equation 1); null if either "
-            "accuracy is null.",
+            "The mean of the accuracy on the question's facts and the accuracy on their negatives "
+            "(equation 1); null if one of the accuracies is null.",
         ),
         *(column for before in ("", "verify_", "choice_") for column in _answer(before)),
     ),
@@ -205,24 +233,29 @@ def _side(before: str, of: str, right: str) -> tuple[Column, ...]:
             f"{before}margin",
             f"{named}margin",
             "nats",
-            "The score of the best positive word minus that of the best negative word (nats, or "
-            "vote share); null if either score is unknown.",
+            "The score of the best positive word minus the score of the best negative word (in "
+            "nats, or as vote shares); null if one of the scores is unknown.",
         ),
         Column(
             f"{before}tied",
             f"{named}tied",
             "truth",
-            "Whether the best positive and the best negative word tie; a tie counts as no.",
+            "Whether the best positive word and the best negative word tie; a tie counts as no.",
         ),
         Column(
-            f"{before}meta", f"{named}meta-prompt", "count", "The meta-prompt of the best word."
+            f"{before}meta",
+            f"{named}meta-prompt",
+            "count",
+            "The meta-prompt in which the best word has its score.",
         ),
         Column(
             f"{before}pair",
             f"{named}answer words",
-            meaning="The pair of answer words that contains the best word.",
+            meaning="The pair of answer words to which the best word belongs.",
         ),
-        Column(f"{before}word", f"{named}best word", meaning="The answer word that decides."),
+        Column(
+            f"{before}word", f"{named}best word", meaning="The answer word that decides the answer."
+        ),
         *sampled(before),
     )
 
@@ -230,14 +263,16 @@ def _side(before: str, of: str, right: str) -> tuple[Column, ...]:
 FACTS = TableSpec(
     "facts",
     "Background facts",
-    "Each distinct fact and its negative, as yes/no questions; a tie counts as no.",
+    "Each distinct fact and its negative, asked as yes/no questions; a tie counts as no.",
     columns=(
-        Column("fact", "fact", "count", "The number of the fact, from 0."),
+        Column("fact", "fact", "count", "The index of the fact, from 0."),
         Column("head", "head", meaning="The fact's first concept."),
         RELATION,
         Column("tail", "tail", meaning="The fact's second concept."),
         Column(
-            "negative", "negative", meaning="The concept that replaces the tail in the negative."
+            "negative",
+            "negative",
+            meaning="The concept that replaces the fact's tail in the negative.",
         ),
         *_side("positive_", "fact", "yes"),
         *_side("negative_", "negative", "no"),
@@ -247,10 +282,15 @@ FACTS = TableSpec(
 LINKS = TableSpec(
     "links",
     "Facts of anchor questions",
-    "Which anchor question has which fact in its background.",
+    "The background facts of each anchor question, one row per question and fact.",
     columns=(
-        Column("anchor", "question", "count", "The question's row in ``anchors``, from 0."),
-        Column("fact", "fact", "count", "The fact's number in ``facts``."),
+        Column(
+            "anchor",
+            "question",
+            "count",
+            "The row of the question in the table ``anchors``, from 0.",
+        ),
+        Column("fact", "fact", "count", "The index of the fact in ``facts``."),
     ),
     keys=2,
     shown=False,
@@ -258,13 +298,13 @@ LINKS = TableSpec(
 CHOICES = TableSpec(
     "choices",
     "Choices",
-    "Each choice with each prompt variant; empty if choices are only verified.",
+    "One row per choice and prompt variant; the table is empty if choices are only verified.",
     columns=(
-        Column("anchor", "id", meaning="The question's id in the file."),
+        Column("anchor", "id", meaning="The id of the anchor question in the file of questions."),
         *VARIANT,
         Column("choice", "choice", meaning="The choice."),
         LOGPROB,
-        Column("bytes", "bytes", "count", "The choice's UTF-8 bytes."),
+        Column("bytes", "bytes", "count", "The number of UTF-8 bytes of the choice."),
         PER_BYTE,
     ),
     keys=4,
@@ -275,10 +315,10 @@ CHOICES = TableSpec(
 VERIFICATIONS = TableSpec(
     "verifications",
     "Verified choices",
-    "Each choice, asked whether it is the answer, with each answer word and each meta-prompt. Only "
-    "runs that verify choices have this table.",
+    "One row per choice, answer word and meta-prompt; each question asks whether a choice is the "
+    "answer. Only runs that verify choices have this table.",
     columns=(
-        Column("anchor", "id", meaning="The question's id in the file."),
+        Column("anchor", "id", meaning="The id of the anchor question in the file of questions."),
         Column("choice", "choice", meaning="The choice."),
         *VARIANT,
         Column("word", "word", meaning="The answer word."),
@@ -286,10 +326,17 @@ VERIFICATIONS = TableSpec(
             "logprob",
             LOGPROB.heading,
             "nats",
-            "The answer word's log-probability, in nats; absent for sampled replies.",
+            "The log-probability of the answer word in nats; the column is absent for sampled "
+            "replies.",
             optional=True,
         ),
-        Column("votes", "votes", "count", "Sampled replies that gave the word.", optional=True),
+        Column(
+            "votes",
+            "votes",
+            "count",
+            "The number of sampled replies that gave the answer word.",
+            optional=True,
+        ),
     ),
     keys=5,
     shown=False,
@@ -301,28 +348,39 @@ CONSISTENCY_COLUMN = Column(
     "consistency",
     "CC",
     "score",
-    "Conceptual consistency: the average precision of the background score (equation 3).",
+    "Conceptual consistency: the average precision of the background score as a predictor of "
+    "correct answers (equation 3).",
     chance="chance",
 )
-CHANCE = Column("chance", "chance", "score", "The exact mean of CC over all permutations.")
+CHANCE = Column(
+    "chance", "chance", "score", "The exact mean of conceptual consistency over all permutations."
+)
 
 
 def _predicts(name: Column) -> tuple[Column, ...]:
     """Return the columns on how well the background score predicts correct answers in a subset."""
     return (
         Column(
-            "subset", "subset", meaning="Kind of subset: all, relation or concept.", shown=False
+            "subset",
+            "subset",
+            meaning="The kind of subset of questions: all, relation or concept.",
+            shown=False,
         ),
         name,
-        Column("n", "n", "count", "Questions with a background score and an answer."),
+        Column("n", "n", "count", "The number of questions with a background score and an answer."),
         Column(
             "clusters",
             "concepts",
             "count",
-            "The number of question concepts of these questions.",
+            "The number of different question concepts of these questions.",
             shown=False,
         ),
-        Column("right", "correct", "count", "How many of the n questions are answered correctly."),
+        Column(
+            "right",
+            "correct",
+            "count",
+            "The number of the n questions that are answered correctly.",
+        ),
         Column(
             "accuracy",
             "accuracy",
@@ -350,7 +408,7 @@ def _predicts(name: Column) -> tuple[Column, ...]:
             "auroc",
             "AUROC",
             "score",
-            "Area under the receiver operating characteristic, with a 95 % CI.",
+            "The area under the receiver operating characteristic, with a 95 % CI.",
             ends=("auroc_low", "auroc_high"),
             chance=0.5,
         ),
@@ -358,24 +416,26 @@ def _predicts(name: Column) -> tuple[Column, ...]:
             "p_value",
             "p",
             "p",
-            "One-sided p-value of the lift against 0, from the permutations of the interval.",
+            "The one-sided p-value of the lift against 0, from the same permutations as the "
+            "interval.",
         ),
         Column(
             "p_corrected",
             "p, corrected",
             "p",
-            "The p-value, corrected over the rows (Benjamini and Hochberg).",
+            "The p-value, corrected over the rows of the table (Benjamini and Hochberg).",
         ),
         Column(
             "smallest_lift",
             "smallest detectable lift",
             "score",
-            "The lift that is significant at 5 % in 80 of 100 samples of n independent questions.",
+            "The lift that would be significant at 5 % in 80 of 100 samples of n independent "
+            "questions.",
         ),
         Column(
             "no_interval",
             "why no interval",
-            meaning="Why the lift has no interval; null if there is one.",
+            meaning="Why the lift has no interval; null if an interval exists.",
         ),
     )
 
@@ -383,9 +443,9 @@ def _predicts(name: Column) -> tuple[Column, ...]:
 CONSISTENCY = TableSpec(
     "consistency",
     "Conceptual consistency, all questions",
-    "Computed over the anchor questions that have a background score and an answer. p: one-sided "
-    "p-value of the lift against 0, from the permutations of the interval.",
-    columns=_predicts(Column("name", "name", meaning="Always all.", shown=False)),
+    "Computed over the anchor questions that have a background score and an answer. p: the "
+    "one-sided p-value of the lift against 0, from the same permutations as the interval.",
+    columns=_predicts(Column("name", "name", meaning="The value all in every row.", shown=False)),
     keys=2,
     printed=Layout(
         columns=("n", "consistency", "chance", "lift", "auroc", "p_value", "smallest_lift")
@@ -394,34 +454,36 @@ CONSISTENCY = TableSpec(
 CONSISTENCY_BY_RELATION = TableSpec(
     "consistency_by_relation",
     "Conceptual consistency by relation",
-    "One row per relation, over the anchor questions whose background contains the relation. p, "
-    "corrected: the p-value, corrected over the relations of a model (Benjamini and Hochberg).",
+    "One row per relation, computed over the anchor questions whose background contains the "
+    "relation. p, corrected: the p-value, corrected over the relations of a model (Benjamini and "
+    "Hochberg).",
     columns=_predicts(Column("name", "relation", meaning="The relation.", filter="relation")),
     keys=2,
 )
 CONSISTENCY_BY_CONCEPT = TableSpec(
     "consistency_by_concept",
     "Conceptual consistency by concept",
-    "One row per concept, over the anchor questions whose background contains the concept: the 14 "
-    "most frequent concepts with at least 28 questions each.",
+    "One row per concept, computed over the anchor questions whose background contains the "
+    "concept. The table includes the 14 most frequent concepts with at least 28 questions each.",
     columns=_predicts(Column("name", "concept", meaning="The concept.", filter="concept")),
     keys=2,
 )
 BACKGROUND_BY_RELATION = TableSpec(
     "background_by_relation",
     "Background score by relation",
-    "Accuracy on the facts of a relation (expected answer: yes) and on their negatives (no).",
+    "Accuracy on the facts of each relation (expected answer: yes) and on their negatives "
+    "(expected answer: no).",
     columns=(
         Column("relation", "relation", meaning="The relation.", filter="relation"),
-        Column("facts", "facts", "count", "The number of distinct facts of the relation."),
+        Column("facts", "facts", "count", "The number of distinct facts with the relation."),
         *_ANSWERED,
         *_ACCURACIES,
         Column(
             "background_score",
             "background score",
             "percent",
-            "The mean of the accuracies on facts and on negatives; the 95 % CI resamples the "
-            "facts' heads.",
+            "The mean of the accuracy on the facts and the accuracy on their negatives; the 95 % "
+            "CI resamples the facts' heads.",
             ends=("low", "high"),
             chance=0.5,
         ),
@@ -431,54 +493,59 @@ RELEVANCE = TableSpec(
     "relevance",
     "Relevance of a fact",
     "P(question correct | fact correct) \N{MINUS SIGN} P(question correct), as the paper defines "
-    "it. The interval comes from permutations of which facts are correct.",
+    "it. The interval is computed by permuting which facts are answered correctly.",
     columns=(
-        Column("relation", "relation", meaning="All, then each relation."),
+        Column("relation", "relation", meaning="The value all, or a relation of the facts."),
         Column(
             "facts_right",
             "facts correct",
             "count",
-            "Correctly answered facts in the background of answered questions.",
+            "The number of correctly answered facts in the background of the answered anchor "
+            "questions.",
         ),
         Column(
             "facts_wrong",
             "facts incorrect",
             "count",
-            "Incorrectly answered facts in the background of answered questions.",
+            "The number of incorrectly answered facts in the background of the answered anchor "
+            "questions.",
         ),
         Column(
             "given_right",
             "questions correct, fact correct",
             "percent",
-            meaning="The mean accuracy on the questions of a correctly answered fact.",
+            meaning="The mean accuracy on the anchor questions whose background contains a fact, "
+            "over the correctly answered facts.",
             shown=False,
         ),
         Column(
             "given_wrong",
             "questions correct, fact incorrect",
             "percent",
-            meaning="The mean accuracy on the questions of an incorrectly answered fact.",
+            meaning="The mean accuracy on the anchor questions whose background contains a fact, "
+            "over the incorrectly answered facts.",
             shown=False,
         ),
         Column(
             "accuracy",
             "questions correct",
             "percent",
-            "The mean accuracy on the questions of a fact, over all these facts.",
+            "The mean accuracy on the anchor questions whose background contains a fact, over all "
+            "these facts.",
             shown=False,
         ),
         Column(
             "relevance",
             "relevance, points",
             "points",
-            "The mean accuracy on the questions of a correctly answered fact, minus the mean over "
-            "all facts.",
+            "The mean accuracy on the anchor questions of a correctly answered fact, minus the "
+            "mean accuracy over all facts.",
             ends=("low", "high"),
         ),
         Column(
             "no_interval",
             "why no interval",
-            meaning="Why there is no interval; null if there is one.",
+            meaning="Why the difference has no interval; null if an interval exists.",
         ),
     ),
     printed=Layout(
@@ -489,37 +556,50 @@ RELEVANCE = TableSpec(
 BACKGROUND_WAYS = TableSpec(
     "background_variants",
     "Background score by prompt variant",
-    "One row per combination of meta-prompt and answer-word pair, and one row per method for all "
-    "combinations together.",
+    "One row per combination of meta-prompt and answer-word pair, and one row per method that uses "
+    "all combinations.",
     columns=(
         Column(
             "preset",
             "method",
-            meaning="How scores become answers; votes: all sampled replies together.",
+            meaning="The method by which scores are converted to answers; votes: by the majority "
+            "of all sampled replies.",
         ),
         *VARIANT,
-        Column("n", "n", "count", "Questions with a background score."),
+        Column("n", "n", "count", "The number of questions with a background score."),
         *_ACCURACIES,
         Column(
-            "background_score", "background", "score", "The mean background score of the questions."
+            "background_score",
+            "background",
+            "score",
+            "The mean background score of the anchor questions.",
         ),
         CONSISTENCY_COLUMN,
         CHANCE,
         Column("lift", "lift", "score", "(consistency - chance)/(1 - chance)."),
-        Column("missing", "missing", "count", "Background questions without an answer."),
-        Column("tied", "tied", "count", "Tied background questions, which count as no."),
+        Column(
+            "missing", "missing", "count", "The number of background questions without an answer."
+        ),
+        Column(
+            "tied", "tied", "count", "The number of tied background questions, which count as no."
+        ),
     ),
     keys=3,
 )
 ANCHOR_WAYS = TableSpec(
     "anchor_variants",
     "Anchor accuracy by prompt variant",
-    "The accuracy with each prompt variant alone.",
+    "The accuracy on anchor questions with each prompt variant alone.",
     columns=(
         Column("anchoring", "method", meaning="Choice or verify."),
         *VARIANT,
-        Column("n", "n", "count", "Questions that have an answer."),
-        Column("right", "correct", "count", "How many of the n questions are answered correctly."),
+        Column("n", "n", "count", "The number of questions that have an answer."),
+        Column(
+            "right",
+            "correct",
+            "count",
+            "The number of the n questions that are answered correctly.",
+        ),
         Column(
             "accuracy",
             "accuracy",
@@ -532,21 +612,23 @@ ANCHOR_WAYS = TableSpec(
 WINNERS = TableSpec(
     "winners",
     "Prompt variants that decide the answers",
-    "How often each meta-prompt and pair of answer words had the highest score of all.",
+    "How often each combination of meta-prompt and answer-word pair had the highest score of all "
+    "combinations.",
     columns=(
         Column(
             "of",
             "of",
-            meaning="The answers that are counted: to background questions, or to anchor questions "
-            "by choice or verify.",
+            meaning="The answers that are counted: answers to background questions, or answers to "
+            "anchor questions by choice or verify.",
         ),
         *VARIANT,
-        Column("count", "times", "count", "How often the variant decided the answer."),
+        Column("count", "times", "count", "The number of answers that the prompt variant decided."),
         Column(
             "share",
             "share",
             "percent",
-            "The variant's share of the answers that a single variant decided.",
+            "The share of answers that the prompt variant decided, among the answers that a single "
+            "variant decided.",
         ),
     ),
     keys=3,
@@ -583,21 +665,22 @@ def _frame(spec: TableSpec, rows: list[dict[str, object]]) -> pl.DataFrame:
 BACKGROUND_SCORE = TableSpec(
     "background_score",
     "Background score",
-    "The mean background score of the relations, with a 95 % CI over relations. Always giving the "
-    "same answer would "
-    "score 50 %. The accuracies on facts and negatives are means over the n anchor questions with "
-    "a background score.",
+    "The mean of the relations' background scores, with a 95 % CI over relations. A model that "
+    "always gives the same answer would score 50 %. The accuracies on facts and on negatives are "
+    "means over the n anchor questions that have a background score.",
     columns=(
-        Column("relations", "relations", "count", "Relations with a background score."),
+        Column(
+            "relations", "relations", "count", "The number of relations with a background score."
+        ),
         Column(
             "value",
             "background score",
             "percent",
-            "The mean background score of the relations, with Student's t-interval.",
+            "The mean of the relations' background scores, with a Student's t 95 % CI.",
             ends=("low", "high"),
             chance=0.5,
         ),
-        Column("n", "n", "count", "Questions with a background score."),
+        Column("n", "n", "count", "The number of questions with a background score."),
         *_ACCURACIES,
     ),
     keys=0,
@@ -607,15 +690,21 @@ BACKGROUND_SCORE = TableSpec(
 ANCHOR_ACCURACY = TableSpec(
     "anchor_accuracy",
     "Anchor accuracy",
-    "Accuracy on all answered anchor questions, and on the answered ones with background facts.",
+    "Accuracy on all answered anchor questions, and on the answered anchor questions that have "
+    "background facts.",
     columns=(
-        Column("of", "questions", meaning="All questions, or the questions with facts."),
-        Column("n", "n", "count", "How many of these questions have an answer."),
+        Column(
+            "of",
+            "questions",
+            meaning="All anchor questions, or the anchor questions with background facts.",
+        ),
+        Column("n", "n", "count", "The number of these anchor questions that have an answer."),
         Column(
             "value",
             "accuracy",
             "percent",
-            "The share answered correctly; the 95 % CI resamples question concepts.",
+            "The share of questions in the bin that are answered correctly; the 95 % CI resamples "
+            "question concepts.",
             ends=("low", "high"),
         ),
     ),
@@ -625,17 +714,18 @@ ANCHOR_ACCURACY = TableSpec(
 RELATIONS = TableSpec(
     "relations",
     "Background score and conceptual consistency by relation",
-    "The facts of each relation, and the n anchor questions whose background contains the "
-    "relation.",
+    "Results on the facts of each relation, and on the n anchor questions whose background "
+    "contains the relation.",
     columns=(
         Column("name", "relation", meaning="The relation."),
-        Column("facts", "facts", "count", "The number of distinct facts of the relation."),
+        Column("facts", "facts", "count", "The number of distinct facts with the relation."),
         Column("score", "score", "percent", "The relation's background score."),
         Column(
             "n",
             "n",
             "count",
-            "Questions with a fact of the relation, a background score and an answer.",
+            "The number of questions that have a fact of the relation, a background score and an "
+            "answer.",
         ),
         CONSISTENCY_COLUMN,
         CHANCE,

@@ -34,8 +34,8 @@ _QUESTIONS = tuple(column for name in _READ for column in ANCHORS.columns if col
 _CHOICES = TableSpec(
     "choices",
     "Choices",
-    "Each choice with each prompt variant, the best first. If anchor questions are answered by "
-    "choice, the first is the model's answer.",
+    "One row per choice and prompt variant, sorted by decreasing score. If anchor questions are "
+    "answered by choice, the choice in the first row is the model's answer.",
     columns=(
         Column("choice", "choice"),
         *VARIANT,
@@ -47,7 +47,8 @@ _CHOICES = TableSpec(
 _FACTS = TableSpec(
     "facts",
     "Background facts and their negatives",
-    "Asked as yes/no questions; a tie counts as no. The vote share is that of yes.",
+    "The background facts, asked as yes/no questions; a tie counts as no. The vote share is the "
+    "share of sampled replies that say yes.",
     columns=(
         *(Column("background", "background question"), RELATION),
         *(Column("expected", "expected"), Column("right", "correct", "truth")),
@@ -87,8 +88,8 @@ def _questions(told: str) -> TableSpec:
     return TableSpec(
         "questions",
         "Questions and their prompts",
-        "Open an anchor question to see its choices and background facts. Open a fact to see "
-        f"every prompt with its log-probability. {told}",
+        "Open an anchor question to see its choices and background facts. Open a fact to see each "
+        f"of its prompts with the log-probabilities. {told}",
         columns=_QUESTIONS,
     )
 
@@ -115,7 +116,7 @@ def _scores(own: pl.DataFrame, findings: Findings, prompts: pl.DataFrame) -> Vie
     spec = TableSpec(
         "scores",
         "Log-probabilities" if by == "logprob" else "Votes",
-        "Every answer word with every prompt, the most probable first.",
+        "One row per answer word and prompt, sorted by decreasing probability.",
         columns=(*QUESTION_COLUMNS, _PROMPT),
     )
     ordered = worded.sort(by, descending=True, nulls_last=True, maintain_order=True)

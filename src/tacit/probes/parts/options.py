@@ -26,29 +26,32 @@ class PartsOptions:
     """The drawings to ask about, and the wording of the questions."""
 
     drawings: Path = option(
-        help="A folder of drawings, an annotations file, or a file of things and parts.",
+        help="A folder of people's drawings, one annotations file, or a file that lists things and "
+        "their parts.",
         data=_of_drawings,
     )
-    things: str | None = option(None, help="Use only these things, separated by commas.")
+    things: str | None = option(
+        None, help="Use only the drawings of these things, separated by commas."
+    )
     limit: int | None = option(None, help="Use only the first N drawings.", least=1)
     preset: Literal["plain", "macaw", "gpt3", "gpt3-paper"] = option(
         "plain", help="Prompt template of the questions."
     )
     prompt: Path | None = option(
-        None, help="A YAML file with your own prompt template, to use instead of --preset."
+        None, help="A YAML file with your own prompt template, as an alternative to --preset."
     )
     number: Literal["paper", "grammar"] = option(
         "paper",
-        help="Rules for plural nouns and articles: paper (plural if the noun ends in s, an before "
-        "a vowel letter) or grammar (the rules of English).",
+        help="Rules for plural nouns and articles: paper (a noun is plural if it ends in s; the "
+        "article is an before a vowel letter) or grammar (the rules of English).",
     )
     nouns: Path | None = option(
-        None, help="A YAML file with exceptions to the rules of --number grammar."
+        None, help="A YAML file with exceptions to the English rules of --number grammar."
     )
     graphs: str | None = option(
         None,
-        help="With --figures: things whose drawings are shown as graphs [default: one typical "
-        "drawing].",
+        help="With --figures: the things whose drawings are shown as graphs, separated by commas "
+        "[default: one typical drawing].",
         requested=False,
     )
 

@@ -51,7 +51,7 @@ class PartsProbe:
 
     name: ClassVar[str] = "parts"
     summary: ClassVar[str] = (
-        "Ask how the parts of things relate; count constraint violations and repair the beliefs."
+        "Ask how the parts of things relate, count constraint violations, and repair the beliefs."
     )
     question: ClassVar[str] = (
         "Are the model's beliefs about the parts of everyday things free of contradictions, and "

@@ -118,8 +118,8 @@ def _statements(told: str) -> TableSpec:
     return TableSpec(
         "statements",
         "Statements and prompts",
-        "The belief in each statement, its truth value before and after repair, its gold label, "
-        f"its prompt, and the log-probabilities in nats or the votes. {told}",
+        "For each statement: the belief, the truth value before and after repair, the gold label, "
+        f"the prompt, and the log-probabilities (in nats) or the votes. {told}",
         columns=(
             *(beliefs[name] for name in (*_KEY, *_QUESTION[1:])),
             Column("p_true", "P(true)", "score", ends=("low", "high"), optional=True),

@@ -37,55 +37,62 @@ KINDS = {
 
 
 def headline(findings: Findings) -> str:
-    """Return a sentence on the violation rate before repair and the accuracy gain of repair."""
+    """Return sentences on the violation rate before repair and the accuracy gain of repair."""
     summary = findings.summary
     micro = _row(summary["violation"], constraint="micro", stage="before")
     if micro is None or micro["rate"] is None:
-        return "No constraint applies to its beliefs."
-    violated = f"It violates {estimate(micro, 'rate')} of {decided(micro)}"
+        return "No constraint applies to the model's beliefs."
+    violated = f"The model violates {estimate(micro, 'rate')} of {decided(micro)}"
     if micro["shuffled"] is not None:
-        violated += f"; the same beliefs shuffled violate {percent(micro['shuffled'])}"
+        violated += f"; randomly shuffled, the same beliefs violate {percent(micro['shuffled'])}"
     before, after = _accuracy(summary, "before"), _accuracy(summary, "paper")
     gain = _row(summary["accuracy_gain"], set="ParRoT", objective=_MAIN, part="whole")
     if before is None or after is None or gain is None or gain["gain"] is None:
         return f"{violated}; repair removes every violation."
     always = _row(summary["accuracy_baselines"], set="ParRoT", baseline="always true")
     lines = [
+        f"{violated}.",
         (
-            f"{violated}. Repair under the objective {_MAIN} removes every violation and changes "
-            f"accuracy from {percent(before['accuracy'])} to {percent(after['accuracy'])}, by "
-            f"{estimate(gain, 'gain', points)}{_unclear(gain)}"
+            f"Repair (objective: {_MAIN}) removes every violation and changes accuracy from "
+            f"{percent(before['accuracy'])} to {percent(after['accuracy'])}, by "
+            f"{estimate(gain, 'gain', points)}{_unclear(gain)}."
         ),
         *_opposite(summary, gain["gain"]),
     ]
     without = _row(summary["accuracy_gain"], set=WITHOUT_SYMMETRIC, objective=_MAIN, part="whole")
     if without is not None and without["gain"] is not None:
-        lines.append(f"without connects and next to: {estimate(without, 'gain', points)}")
+        lines.append(
+            "Without the statements of the symmetric relations (connects, next to), repair changes "
+            f"accuracy by {estimate(without, 'gain', points)}."
+        )
     if always is not None and always["accuracy"] is not None:
-        lines.append(f"always answering true is correct for {percent(always['accuracy'])}")
-    return f"{'; '.join(lines)}."
+        right = percent(always["accuracy"])
+        lines.append(f"Always answering true would be correct on {right} of the statements.")
+    return " ".join(lines)
 
 
 def _opposite(summary: Mapping[str, Any], gain: float) -> Iterator[str]:
-    """Yield a phrase on the objectives whose gain has the opposite sign to the main objective's."""
+    """Yield a sentence on the objectives whose gain has the opposite sign to the main one's."""
     rows = [
         row
         for row in summary["accuracy_gain"]
         if (row["set"], row["part"]) == ("ParRoT", "whole") and row["objective"] != _MAIN
     ]
     other = [
-        f"{row['objective']} by {estimate(row, 'gain', points)}"
+        f"{estimate(row, 'gain', points)} with {row['objective']}"
         for row in rows
         if row["gain"] is not None and row["gain"] * gain < 0
     ]
     if other:
-        yield f"but under the objective {' and under '.join(other)}"
+        yield f"But other objectives change accuracy by {' and by '.join(other)}."
 
 
 def _shuffled(row: Mapping[str, Any]) -> str:
     """Return a phrase with the violation rate of the shuffled beliefs."""
     value = row["shuffled"]
-    return "" if value is None else f" (the same beliefs shuffled: {percent(value)})"
+    if value is None:
+        return ""
+    return f" (randomly shuffled, the same beliefs violate {percent(value)})"
 
 
 def _unclear(row: Mapping[str, Any]) -> str:
@@ -107,13 +114,13 @@ def sentences(findings: Findings) -> Iterator[str]:
         yield "No statement with a gold label has a belief, so accuracy is undefined."
     elif before and after:
         yield (
-            f"Its beliefs agree with the gold labels on {estimate(before, 'accuracy')} of "
-            f"{several(before['n'], 'statement')}, and its repaired beliefs on "
+            f"The model's beliefs agree with the gold labels on {estimate(before, 'accuracy')} of "
+            f"{several(before['n'], 'statement')}, and the repaired beliefs agree on "
             f"{estimate(after, 'accuracy')}."
         )
         yield from _baselines(summary)
     else:
-        yield "There are no gold labels for these things, so accuracy is not reported."
+        yield "There are no gold labels for the things of this run, so accuracy is not reported."
     yield from _violations(summary)
     yield from missing(summary)
 
@@ -131,21 +138,21 @@ def _asked(summary: Mapping[str, Any]) -> str:
         f"{'; each drawing has separate answers' if own else ''})"
     )
     if not skipped:
-        return f"It was asked {about}."
+        return f"The model was asked {about}."
     asked = summary["questions"] - skipped
     return (
         f"Of {about}, {asked:,} {number_of(asked, 'was', 'were')} asked and {skipped:,} skipped, "
-        "because the prompt is longer than the model's context window."
+        "because the prompts of skipped questions are longer than the model's context window."
     )
 
 
 def judged(summary: Mapping[str, Any]) -> str:
     """Return a sentence on the share of questions that the model judged true."""
     if summary["true_share"] is None:
-        return "It has no beliefs."
+        return "The model has no beliefs."
     known = summary["questions"] - summary["missing"]
     of = f"the {several(known, 'question')} with a belief" if summary["missing"] else "them"
-    return f"It judged {percent(summary['true_share'])} of {of} true{_ties(summary)}."
+    return f"The model judged {percent(summary['true_share'])} of {of} true{_ties(summary)}."
 
 
 def _probable(summary: Mapping[str, Any]) -> Iterator[str]:
@@ -155,8 +162,8 @@ def _probable(summary: Mapping[str, Any]) -> Iterator[str]:
         return
     shown = percent(mass) if mass >= _SMALL else f"{mass:.1e}"
     yield (
-        "The median probability of its two answers together, P(true) + P(false) with the "
-        f"separator, is {shown}. A small value may come from the separator alone."
+        "The median of P(true) + P(false), the model's probability of either answer with the "
+        f"separator, is {shown}. This probability may be small because of the separator alone."
     )
 
 
@@ -174,15 +181,18 @@ def _baselines(summary: Mapping[str, Any]) -> Iterator[str]:
     without = _row(summary["accuracy_gain"], set=WITHOUT_SYMMETRIC, objective="paper", part="whole")
     if always:
         right = percent(always["accuracy"])
-        yield f"Always answering true would be correct for {right} of these statements."
+        yield (
+            f"A model that always answers true would be correct on {right} of the statements with "
+            "a gold label."
+        )
     if without and without["gain"] is not None:
         yield (
-            "Repair sets statements with the symmetric relations (connects, next to) to true "
-            "wherever it can. Without these statements, repair changes accuracy by "
-            f"{estimate(without, 'gain', points)}."
+            "Repair makes statements with the symmetric relations (connects, next to) true "
+            "wherever the constraints allow. Without the statements of symmetric relations, repair "
+            f"changes accuracy by {estimate(without, 'gain', points)}."
         )
     labels, contradicted = summary["labels_labelled"], summary["labels_contradicted"]
-    if labels:
+    if labels and summary["drawings"] > summary["things"]:
         yield (
             f"{contradicted:,} of {several(labels, 'gold label')} "
             f"({percent(contradicted / labels)}) "
@@ -196,8 +206,8 @@ def _violations(summary: Mapping[str, Any]) -> Iterator[str]:
         return
     if micro["applicable"] - micro["undecided"]:
         yield (
-            f"It violates {estimate(micro, 'rate')} of the {_that_apply(micro)}"
-            f"{_shuffled(micro)}. {_worst(summary)}"
+            f"The model violates {estimate(micro, 'rate')} of the "
+            f"{_that_apply(micro)}{_shuffled(micro)}. {_worst(summary)}"
         )
         yield from _asymmetric(summary)
     violating = summary["drawings_with_violation"]
@@ -211,7 +221,7 @@ def _violations(summary: Mapping[str, Any]) -> Iterator[str]:
         )
         yield (
             f"{undecided} undecided because a statement has no belief; violation rates exclude "
-            f"{number_of(micro['undecided'], 'it', 'them')}."
+            "undecided constraints."
         )
 
 
@@ -222,8 +232,8 @@ def _asymmetric(summary: Mapping[str, Any]) -> Iterator[str]:
     if len(found) == len(_BESIDE):
         asymmetric, macro = (f"{estimate(row, 'rate')}{_shuffled(row)}" for row in found)
         yield (
-            f"It violates {asymmetric} of the asymmetric constraints. The mean over constraint "
-            f"types (macro) is {macro}."
+            f"The model violates {asymmetric} of the asymmetric constraints. The macro violation "
+            f"rate, the mean over constraint types, is {macro}."
         )
 
 
@@ -232,7 +242,8 @@ def _that_apply(row: Mapping[str, Any]) -> str:
     n = row["applicable"] - row["undecided"]
     also = f" and {number_of(n, 'is', 'are')} decided" if row["undecided"] else ""
     return (
-        f"{several(n, 'constraint')} that {number_of(n, 'applies', 'apply')} to its beliefs{also}"
+        f"{several(n, 'constraint')} that {number_of(n, 'applies', 'apply')} to the model's "
+        f"beliefs{also}"
     )
 
 
@@ -248,8 +259,8 @@ def _worst(summary: Mapping[str, Any]) -> str:
     worst = max(rows, key=lambda row: row["violated"])
     kind = f"{worst['constraint']} constraint"
     return (
-        f"The most common violation ({worst['violated']:,} of "
-        f"{several(worst['applicable'] - worst['undecided'], kind)}): {KINDS[worst['constraint']]}."
+        f"The most common violation is that {KINDS[worst['constraint']]} ({worst['violated']:,} of "
+        f"{several(worst['applicable'] - worst['undecided'], kind)})."
     )
 
 
@@ -264,16 +275,16 @@ def missing(summary: Mapping[str, Any]) -> Iterator[str]:
             if (row["set"], row["gold"], row["stage"]) == ("ParRoT", "all", "before")
         )
         yield (
-            f"{several(summary['missing_statements'], 'statement')} without a belief "
-            f"{number_of(summary['missing_statements'], 'is', 'are')} excluded "
-            f"({left_out:,} with a gold label)."
+            f"{several(summary['missing_statements'], 'statement')} without a belief ({left_out:,} "
+            f"with a gold label) {number_of(summary['missing_statements'], 'is', 'are')} excluded "
+            "from all rates."
         )
     if summary["filled"]:
         filled = several(summary["filled"], "missing belief is", "missing beliefs are")
-        yield f"{filled} replaced by the template's value."
+        yield f"{filled} replaced by the default belief of the prompt template."
     if summary.get("spanned"):
         shared = several(summary["spanned"], "answer shares", "answers share")
-        yield f"{shared} a token with the surrounding text; the whole token is scored."
+        yield f"{shared} a token with the surrounding text; the score includes the whole token."
 
 
 def notes(findings: Findings) -> Iterator[str]:
@@ -287,14 +298,15 @@ def notes(findings: Findings) -> Iterator[str]:
     things = findings.summary["things"]
     if FEWEST_CLUSTERS <= things < _FEW:
         yield (
-            f"There are only {several(things, 'thing')}. Intervals that resample so few are too "
-            "narrow; read them as a lower bound on the uncertainty."
+            f"There are only {several(things, 'thing')}. Intervals that resample fewer than "
+            f"{_FEW} things are too narrow; interpret such intervals as a lower bound on the "
+            "uncertainty."
         )
     yield (
-        "A belief is P(true)/(P(true) + P(false)), or the vote share of true among replies. "
-        "A statement is believed if its belief is above one half. Repaired beliefs are the optimal "
-        "consistent assignment under the paper's objective. A rate over zero cases is undefined, "
-        "not 0."
+        "A belief is P(true)/(P(true) + P(false)), or the share of true among sampled replies. A "
+        "statement is believed if its belief is above one half. Repaired beliefs are the "
+        "consistent assignment of truth values that is optimal under the paper's objective. A rate "
+        "over zero cases is undefined, not 0."
     )
 
 

@@ -14,17 +14,32 @@ _ENDS = ("low", "high")
 _KINDS = ("symmetric", "asymmetric", "inverse", "transitive", "implies", "excludes")
 _STAGES = ("before", "paper", "log-odds", "margin")
 
-_SET = Column("set", "set", meaning="ParRoT, ParRoT++, or ParRoT without symmetric relations.")
+_SET = Column(
+    "set",
+    "set",
+    meaning="The set of statements: ParRoT, ParRoT++, or ParRoT without symmetric relations.",
+)
 _OBJECTIVE = Column("objective", "objective", meaning="The objective that repair maximises.")
-_STAGE = Column("stage", "stage", meaning="before (the raw beliefs), or the objective of repair.")
+_STAGE = Column(
+    "stage",
+    "stage",
+    meaning="The value before (the model's own beliefs), or the objective of repair.",
+)
 _THING = Column("thing", "thing", meaning="The everyday thing.")
 _ANNOTATOR = Column(
-    "annotator", "annotator", meaning="The person who drew the thing; empty if there is no drawing."
+    "annotator",
+    "annotator",
+    meaning="The annotator who drew the thing; empty if there is no drawing.",
 )
-_RELATION = Column("relation", "relation", meaning="The relation between the two parts.")
-_N = Column("n", "n", "count", "Statements with a gold label and a belief.")
+_RELATION = Column(
+    "relation", "relation", meaning="The relation between the two parts of the statement."
+)
+_N = Column("n", "n", "count", "The number of statements with a gold label and a belief.")
 _MISSING = Column(
-    "missing", "no belief", "count", "Statements with a gold label and no belief; excluded."
+    "missing",
+    "no belief",
+    "count",
+    "The number of statements with a gold label but without a belief, which are excluded.",
 )
 _ACCURACY = Column(
     "accuracy",
@@ -37,23 +52,35 @@ _ALWAYS_TRUE = Column(
     "always_true",
     "always true",
     "percent",
-    "The value if every statement were answered true.",
+    "The accuracy of a model that always answers true.",
 )
 _STATEMENTS = Column("statements", "statements", "count", "The number of statements.")
 _OPTIMAL = "Whether the assignment is proven optimal."
 _TURNED = (
-    Column("turned_true", "turned true", "count", "Statements that become true."),
-    Column("turned_false", "turned false", "count", "Statements that become false."),
-    Column("free", "free", "count", "Statements that only the tie rule decides."),
+    Column(
+        "turned_true", "turned true", "count", "The number of statements that repair makes true."
+    ),
+    Column(
+        "turned_false", "turned false", "count", "The number of statements that repair makes false."
+    ),
+    Column(
+        "free",
+        "free",
+        "count",
+        "The number of statements whose truth value only the tie rule of repair decides.",
+    ),
 )
 _COUNTS = (
-    Column("violated", "violated", "count", "Constraints that the beliefs violate."),
-    Column("applicable", "applicable", "count", "Constraints that apply to the beliefs."),
+    Column("violated", "violated", "count", "The number of constraints that the beliefs violate."),
+    Column(
+        "applicable", "applicable", "count", "The number of constraints that apply to the beliefs."
+    ),
     Column(
         "undecided",
         "undecided",
         "count",
-        "Applicable constraints that depend on a missing belief; rates exclude them.",
+        "The number of applicable constraints that depend on a missing belief and are excluded "
+        "from rates.",
         sparse=True,
     ),
 )
@@ -61,57 +88,61 @@ _COUNTS = (
 QUESTIONS = TableSpec(
     "questions",
     "Questions",
-    "Each distinct question, with the belief in its statement.",
+    "Each distinct question, with the model's belief in the statement.",
     columns=(
         _THING,
-        Column("subject", "subject", meaning="The part that the statement is about."),
+        Column("subject", "subject", meaning="The part that is the subject of the statement."),
         _RELATION,
-        Column("object", "object", meaning="The other part."),
+        Column("object", "object", meaning="The part that is the object of the statement."),
         Column("annotator", "annotator", meaning=_ANNOTATOR.meaning, optional=True),
         Column("text", "prompt", meaning="The prompt.", optional=True),
         Column(
             "logprob_true",
             "log P(true)",
             "nats",
-            "Log-probability of the answers that mean true, in nats.",
+            "The log-probability of the answers that mean true, in nats.",
             optional=True,
         ),
         Column(
             "logprob_false",
             "log P(false)",
             "nats",
-            "Log-probability of the answers that mean false, in nats.",
+            "The log-probability of the answers that mean false, in nats.",
             optional=True,
         ),
         Column(
-            "votes_true", "votes true", "count", "Sampled replies that answer true.", optional=True
+            "votes_true",
+            "votes true",
+            "count",
+            "The number of sampled replies that answer true.",
+            optional=True,
         ),
         Column(
             "votes_false",
             "votes false",
             "count",
-            "Sampled replies that answer false.",
+            "The number of sampled replies that answer false.",
             optional=True,
         ),
         Column(
             "unparsed",
             "unparsed",
             "count",
-            "Sampled replies without a clear answer.",
+            "The number of sampled replies without a clear answer.",
             optional=True,
         ),
         Column(
             "truncated",
             "truncated",
             "count",
-            "Unparsed replies that were cut off while reasoning.",
+            "The number of unparsed replies that were truncated during the model's reasoning.",
             optional=True,
         ),
         Column(
             "p_true",
             "belief",
             "percent",
-            "P(true)/(P(true) + P(false)), or the vote share of true among sampled replies.",
+            "The belief: P(true)/(P(true) + P(false)), or the share of true among sampled replies.",
         ),
         Column("low", "95 % CI, low", "percent", "Lower end of the 95 % CI.", optional=True),
         Column("high", "95 % CI, high", "percent", "Upper end of the 95 % CI.", optional=True),
@@ -119,7 +150,7 @@ QUESTIONS = TableSpec(
             "filled",
             "filled in",
             "truth",
-            "Whether the template's value replaces a missing belief.",
+            "Whether the belief was missing and was replaced by the prompt template's default.",
             optional=True,
         ),
     ),
@@ -133,17 +164,19 @@ TABLES = (
     TableSpec(
         "accuracy",
         "Accuracy (Tables 4 and 6 of Gu et al. 2023)",
-        "Agreement with the gold labels that the annotators' drawings imply. ParRoT: all labelled "
-        "statements. ParRoT++: those that all annotators of a thing agree on. Without symmetric "
-        "relations: ParRoT without connects and next to. Balanced: the mean of the "
-        "accuracies on statements labelled true and labelled false. Stage: before repair, or after "
-        "repair under one of three objectives.",
+        "The agreement of beliefs with the gold labels that the annotators' drawings imply. "
+        "ParRoT: all labelled statements. ParRoT++: the statements on which all annotators of a "
+        "thing agree. Without symmetric relations: the statements of ParRoT without the relations "
+        "connects and next to. Balanced: the mean of the accuracy on statements labelled true and "
+        "the accuracy on statements labelled false. Stage: before repair, or after repair under "
+        "one of three objectives.",
         columns=(
             _SET,
             Column(
                 "gold",
                 "gold label",
-                meaning="all, true, false, or balanced (mean of true and false).",
+                meaning="The gold labels of the statements: all, true, false, or balanced (the "
+                "mean of true and false).",
             ),
             *(_STAGE, _N, _MISSING, _ACCURACY),
         ),
@@ -155,8 +188,8 @@ TABLES = (
     TableSpec(
         "accuracy_baselines",
         "Accuracy of baselines",
-        "Baselines that do not use the model, on the same statements: always true, always false, "
-        "and the majority label of each relation.",
+        "Baselines that do not use the model: always true, always false, and the majority label of "
+        "each relation, on the same statements as for the model.",
         columns=(
             *(_SET, Column("baseline", "baseline", meaning="The baseline.")),
             *(_N, _ACCURACY),
@@ -172,14 +205,25 @@ TABLES = (
         "accuracy_gain",
         "Accuracy gain of repair, in percentage points",
         "Accuracy after repair minus accuracy before repair, paired by statement. The whole gain "
-        "is the sum of two parts. Shift of the threshold: the gain if, instead of repair, another "
-        "threshold on the beliefs makes as many statements true as repair does. Consistency: the "
-        "gain of repair over that threshold. Each part may be negative.",
+        "is the sum of the shift of the threshold and of consistency. Shift of the threshold: the "
+        "gain of a different threshold on the beliefs that makes as many statements true as repair "
+        "does. Consistency: the accuracy of repair minus the accuracy with the different "
+        "threshold. Each part may be negative.",
         columns=(
             *(_SET, _OBJECTIVE),
-            Column("part", "part", meaning="whole, shift of the threshold, or consistency."),
+            Column(
+                "part",
+                "part",
+                meaning="The part of the gain: whole, shift of the threshold, or consistency.",
+            ),
             _N,
-            Column("gain", "gain, points", "points", "The gain, or this part of it.", ends=_ENDS),
+            Column(
+                "gain",
+                "gain, points",
+                "points",
+                "The gain in accuracy, or the part of the gain.",
+                ends=_ENDS,
+            ),
         ),
         keys=3,
         printed=Layout(columns=("set", "part", "n", "gain"), across="objective"),
@@ -187,11 +231,20 @@ TABLES = (
     TableSpec(
         "accuracy_at",
         "Drawings with an accuracy of at least s (Figure 3 of Gu et al. 2023)",
-        "The share of drawings whose accuracy is at least s.",
+        "The share of drawings on which accuracy is at least s.",
         columns=(
-            Column("s", "s, %", "count", "The minimum accuracy in per cent."),
-            *(_STAGE, Column("n", "n", "count", "Drawings with a belief.")),
-            Column("share", "share", "percent", "The share of the n drawings.", ends=_ENDS),
+            Column("s", "s, %", "count", "The minimum accuracy s, in per cent."),
+            *(
+                _STAGE,
+                Column("n", "n", "count", "The number of drawings with at least one belief."),
+            ),
+            Column(
+                "share",
+                "share",
+                "percent",
+                "The share of the n drawings with at least this accuracy.",
+                ends=_ENDS,
+            ),
             _ALWAYS_TRUE,
         ),
         keys=2,
@@ -200,18 +253,24 @@ TABLES = (
     TableSpec(
         "accuracy_by_relation",
         "Accuracy by relation",
-        "Agreement with the gold labels, by relation.",
+        "The agreement of beliefs with the gold labels, for each relation.",
         columns=(_RELATION, _STAGE, _N, _MISSING, _ACCURACY, _ALWAYS_TRUE),
         keys=2,
     ),
     TableSpec(
         "accuracy_by_thing",
         "Accuracy by thing",
-        "Agreement with the gold labels. Things are ranked by accuracy before repair.",
+        "Agreement with the gold labels. Things are ranked by the accuracy of the beliefs before "
+        "repair.",
         columns=(
             *(
                 _THING,
-                Column("rank", "rank", "count", "Rank by accuracy before repair; 1 is best."),
+                Column(
+                    "rank",
+                    "rank",
+                    "count",
+                    "The rank of the thing by accuracy before repair; rank 1 is the best.",
+                ),
             ),
             Column(
                 "band",
@@ -228,7 +287,7 @@ TABLES = (
     TableSpec(
         "accuracy_by_drawing",
         "Accuracy by drawing",
-        "Agreement with the gold labels of each annotator's drawing of a thing.",
+        "The agreement of beliefs with the gold labels of each annotator's drawing.",
         columns=(
             *(_THING, _ANNOTATOR, _N, _MISSING),
             *(
@@ -247,13 +306,17 @@ TABLES = (
     TableSpec(
         "violation",
         "Constraint violations (Table 3 of Gu et al. 2023)",
-        "The share of violated constraints among those that apply to the beliefs. A constraint "
-        "that depends on a missing belief is undecided and excluded. Macro: the mean over "
-        "constraint types. Micro: the share over all constraints, so that types with "
-        "many constraints weigh more. Shuffled and always true: the rates, before repair, of "
-        "baselines without knowledge. After repair no constraint is violated.",
+        "The violation rate: the share of violated constraints among the constraints that apply to "
+        "the beliefs. A constraint that depends on a missing belief is undecided and excluded. "
+        "Macro: the mean over constraint types. Micro: the share over all constraints, so that "
+        "types with many constraints weigh more. Shuffled and always true: the violation rates of "
+        "two baselines without knowledge, before repair. After repair, no constraint is violated.",
         columns=(
-            Column("constraint", "constraint", meaning="The constraint type, macro, or micro."),
+            Column(
+                "constraint",
+                "constraint",
+                meaning="The constraint type, or the value macro or micro.",
+            ),
             *(_STAGE, *_COUNTS),
             Column(
                 *("rate", "violation rate", "percent", "violated/(applicable - undecided)."),
@@ -264,14 +327,15 @@ TABLES = (
                 "shuffled",
                 "shuffled",
                 "percent",
-                "The rate if the model's beliefs are permuted among the statements of each "
-                "drawing; the mean over seeded permutations. Null after repair.",
+                "The mean violation rate over seeded permutations of the model's beliefs among the "
+                "statements of each drawing. The value is null after repair.",
             ),
             Column(
                 "always_true",
                 "always true",
                 "percent",
-                "The rate if every statement with a belief were believed. Null after repair.",
+                "The violation rate if every statement with a belief were believed. The value is "
+                "null after repair.",
             ),
         ),
         keys=2,
@@ -287,7 +351,7 @@ TABLES = (
         "violation_by_drawing",
         "Constraint violations by drawing",
         "Constraint violations before repair. The violation rate is the share of violated "
-        "constraints among those that apply and are decided.",
+        "constraints among the constraints that apply and are decided.",
         columns=(
             *(_THING, _ANNOTATOR, _STATEMENTS),
             Column("believed", "believed", "count", "The number of believed statements."),
@@ -303,9 +367,9 @@ TABLES = (
                 "believed statements\ncan all be true",
                 "truth",
                 "Whether all believed statements can be true together, for some truth values of "
-                "the other statements. If believed statements imply a statement that is not "
-                "believed, such as the other direction of a symmetric relation, a constraint is "
-                "violated although all believed statements can be true together.",
+                "the remaining statements. Believed statements can be true together despite a "
+                "violation: a believed statement may imply a statement that is not believed, such "
+                "as the other direction of a symmetric relation.",
             ),
         ),
         keys=2,
@@ -313,18 +377,33 @@ TABLES = (
     TableSpec(
         "repair",
         "Repair (section 6 of Gu et al. 2023)",
-        "For each objective: the statements whose truth value repair changes, the drawings whose "
-        "accuracy improves, stays the same or worsens, and the drawings whose assignment is proven "
+        "Counts for each objective: statements whose truth value repair changes, drawings whose "
+        "accuracy improves, stays the same or worsens, and drawings whose assignment is proven "
         "optimal.",
         columns=(
             *(_OBJECTIVE, Column("groups", "drawings", "count", "The number of drawings.")),
-            Column("optimal", "proven optimal", "count", "Drawings with a proven optimum."),
+            Column(
+                "optimal",
+                "proven optimal",
+                "count",
+                "The number of drawings whose assignment is proven optimal.",
+            ),
             Column("value", "value", "number", "The value of the objective.", shown=False),
-            Column("bound", "bound", "number", "An upper bound on the value.", shown=False),
+            Column(
+                "bound",
+                "bound",
+                "number",
+                "A proven upper bound on the value of the objective.",
+                shown=False,
+            ),
             *_TURNED,
-            Column("improved", "improved", "count", "Drawings whose accuracy increases."),
-            Column("same", "same", "count", "Drawings whose accuracy does not change."),
-            Column("worse", "worse", "count", "Drawings whose accuracy decreases."),
+            Column(
+                "improved", "improved", "count", "The number of drawings whose accuracy increases."
+            ),
+            Column(
+                "same", "same", "count", "The number of drawings whose accuracy does not change."
+            ),
+            Column("worse", "worse", "count", "The number of drawings whose accuracy decreases."),
         ),
         printed=Layout(
             columns=(
@@ -336,12 +415,24 @@ TABLES = (
     TableSpec(
         "repair_by_drawing",
         "Repair by drawing",
-        "The statements whose truth value repair changes, for each objective and drawing.",
+        "The statements whose truth value repair changes, for each objective and each drawing.",
         columns=(
             *(_OBJECTIVE, _THING, _ANNOTATOR, _STATEMENTS),
-            Column("missing", "no belief", "count", "Statements without a belief.", sparse=True),
+            Column(
+                "missing",
+                "no belief",
+                "count",
+                "The number of statements without a belief.",
+                sparse=True,
+            ),
             Column("value", "value", "number", "The value of the objective.", shown=False),
-            Column("bound", "bound", "number", "An upper bound on the value.", shown=False),
+            Column(
+                "bound",
+                "bound",
+                "number",
+                "A proven upper bound on the value of the objective.",
+                shown=False,
+            ),
             *(Column("optimal", "proven optimal", "truth", _OPTIMAL), *_TURNED),
         ),
         keys=3,
@@ -349,35 +440,49 @@ TABLES = (
     TableSpec(
         "agreement",
         "Agreement among annotators (Table 5, appendix C of Gu et al. 2023)",
-        "For each thing: the gold labels that its drawings imply, the distinct statements that all "
-        "annotators label alike, and the labels that contradict another annotator's label.",
+        "Counts for each thing: the gold labels that the thing's drawings imply, the distinct "
+        "statements that all annotators label alike, and the labels that contradict another "
+        "annotator's label.",
         columns=(
             *(
                 _THING,
                 Column("drawings", "drawings", "count", "The number of drawings of the thing."),
             ),
-            Column("labelled", "labels", "count", "Gold labels that the drawings imply."),
-            Column("distinct", "distinct", "count", "Distinct labelled statements."),
-            Column("agreed", "agreed on", "count", "Statements that all annotators label alike."),
+            Column(
+                "labelled", "labels", "count", "The number of gold labels that the drawings imply."
+            ),
+            Column(
+                "distinct",
+                "distinct",
+                "count",
+                "The number of distinct statements with a gold label.",
+            ),
+            Column(
+                "agreed",
+                "agreed on",
+                "count",
+                "The number of statements that all annotators label alike.",
+            ),
             Column(
                 "contradicted",
                 "contradicted",
                 "count",
-                "Labels that another annotator contradicts.",
+                "The number of labels that another annotator's label contradicts.",
             ),
         ),
     ),
     TableSpec(
         "beliefs",
         "Beliefs",
-        "The belief in each statement, its truth before and after repair, and its gold label.",
+        "For each statement: the belief, the truth value before and after repair, and the gold "
+        "label.",
         columns=(
             *(_THING, _ANNOTATOR, QUESTIONS.columns[1], _RELATION, QUESTIONS.columns[3]),
             Column(
                 "p_true",
                 "belief",
                 "percent",
-                "The belief in the statement, as in the table questions.",
+                "The belief in the statement, as in the table ``questions``.",
             ),
             *(
                 Column(
@@ -391,7 +496,10 @@ TABLES = (
                 for stage in _STAGES
             ),
             Column(
-                "label", "gold label", "truth", "The truth value that the drawing implies, or null."
+                "label",
+                "gold label",
+                "truth",
+                "The truth value of the statement that the drawing implies, or null.",
             ),
         ),
         keys=5,
