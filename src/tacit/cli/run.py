@@ -323,13 +323,8 @@ def _run(
 
 
 def _as_json(found: Mapping[str, Any], together: Together) -> dict[str, Any]:
-<<<<<<< HEAD
-    """Return each model's results, the comparison and the scale, ready for JSON."""
-    runs = [run.to_json() for run in found.values()]
-=======
     """Return each model's results, the comparison and the scale table as plain values for JSON."""
-    runs = [{"model": name, "out": str(run.folder), **run.summary} for name, run in found.items()]
->>>>>>> prose-c
+    runs = [run.to_json() for run in found.values()]
     tables = {"comparison": together.comparison, "scale": together.scale}
     return {"runs": runs} | {
         name: [] if table is None else table.to_dicts() for name, table in tables.items()

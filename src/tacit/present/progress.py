@@ -235,7 +235,6 @@ class Terminal(Progress):
 
 
 def show_warnings() -> None:
-<<<<<<< HEAD
     """Show logged warnings on standard error, each after the name of the package that logs it."""
     handler = logging.StreamHandler()
     handler.setFormatter(_PackageFormatter())
@@ -247,10 +246,6 @@ class _PackageFormatter(logging.Formatter):
 
     def format(self, record: logging.LogRecord) -> str:
         return f"{record.name.partition('.')[0]}: {record.getMessage()}"
-=======
-    """Show the warnings that Tacit logs on standard error."""
-    logging.basicConfig(format="tacit: %(message)s", level=logging.WARNING)
->>>>>>> prose-c
 
 
 def silence_libraries() -> None:
