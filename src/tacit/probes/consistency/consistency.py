@@ -29,7 +29,7 @@ def overall(anchors: pl.DataFrame, how: Permutations | None = None) -> pl.DataFr
 
     Args:
         anchors: ``background_score``, ``right`` and ``cluster``. Rows without a score or an answer
-            are left out.
+            are excluded.
         how: The permutations for the p-value and the intervals; the default if None.
 
     Returns:
