@@ -129,7 +129,8 @@ def _by_pooling(
 ) -> pl.DataFrame:
     """Count, by relation, the facts with a concept that is found only by pooling parts.
 
-    For paths of several hops the count is null, because the extraction would take twice as long.
+    For paths of several hops, the count is null, because counting would double the time of the
+    extraction.
     """
     import polars as pl
 

@@ -36,8 +36,8 @@ class Counts:
     Args:
         question_concepts: Number of concepts, summed over the questions.
         verbatim_only_concepts: Number of concepts found only because the question contains them
-            verbatim, summed over the questions. ``question_concepts`` includes these concepts
-            unless the preset ``verbatim`` is ``off``.
+            verbatim, summed over the questions. ``question_concepts`` includes the concepts found
+            only verbatim, unless the preset ``verbatim`` is ``off``.
         question_facts: Number of facts extracted within the cap, summed over the questions.
         facts_across_parts: Number of extracted facts whose two concepts are never in the same part
             of the question; None if parts are pooled.
@@ -171,7 +171,7 @@ class Extraction:
         words: Rules that select and lemmatize the words of a question.
         matching: Rules that decide whether a concept is in a question.
         relations: Relations of the facts to extract. None selects all relations of the knowledge
-            base that are among the 14 of Sahu et al. (2022).
+            base that are among the 14 relations of Sahu et al. (2022).
         length: Maximum length of a path between two concepts, in hops: 1, 2 or 3.
         cap: Maximum number of facts per question; None for no maximum.
         draw: How the negatives are drawn. ``draw.seed`` also breaks ties between facts of equal

@@ -52,7 +52,7 @@ def relation_sets() -> Mapping[str, tuple[str, ...]]:
 def canonical(relation: str) -> str:
     """Return ConceptNet's spelling of a relation: ``IsA`` for ``/r/IsA``, ``isa`` or ``is a``.
 
-    Only the prefix ``/r/`` is removed from an unknown relation.
+    From the name of an unknown relation, only the prefix ``/r/`` is removed.
     """
     plain = relation.removeprefix("/r/")
     spelled = {name.lower(): name for name in relation_sets()["known"]}
@@ -123,7 +123,7 @@ class KnowledgeBase:
 
     @cached_property
     def relations(self) -> Mapping[str, int]:
-        """The number of edges by relation."""
+        """The number of edges of each relation, by the name of the relation."""
         return dict(self.table("SELECT name, edges FROM base.relations ORDER BY name").iter_rows())
 
     def chosen(self, relations: Iterable[str] | None = None) -> tuple[str, ...]:

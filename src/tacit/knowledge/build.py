@@ -42,7 +42,7 @@ _RELATIONS = 5_000
 
 @dataclass(frozen=True)
 class Source:
-    """The dumps of a knowledge base, and the provenance that its file records.
+    """The dumps of a knowledge base, and the provenance to record in the knowledge base's file.
 
     Args:
         dumps: The dump files, all in the same format.

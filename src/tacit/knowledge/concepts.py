@@ -62,8 +62,9 @@ def concepts_in(
     """Find the concepts in each text.
 
     A part contains a concept if more than half of the concept's words have a lemma in the part. A
-    part also contains a concept whose label equals a span of whole tokens. A concept that consists
-    only of stop words can only be found verbatim. A concept without any word is never found.
+    part also contains a concept whose label equals a span of the part's whole tokens. A concept
+    that consists only of stop words can only be found verbatim. A concept without any word is never
+    found.
 
     Args:
         base: The knowledge base.
@@ -128,7 +129,7 @@ def pooled_only(
 
 
 def _tables(texts: Sequence[Sequence[Part]], *, pooled: bool) -> dict[str, pl.DataFrame]:
-    """Return tables of the parts (``lines``), their ``tokens``, and their ``lemmas`` in ``bags``.
+    """Return the tables ``lines`` (parts), ``tokens``, ``lemmas`` and ``bags`` (sets of lemmas).
 
     A bag contains the lemmas of one part or, with ``pooled``, of a whole text. ``part`` is null for
     the bag of a whole text.

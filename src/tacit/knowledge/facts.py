@@ -91,7 +91,10 @@ def facts_between(
 
 
 def _capped(cap: int, seed: int) -> str:
-    """Return the SQL that applies the cap. Facts are hashed only for texts that exceed the cap."""
+    """Return the SQL that applies the maximum number of facts per text.
+
+    Facts are hashed only for texts that exceed the cap.
+    """
     return f"""
         digests AS (
             SELECT head, relation, tail,

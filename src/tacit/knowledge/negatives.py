@@ -1,13 +1,13 @@
 """Draw a negative for each fact: a tail that makes the fact false (METHODS 1, "Negatives").
 
 The paper draws the new tail from the most frequent dictionary words of the knowledge base (preset
-``uniform``). Tails drawn from dictionary words can be distinguished from the tails of facts without
-knowing the heads. Two other presets therefore draw the tail of another fact of the same relation
-(METHODS section 4, "Negatives"). The preset ``same-relation`` draws the tail of any other fact of
-the relation, and ``matched`` draws a tail that resembles the fact's own tail. Every fact of the
-relation is equally likely to be drawn, so a tail's probability is proportional to its number of
-facts. If every distinct tail were equally likely, the tails of facts would be more common than
-those of negatives, which would reveal the label.
+``uniform``). A tail that is a random dictionary word can be distinguished from the tail of a fact
+even without knowledge of the head. Two other presets therefore draw the tail of another fact of the
+same relation (METHODS section 4, "Negatives"). The preset ``same-relation`` draws the tail of any
+other fact of the relation, and ``matched`` draws a tail that resembles the fact's own tail. Every
+fact of the relation is equally likely to be drawn, so a tail's probability is proportional to its
+number of facts. If every distinct tail were equally likely, the tails of facts would be more common
+than those of negatives, which would reveal the label.
 
 In every preset, a negative's tail differs from the fact's head, and the resulting triple is not an
 edge of the knowledge base. The draw depends only on the seed and the fact, so a fact has the same
@@ -100,7 +100,7 @@ def negatives(base: KnowledgeBase, facts: pl.DataFrame, draw: Draw | None = None
 
     Args:
         base: The knowledge base. No negative is an edge of the knowledge base. For a symmetric
-            relation, the reversed edge is also excluded.
+            relation, a negative must not be an edge in either direction.
         facts: Table with the columns ``head``, ``relation`` and ``tail`` (identifiers), one row per
             fact.
         draw: How the negatives are drawn; None for the defaults.
@@ -108,8 +108,8 @@ def negatives(base: KnowledgeBase, facts: pl.DataFrame, draw: Draw | None = None
     Returns:
         The facts with the additional columns ``negative`` and ``relaxed``. ``negative`` is the
         identifier of the new tail, or null if no tail is possible. ``relaxed`` is the number of
-        ``CONDITIONS`` that were dropped. ``relaxed`` is null for a fact without a negative, and for
-        presets other than ``matched``.
+        ``CONDITIONS`` that were dropped to find a negative. ``relaxed`` is null for a fact without
+        a negative, and for presets other than ``matched``.
     """
     import polars as pl
 

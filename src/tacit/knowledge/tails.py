@@ -68,13 +68,13 @@ def attributes(base: KnowledgeBase, tails: pl.DataFrame) -> pl.DataFrame:
 def tails_of(base: KnowledgeBase, drawn: pl.DataFrame, *, own: int) -> pl.DataFrame:
     """Return the attributes of the tails of facts and of their negatives.
 
-    The counts ``degree`` and ``as_tail`` exclude the fact from which a tail was drawn. Including
-    this fact would reveal the label, because the tail of a fact always has at least one fact, the
-    fact itself. For a fact's own tail, the excluded fact is the fact itself. For a negative that is
-    the tail of another fact (presets ``same-relation`` and ``matched``), the excluded fact is this
-    other fact. If a fact were excluded only for the tails of facts, every count of a negative would
-    be too large by one. For a negative drawn from dictionary words (preset ``uniform``), no fact is
-    excluded.
+    The counts ``degree`` and ``as_tail`` exclude the fact from which a tail was drawn. A count that
+    included this fact would reveal the label, because the tail of a fact always has at least one
+    fact, the fact itself. For a fact's own tail, the excluded fact is the fact itself. For a
+    negative that is the tail of another fact (presets ``same-relation`` and ``matched``), the
+    excluded fact is this other fact. If a fact were excluded only for the tails of facts, every
+    count of a negative would be too large by one. For a negative drawn from dictionary words
+    (preset ``uniform``), no fact is excluded.
 
     Args:
         base: The knowledge base.

@@ -244,8 +244,8 @@ def add_lexicon(base: duckdb.DuckDBPyConnection) -> None:
 
     Labels are split into words by spaCy's English rules. The frequency of a one-word label comes
     from wordfreq. The frequency of a label of several words is the inverse of the sum of the words'
-    inverse frequencies, as in wordfreq. The frequency is 0 if wordfreq does not know one of the
-    words.
+    inverse frequencies, as in wordfreq. The frequency of a label is 0 if wordfreq does not know one
+    of the label's words.
     """
     base.execute("""
         CREATE TEMP TABLE placed AS

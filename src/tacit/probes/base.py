@@ -77,10 +77,10 @@ class Answered:
 
 @dataclass(frozen=True)
 class Answers:
-    """The answers of a model, grouped as the probe groups its requests.
+    """The answers of a model to a probe's requests, by group of requests.
 
     Args:
-        groups: The answers by the name of the probe's group of requests.
+        groups: The answers to each group of requests, by the name of the group.
 
     Examples:
         >>> import polars as pl
@@ -193,7 +193,7 @@ class Probe(Protocol):
         ...
 
     def requests(self) -> Mapping[str, Requests]:
-        """Return the probe's requests by the name of their group."""
+        """Return the probe's groups of requests, by the name of the group."""
         ...
 
     def measure(self, answers: Answers) -> Findings:
@@ -207,7 +207,7 @@ class ModelWords:
 
     Args:
         kind: ``causal``, ``masked`` or ``seq2seq``.
-        words: The vocabulary's tokens that are whole words.
+        words: The whole words in the model's vocabulary.
     """
 
     kind: str
@@ -257,7 +257,7 @@ class Declared:
         notes: Function that receives findings and yields full sentences on how figures are
             computed.
         views: Function that receives findings, the run's request and a maximum number of rows, and
-            yields tables for readers.
+            yields tables that are shown to readers.
         graphs: Function (class attribute ``report_graphs``) that receives findings by model and a
             theme, and returns graphs of single items, or None.
         filters: The columns by which a report's tables can be filtered.

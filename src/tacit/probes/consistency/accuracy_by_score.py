@@ -25,8 +25,8 @@ def accuracy_by_score(anchors: pl.DataFrame, bootstrap: Bootstrap) -> pl.DataFra
     questions are added to the last bin.
 
     Args:
-        anchors: ``background_score``, ``right`` and ``cluster``. Rows without a score or an answer
-            are excluded.
+        anchors: Table with the columns ``background_score``, ``right`` and ``cluster``. Rows
+            without a background score or an answer are excluded.
         bootstrap: The bootstrap that resamples the clusters.
     """
     import polars as pl

@@ -1,9 +1,9 @@
 """Test whether the background predicts the answers when the number of facts is held fixed.
 
 A background score over one or two facts often reaches 1 by chance. Average precision therefore
-depends on the number of facts per anchor (METHODS section 4, "Number-of-facts confound"). The first
-adjustment is the lift above chance within strata of the number of facts. The second adjustment is the odds
-ratio of the background score in a logistic regression. The regression also includes the number of
+depends on the number of facts per anchor (METHODS section 4, "Number-of-facts confound"). The
+adjusted lift is the lift above chance within strata of the number of facts. The adjusted odds ratio
+of the background score comes from a logistic regression. The regression also includes the number of
 facts, the concepts' frequency and the answer's length.
 """
 
@@ -179,7 +179,8 @@ def ratio_of(rows: pl.DataFrame) -> OddsRatio:
     """Return the odds ratio of the background score for a correct answer.
 
     Args:
-        rows: Anchors with the columns of ``adjusted``, a background score and an answer.
+        rows: The anchors with a background score and an answer, as a table with the columns that
+            ``adjusted`` requires.
 
     Questions without a known frequency are excluded. If no question has a known frequency, the
     regression omits the frequency.

@@ -97,9 +97,10 @@ def anchors(
         Table with one row per anchor and the columns ``anchor``, ``question``, ``concept``,
         ``cluster``, ``answer``, ``frequency``, the columns of ``background``, ``choice``,
         ``right``, ``margin``, ``tied``, ``meta`` and ``pair``. ``anchor`` is the id in the file of
-        questions. ``cluster`` is the concept, or the anchor itself if it has no concept. ``right``
-        is null if the answer is missing. ``meta`` and ``pair`` identify the winning prompt variant.
-        If a second anchoring method was run, its columns have the method's name as prefix.
+        questions. ``cluster`` is the question concept, or the anchor's id for a question without a
+        concept. ``right`` is null if the answer is missing. ``meta`` and ``pair`` identify the
+        winning prompt variant. If a second anchoring method was run, its columns have the method's
+        name as prefix.
     """
     import polars as pl
 

@@ -1,4 +1,4 @@
-"""Derive answers from stored scores, by four presets for yes/no questions and two for anchors."""
+"""Derive the answers to yes/no questions and anchor questions from stored scores."""
 
 from __future__ import annotations
 
@@ -28,17 +28,18 @@ class Answers:
 
     Args:
         positive: Whether the answer is positive; False if the answer is tied or missing.
-        missing: Whether there is no answer, because one side has no candidate word or because a
-            word without a score could be the best.
-        tied: Whether the positive and the negative score are equal, in which case the answer is
-            negative.
-        winner: The index of the input with the deciding score; -1 if the answer is missing or no
-            single input decides it.
+        missing: Whether there is no answer, because there is no positive or no negative candidate
+            word, or because a word without a score could be the best.
+        tied: Whether the best positive and the best negative score are equal, which counts as a
+            negative answer.
+        winner: The index of the input (prompt variant and answer word) that decides the answer; -1
+            if the answer is missing or no single input decides.
         margin: The best positive score minus the best negative score, in nats. For ``count``, the
-            margin is the number of contests won minus the number lost. For votes, the margin is the
-            share of positive replies minus the share of negative replies; with ``single``, the
-            difference of the vote counts. The margin is NaN if the answer is missing, or if a word
-            without a score could be the losing side's best word.
+            margin is the number of word pairs won by the positive word minus the number won by the
+            negative word. For votes, the margin is the share of positive replies minus the share of
+            negative replies. For votes with ``single``, the margin is the difference of the vote
+            counts. The margin is NaN if the answer is missing, or if a word without a score could
+            be the best word of the losing answer.
     """
 
     positive: Bools
@@ -86,7 +87,7 @@ class Method:
         """Answer all questions.
 
         Args:
-            scores: Nats, shape (questions, inputs); NaN for a missing score.
+            scores: Scores in nats, shape (questions, inputs); NaN for a missing score.
             inputs: The inputs of the columns.
             most: Upper bounds of the missing scores (``Bounds.background``).
 
@@ -169,7 +170,7 @@ def without_unvoted(counts: Floats, inputs: Inputs) -> Floats:
     Args:
         counts: Vote counts, shape (..., inputs); NaN if no reply to a prompt variant could be
             parsed.
-        inputs: The inputs that the last axis lists.
+        inputs: The inputs (prompt variants with answer words) along the last axis.
     """
     told = counts.copy()
     yes, no = inputs.positive.ravel(), inputs.negative.ravel()
@@ -209,8 +210,8 @@ def calibrated(scores: Floats) -> Floats:
 def _calibrated_within(scores: Floats, most: Floats | None) -> tuple[Floats, Floats | None]:
     """Return calibrated scores and the corresponding upper bounds of missing scores.
 
-    An input with a missing candidate score has an unknown mean, so all its calibrated scores are
-    NaN, with infinite bounds.
+    An input with a missing candidate score has an unknown mean, so all calibrated scores of the
+    input are NaN, with infinite bounds.
     """
     if most is None:
         return calibrated(scores), None
@@ -220,7 +221,7 @@ def _calibrated_within(scores: Floats, most: Floats | None) -> tuple[Floats, Flo
 
 
 def _by_count(scores: Floats, inputs: Inputs) -> Answers:
-    """Answer by majority over the contests in which both words have scores; ties do not count."""
+    """Answer by majority over the word pairs in which both words have scores; ties do not count."""
     ahead = contests(scores, inputs).reshape(len(scores), inputs.positive.size)
     missing: Bools = np.asarray(np.isnan(ahead).all(axis=1))
     margin = (ahead > 0).sum(axis=1) - (ahead < 0).sum(axis=1)
@@ -243,7 +244,7 @@ def _best(scores: Floats, among: Ints) -> tuple[Floats, Ints]:
 
 
 def _hidden(scores: Floats, most: Floats | None, among: Ints) -> Floats:
-    """Return the highest bound of the missing scores, or minus infinity if none is missing."""
+    """Return the highest bound of the missing scores, or minus infinity if no score is missing."""
     if most is None:
         return np.full(len(scores), -np.inf)
     hidden: Floats = np.where(np.isnan(scores[:, among]), most[:, among], -np.inf).max(axis=1)
@@ -302,7 +303,7 @@ def verify(scores: Floats, inputs: Inputs, sizes: Ints, most: Floats | None = No
 
     Args:
         scores: Log-probabilities in nats, shape (anchors, choices, inputs); NaN if missing.
-        inputs: The inputs of the last axis.
+        inputs: The inputs (prompt variants with answer words) along the last axis.
         sizes: As for ``choose``.
         most: Upper bounds of the missing scores (``Bounds.verified``).
     """

@@ -30,10 +30,10 @@ class CorrectAnswers:
     """Whether the two questions about each fact were answered correctly.
 
     Args:
-        positive: 1 if the question of the fact was answered correctly, else 0, shape (facts,); NaN
-            if the answer is missing.
-        negative: 1 if the question of the negative was answered correctly, else 0, shape (facts,);
-            NaN if the answer is missing or the fact has no negative.
+        positive: 1 if the question about the fact was answered correctly, else 0, shape (facts,);
+            NaN if the answer is missing.
+        negative: 1 if the question about the negative was answered correctly, else 0, shape
+            (facts,); NaN if the answer is missing or the fact has no negative.
     """
 
     positive: Floats
@@ -127,7 +127,7 @@ def mean_of(values: pl.Series) -> float | None:
 
 
 def _sums(of: Ints, values: Floats, size: int) -> tuple[Floats, Ints]:
-    """Return the sum and the number of the values that are not NaN, for each group."""
+    """Return the sum and the number of the non-NaN values in each group."""
     scored = ~np.isnan(values)
     total: Floats = np.zeros(size)
     np.add.at(total, of[scored], values[scored])
@@ -153,7 +153,7 @@ REASONS = {
 def relevance(
     known: CorrectAnswers, asked: Asked, anchors: pl.DataFrame, how: Permutations | None = None
 ) -> pl.DataFrame:
-    """Compute the relevance of positive facts, over all relations and for each relation.
+    """Compute the relevance of facts, over all relations and for each relation.
 
     Args:
         known: Whether each fact was answered correctly.
@@ -165,13 +165,12 @@ def relevance(
 
     Returns:
         Table with one row for all relations and one row per relation. ``facts_right`` and
-        ``facts_wrong`` are the numbers of facts with an answered anchor, by whether the fact was
-        answered correctly. ``given_right`` and ``given_wrong`` are the mean accuracies on the
-        anchors of facts answered correctly and incorrectly. ``accuracy`` is the mean accuracy on the
-        anchors of all these facts. ``relevance`` is given_right -
-        accuracy, and ``low`` and ``high`` are the ends of its interval. ``no_interval`` states why
-        there is no interval, such as too few facts answered correctly. A mean over no facts is
-        null.
+        ``facts_wrong`` are the numbers of facts answered correctly and incorrectly, among facts
+        with an answered anchor. ``given_right`` and ``given_wrong`` are the mean accuracies on the
+        anchors of facts answered correctly and incorrectly. ``accuracy`` is the mean accuracy on
+        the anchors of all facts. ``relevance`` is given_right - accuracy, and ``low`` and ``high``
+        are the ends of its confidence interval. ``no_interval`` states why there is no interval,
+        such as too few facts answered correctly. A mean accuracy over no facts is null.
     """
     import polars as pl
 

@@ -56,7 +56,7 @@ def anchor_baselines(
 
 
 def _values(of: Sequence[Anchor], scored: Scored) -> Mapping[str, Floats]:
-    """Return each baseline's values of the choices, shape (anchors, choices); NaN for padding."""
+    """Return each baseline's value of every choice, shape (anchors, choices); NaN for padding."""
     sizes = scored.sizes
     none = np.full(sizes.shape, np.nan)
     prior, gain = none, none
@@ -94,7 +94,7 @@ def _correct(values: Floats, sizes: Ints, answer: Ints) -> Floats:
 
 
 def _majority(answer: Ints) -> Floats:
-    """Return, for each anchor, whether the most frequent position of the answer is correct."""
+    """Return, for each anchor, whether the correct choice is at the most frequent position."""
     right: Floats = (answer == np.bincount(answer).argmax()).astype(float)
     return right
 
@@ -104,9 +104,9 @@ def _row(name: str, right: Floats, anchors: pl.DataFrame, bootstrap: Bootstrap) 
 
     Args:
         name: The baseline.
-        right: 1 if the baseline's answer is correct, else 0, or the probability of a correct
-            answer, by anchor; NaN if unknown.
-        anchors: ``background_score`` and ``cluster``.
+        right: 1 for a correct answer of the baseline, 0 for an incorrect answer, or the probability
+            of a correct answer, by anchor; NaN if unknown.
+        anchors: Table with the columns ``background_score`` and ``cluster``.
         bootstrap: The bootstrap that resamples the clusters.
     """
     known = ~np.isnan(right)

@@ -56,7 +56,7 @@ _RANKED: Mapping[str, Figure] = {
 
 
 def compare(found: Mapping[str, Findings], bootstrap: Bootstrap | None = None) -> pl.DataFrame:
-    """Return each pair of models with the figures of both models and their difference.
+    """Return, for each pair of models, the figures of both models and their difference.
 
     Args:
         found: The findings of each model, by the model's name.
@@ -65,7 +65,7 @@ def compare(found: Mapping[str, Findings], bootstrap: Bootstrap | None = None) -
     Returns:
         The columns of ``tacit.findings.compare.COMPARISON``. The column ``n`` is the number of
         anchors. Undefined figures are null. The background score is averaged over questions instead
-        of relations, so that the two models can be paired.
+        of relations, so that the scores of two models can be paired.
     """
     import polars as pl
 
@@ -87,7 +87,7 @@ class Aligned:
         clusters: The question concept of each anchor, shape (anchors,).
         scores: The background scores, shape (models, anchors).
         right: 1 if the answer is correct, else 0, shape (models, anchors).
-        tables: The rows of these anchors in the table ``anchors`` of each model.
+        tables: The rows of the aligned anchors in the table ``anchors`` of each model.
     """
 
     clusters: NDArray[np.str_]
@@ -137,7 +137,7 @@ class Aligned:
             yield name, (one, other), self._change(computes, (one, other), bootstrap)
 
     def odds_ratios(self) -> tuple[str, tuple[float | None, float | None], Change]:
-        """Return the name, the two values and the difference of the adjusted log odds ratios."""
+        """Return the name, values and difference of two models' adjusted log odds ratios."""
         first, second = (ratio_of(table) for table in self.tables)
         values = (first.logarithm, second.logarithm)
         return LOG_ODDS_RATIO, values, difference(first, second)
@@ -148,14 +148,14 @@ class Aligned:
         return {"background score, mean over questions": self.scores, "questions right": self.right}
 
     def thresholds(self) -> list[Thresholds]:
-        """Return the counts per cluster and score for each model."""
+        """Return each model's numbers of anchors and of correct answers, by cluster and score."""
         return [
             Thresholds.of(*each, self.clusters)
             for each in zip(self.right, self.scores, strict=True)
         ]
 
     def _within_strata(self) -> list[WithinStrata]:
-        """Return each model's counts per cluster, score and stratum of the number of facts."""
+        """Return each model's counts by cluster, score and stratum of the number of facts."""
         strata = strata_of(self.tables[0]["facts"].to_numpy())
         return [
             WithinStrata.of(*each, self.clusters, strata)
@@ -232,7 +232,7 @@ class WithinStrata:
     def of(
         cls, right: Floats, score: Floats, clusters: NDArray[np.str_], strata: NDArray[np.intp]
     ) -> WithinStrata:
-        """Count the rows of one model; each argument has one value per row."""
+        """Count the anchors of one model; each argument has one value per anchor."""
         names, cluster = np.unique(clusters, return_inverse=True)
         levels, level = np.unique(-score, return_inverse=True)
         n = int(strata.max(initial=0)) + 1

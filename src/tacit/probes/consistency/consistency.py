@@ -28,8 +28,8 @@ def overall(anchors: pl.DataFrame, how: Permutations | None = None) -> pl.DataFr
     """Compute conceptual consistency over all anchors (Figure 3).
 
     Args:
-        anchors: ``background_score``, ``right`` and ``cluster``. Rows without a score or an answer
-            are excluded.
+        anchors: Table with the columns ``background_score``, ``right`` and ``cluster``. Rows
+            without a background score or an answer are excluded.
         how: The permutations for the p-value and the intervals; None for the default.
 
     Returns:
@@ -43,18 +43,18 @@ def by_relation(
 ) -> pl.DataFrame:
     """Compute conceptual consistency over the anchors with a fact of each relation (Figure 7a).
 
-    The relation selects the anchors. Each anchor's background score still covers all facts of the
-    anchor.
+    The relation selects the anchors. An anchor's background score covers all facts of the anchor,
+    not only the facts of the relation.
 
     Returns:
         Table with one row per relation. ``subset`` and ``name`` identify the relation. ``n``,
         ``clusters`` and ``right`` are the numbers of anchors, question concepts and correct
-        answers. ``background_score`` is a mean, and ``consistency`` is the average precision with
-        its level ``chance``. ``lift`` and ``auroc`` have intervals. ``p_corrected`` is ``p_value``
-        corrected over the rows by the method of Benjamini and Hochberg. ``smallest_lift`` is the
-        smallest lift that this number of anchors could show. ``no_interval`` is a constant of
-        ``tacit.statistics.prediction`` that states why the lift has no interval. Undefined
-        figures are null.
+        answers. ``background_score`` is the mean background score of the anchors. ``consistency``
+        is the average precision, and ``chance`` is its chance level. ``lift`` and ``auroc`` have
+        intervals. ``p_corrected`` is ``p_value`` corrected over the rows by the method of Benjamini
+        and Hochberg. ``smallest_lift`` is the smallest lift that this number of anchors can detect.
+        ``no_interval`` is a constant of ``tacit.statistics.prediction`` that states why the lift
+        has no interval. Undefined figures are null.
     """
     import polars as pl
 
@@ -84,7 +84,7 @@ def by_concept(
 
 
 def frequent_concepts(asked: Asked, among: pl.Series | None = None) -> pl.DataFrame:
-    """Return the 14 most frequent concepts that are in the backgrounds of at least 28 anchors.
+    """Return the 14 most frequent concepts that occur in the backgrounds of at least 28 anchors.
 
     Args:
         asked: The facts of each anchor.

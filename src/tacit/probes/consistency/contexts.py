@@ -1,8 +1,8 @@
 """Select the facts that precede an anchor question (METHODS section 4, "Intervention").
 
-The three conditions state the same number of facts: the anchor's own facts, the same facts with the
-tails of their negatives, and the facts of another anchor. Only facts that have a negative are
-included.
+The three contexts of an anchor state the same number of facts: the anchor's own facts, the same
+facts with the tails of their negatives, and the facts of another anchor. Only facts that have a
+negative are included.
 """
 
 from __future__ import annotations
@@ -49,10 +49,11 @@ class ContextChoice:
     """How the facts of a context are chosen.
 
     Args:
-        most: Maximum number of facts. Facts of the highest weight are included. Ties are broken by
-            the smallest hash of the seed and the fact, as for the cap on background facts.
-        seed: The seed of the hashes, which also determines the other anchor of the irrelevant
-            condition.
+        most: Maximum number of facts. A context contains the facts of the highest weight. Ties in
+            weight are broken by the smallest hash of the seed and the fact, as for the cap on
+            background facts.
+        seed: The seed of the hashes, which also determines the anchor whose facts are used as
+            irrelevant facts.
     """
 
     most: int = MOST_FACTS
@@ -66,7 +67,7 @@ class ContextChoice:
 
 @dataclass(frozen=True)
 class Contexts:
-    """The contexts of the anchors. Contexts and facts are keyed by the index of the anchor.
+    """The contexts of the anchors. Contexts and facts are identified by the index of the anchor.
 
     Args:
         anchors: The anchors.
@@ -101,7 +102,7 @@ class Contexts:
 
     @cached_property
     def own(self) -> Mapping[int, tuple[Fact, ...]]:
-        """The context's facts for each anchor that has a context."""
+        """The facts in the context of each anchor; anchors without a context are omitted."""
         import polars as pl
 
         facts = self.background.facts.drop_nulls("negative")
@@ -118,11 +119,12 @@ class Contexts:
 
     @cached_property
     def irrelevant(self) -> Mapping[int, tuple[Fact, ...]]:
-        """Irrelevant facts of another anchor, for each anchor with such a match.
+        """The irrelevant facts for each anchor, which are facts of another anchor.
 
-        Both contexts contain the same number of facts, and the two anchors share no concept. The
-        concepts of the irrelevant facts are not concepts of the anchor. Apart from stop words,
-        these concepts share no word with the anchor's question or choices.
+        The other anchor provides as many facts as the anchor's own context contains, and shares no
+        concept with the anchor. Anchors without such a match are omitted. The concepts of the
+        irrelevant facts are not concepts of the anchor. Apart from stop words, the concepts of the
+        irrelevant facts share no word with the anchor's question or choices.
         """
         order = sorted(self.own, key=lambda at: self.choice.rank(self.anchors[at].id))
         found: dict[int, tuple[Fact, ...]] = {}
@@ -133,7 +135,7 @@ class Contexts:
         return {anchor: found[anchor] for anchor in self.own if anchor in found}
 
     def _fitting(self, anchor: int, others: Sequence[int]) -> Iterator[tuple[Fact, ...]]:
-        """Yield the facts of other anchors that are irrelevant to an anchor and numerous enough."""
+        """Yield the facts of other anchors that meet the conditions of ``irrelevant``."""
         concepts, n = self._concepts.get(anchor, frozenset()), len(self.own[anchor])
         for other in others:
             facts = self.own[other][:n]
@@ -170,7 +172,7 @@ class Contexts:
     def touching(self) -> Mapping[int, bool]:
         """Whether a fact in the anchor's own context contains a concept of the correct choice.
 
-        The mapping is empty if the part of the anchor that contains each concept is unknown.
+        The mapping is empty if it is unknown which concepts each part of an anchor contains.
         """
         by_part = self.background.by_part
         if by_part is None:
@@ -188,7 +190,7 @@ class Contexts:
 
     @cached_property
     def texts(self) -> Mapping[str, Mapping[int, str]]:
-        """The stated facts of each context, by condition and anchor."""
+        """The statements of each context as text, by condition and anchor."""
         tails = {
             at: tuple(fact._replace(tail=fact.negative) for fact in facts)
             for at, facts in self.own.items()

@@ -1,4 +1,4 @@
-"""Recompute conceptual consistency from part of the background and from another background.
+"""Recompute conceptual consistency without some facts, or with another anchor's background.
 
 The leakage controls exclude facts that contain the correct answer, because such facts may predict
 the answer without any further knowledge. The irrelevant background (the paper's Figure 1) belongs
@@ -129,7 +129,7 @@ class Controls:
         return pl.DataFrame(rows, schema=CONTROLS.schema)
 
     def _missing(self, name: str) -> str | None:
-        """Return the reason why facts cannot be excluded, or None if they can be."""
+        """Return the reason why a control cannot exclude facts, or None if it can."""
         if name == "topic":
             topics = self.background.topics
             return NO_TOPIC if topics is None or topics.is_empty() else None
@@ -141,20 +141,20 @@ class Controls:
         return self.anchors.with_columns(scores[name] for name in columns)
 
     def _scores_without(self, name: str) -> pl.DataFrame:
-        """Compute the background scores from the facts that contain none of the named concepts."""
+        """Compute background scores from the facts that ``left_out`` does not return."""
         left_out = self.left_out(name)
         links = self.asked.links.join(left_out, on=["anchor", "fact"], how="anti")
         kept = replace(self.asked, links=links)
         return background_scores.by_anchor(self.known, kept, len(self.of))
 
     def left_out(self, name: str) -> pl.DataFrame:
-        """Return the facts of each anchor that contain a concept of its answer, choices or topic.
+        """Return each anchor's facts that contain a concept of the answer, choices or topic.
 
         Args:
             name: A key of ``WITHOUT``.
 
         Returns:
-            ``anchor`` and ``fact``, without duplicates.
+            Table with the columns ``anchor`` and ``fact``, without duplicates.
         """
         import polars as pl
 
@@ -185,7 +185,7 @@ class Controls:
 
     @cached_property
     def _irrelevant(self) -> pl.DataFrame:
-        """Return the background score of each anchor's partner, or null if no anchor matches."""
+        """Return the background score of each anchor's matching anchor, or null without a match."""
         import polars as pl
 
         scores = self.anchors["background_score"].to_list()
@@ -198,7 +198,7 @@ class Controls:
         return pl.DataFrame(found, schema, orient="row")
 
     def partners(self) -> list[int | None]:
-        """Return another anchor for each anchor, with as many facts and no shared concept.
+        """Return, for each anchor, another anchor with as many facts and no shared concept.
 
         Among several matching anchors, the smallest seeded hash of both anchors decides. The entry
         is None if no other anchor matches.

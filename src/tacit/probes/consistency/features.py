@@ -136,10 +136,10 @@ def of_answer(scored: Scored, reading: Reading, concepts: pl.DataFrame) -> pl.Da
     Returns:
         Table with the columns ``answer_margin``, ``entropy``, ``prior`` and ``frequency``.
         ``answer_margin`` is the lead over the second-best choice, in the units of
-        ``Chosen.margin``. ``entropy`` is the entropy of the softmax of the choices' values, divided by
-        the maximum entropy. ``prior`` is the best score per byte of the chosen answer after an empty question,
-        or null if choices are not scored as texts. ``frequency`` is the mean Zipf frequency of the
-        anchor's concepts. Undefined features are null.
+        ``Chosen.margin``. ``entropy`` is the entropy of the softmax of the choices' values, divided
+        by the maximum entropy. ``prior`` is the best score per byte of the chosen answer after an
+        empty question, or null if choices are not scored as texts. ``frequency`` is the mean Zipf
+        frequency of the anchor's concepts. Undefined features are null.
     """
     import polars as pl
 

@@ -610,7 +610,7 @@ def _meta_prompts(ways: pl.DataFrame) -> Iterator[str]:
 
 
 def _guessing(choices: pl.DataFrame) -> dict[str, float]:
-    """Return each model's accuracy of guessing, the mean of 1/(number of choices) over anchors."""
+    """Return each model's guessing accuracy, the mean of 1/(number of choices) over anchors."""
     import polars as pl
 
     counts = choices.group_by("model", "anchor", "meta", "pair").len()

@@ -4,10 +4,10 @@ Each anchor is asked without a context and with three contexts: the anchor's own
 negatives stated as facts, and the facts of another anchor (METHODS section 4). Any text before a
 question may change the answer. The condition with the anchor's own facts is therefore also compared
 with irrelevant facts, and with the negatives, which differ from the own facts only in their tails.
-Pairs of answers are compared for all anchors, and for groups of anchors by two properties of their
-own facts. The first property is whether the model answered all these facts correctly as background
-questions. The second property is whether one of these facts contains a concept of the correct
-choice, so that the model may copy the answer.
+Pairs of answers are compared for all anchors, and for groups of anchors by two properties of the
+anchors' own facts. The first property is whether the model answered all of the anchor's own facts
+correctly as background questions. The second property is whether one of the anchor's own facts
+contains a concept of the correct choice, so that the model may copy the answer.
 """
 
 from __future__ import annotations
@@ -360,7 +360,7 @@ def notes(found: Mapping[str, Any]) -> Iterator[str]:
     """Yield a sentence on how contexts are composed and changes are tested.
 
     Args:
-        found: The part of the summary about the intervention.
+        found: The intervention's part of the run's summary.
     """
     facts = several(found["most"], "fact")
     yield (

@@ -43,7 +43,8 @@ class FactEffect:
         effect: The predicted probability of a correct answer minus the probability if the answer to
             the question about the fact were reversed. Reversing an answer changes whether it is
             correct and the sign of its margin; the answers to all other questions are unchanged.
-            The effect is None without an answer, or if the prediction does not use the background.
+            The effect is None if the model gave no answer, or if the prediction does not use the
+            background.
     """
 
     fact: str
@@ -255,7 +256,7 @@ def _named(names: Sequence[str]) -> str:
 
 
 def _checked(question: str, choices: Sequence[str]) -> Anchor:
-    """Return the question with its choices as an anchor, after checking both.
+    """Return the question and its choices as an anchor, after checking that they are valid.
 
     Raises:
         RequestError: See ``NewQuestion.of``.

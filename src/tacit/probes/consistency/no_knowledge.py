@@ -6,14 +6,14 @@ the tail: number of words, length, Zipf frequency, part of speech, degree in the
 number of facts of the relation with this tail. The regression is cross-validated with all facts of
 a head in the same fold.
 
-The last two attributes are counts in the knowledge base, which contains every fact as an edge and
-no negative. Without adjustment, these counts would reveal the label, because the tail of a fact has
-a count of at least 1. The counts therefore exclude the fact from which a tail was drawn. For the
-tail of a fact, the excluded fact is the fact itself. For a negative that is the tail of another
-fact (``same-relation``, ``matched``), the excluded fact is that other fact. For a negative drawn
-from dictionary words (``uniform``), no fact is excluded. If negatives only exchange tails between
-facts at random, facts and negatives have the same predictors, and AUROC is 0.5. See
-``tacit.knowledge.tails``.
+The degree and the number of facts with this tail are counts in the knowledge base, which contains
+every fact as an edge and no negative. Without adjustment, the counts would reveal the label,
+because the tail of a fact has a count of at least 1. The counts therefore exclude the fact from
+which a tail was drawn. For the tail of a fact, the excluded fact is the fact itself. For a negative
+that is the tail of another fact (``same-relation``, ``matched``), the excluded fact is that other
+fact. For a negative drawn from dictionary words (``uniform``), no fact is excluded. If negatives
+only exchange tails between facts at random, facts and negatives have the same predictors, and AUROC
+is 0.5. See ``tacit.knowledge.tails``.
 """
 
 from __future__ import annotations
@@ -94,8 +94,9 @@ NO_KNOWLEDGE = TableSpec(
 def no_knowledge(tails: pl.DataFrame, facts: pl.DataFrame, bootstrap: Bootstrap) -> pl.DataFrame:
     """Evaluate the no-knowledge baseline and the model on the distinct facts.
 
-    A single regression is fitted for all relations. Its out-of-fold predictions are evaluated over
-    all facts and by relation. The confidence intervals do not include the variance of the fit.
+    A single regression is fitted for all relations. The regression's out-of-fold predictions are
+    evaluated over all facts and by relation. The confidence intervals do not include the variance
+    of the fit.
 
     Args:
         tails: The attributes of tails that ``tacit.knowledge.tails.tails_of`` returns.

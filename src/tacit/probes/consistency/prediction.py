@@ -1,4 +1,4 @@
-"""Predict whether a model answers each anchor correctly, from its background and its margin.
+"""Predict whether a model answers each anchor correctly, from background and answer margin.
 
 Each predictor is a ridge-penalised logistic regression (METHODS section 4, "Prediction").
 Cross-validation assigns all anchors of a question concept to the same fold. All predictors use the
@@ -98,7 +98,7 @@ class Rows:
 
     @cached_property
     def undefined(self) -> str | None:
-        """The reason why there is no prediction, a constant of ``logistic``, or None."""
+        """The reason for a missing prediction, a constant of ``logistic``, or None."""
         return logistic.why_not(self.right, self.clusters)
 
     def matrix(self, predictor: str) -> Floats:
@@ -164,8 +164,8 @@ def estimates(rows: Rows, bootstrap: Bootstrap) -> _Estimates:
 
     Returns:
         Estimates by pair of predictors and by measure. The second predictor of a pair is the one
-        whose measure is subtracted, or empty for the measures of a single predictor. Every estimate
-        is without a value if there is no prediction.
+        whose measure is subtracted, or empty for the measures of a single predictor. Estimates have
+        no value if there is no prediction.
     """
     keys = [((name, ""), measure) for name in PREDICTORS for measure in MEASURES]
     keys += [(pair, measure) for pair in PAIRS for measure in GAINED]
@@ -191,7 +191,7 @@ def measures(rows: Rows, found: _Estimates) -> pl.DataFrame:
 
 
 def gains(rows: Rows, found: _Estimates) -> pl.DataFrame:
-    """Return the table ``GAINS`` of paired differences of predictors; no rows if undefined."""
+    """Return the table ``GAINS`` of paired differences; no rows if there is no prediction."""
     pairs = PAIRS if rows.undefined is None else ()
     return table_of(
         GAINS,

@@ -1,4 +1,4 @@
-"""The consistency probe, from anchors and their background to requests and findings."""
+"""The consistency probe, which tests whether background knowledge predicts correct answers."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ class Reading:
 
     @classmethod
     def of(cls, options: ConsistencyOptions) -> Self:
-        """Return the reading that the options describe.
+        """Return the ``Reading`` that the options describe.
 
         Raises:
             RequestError: The pair does not consist of two words, or a method of answering is
@@ -102,7 +102,7 @@ class Reading:
 
 @dataclass(frozen=True)
 class ConsistencyProbe:
-    """A probe that asks anchors and the background questions of their facts.
+    """A probe that asks anchor questions, and background questions about their facts.
 
     Args:
         anchors: Multiple-choice questions with answers.

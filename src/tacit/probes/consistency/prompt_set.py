@@ -42,7 +42,7 @@ answer, and choices behind an empty question."""
 
 
 def in_context(condition: str) -> str:
-    """Return the name of the group of prompts with the context of a condition."""
+    """Return the name of the prompt group for anchors in the context of a condition."""
     return f"intervention-{condition}"
 
 

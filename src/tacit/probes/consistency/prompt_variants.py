@@ -1,4 +1,4 @@
-"""Define the inputs that are the columns of yes/no scores, and tabulate scores."""
+"""Define the inputs (prompt variants with answer words) of yes/no questions."""
 
 from __future__ import annotations
 
@@ -85,8 +85,8 @@ class Inputs:
         """Return the scores of questions as an array, one row per question.
 
         Args:
-            scored: The scores of the prompt variants of each question, for one question after the
-                other.
+            scored: The scores of each question's prompt variants, ordered by question and prompt
+                variant.
 
         Returns:
             Log-probabilities in nats, shape (questions, inputs); NaN for a missing score.
@@ -98,8 +98,8 @@ class Inputs:
         """Return the votes on questions as an array, one row per question.
 
         Args:
-            voted: The votes on the prompt variants of each question, for one question after the
-                other.
+            voted: The votes on each question's prompt variants, ordered by question and prompt
+                variant.
 
         Returns:
             Vote counts, shape (questions, inputs); NaN if no reply to a prompt variant could be
@@ -122,8 +122,8 @@ def nan_or(value: float | None) -> float:
 class Bounds:
     """Arrays of scores in which each missing score is replaced by its upper bound.
 
-    Minus infinity marks an answer that is not a candidate, and infinity marks an unknown score.
-    None replaces an array in which no answer without a score is a candidate.
+    Minus infinity marks an answer that is not a candidate, and infinity marks an unknown score. An
+    array is None if answers without a score are not candidates.
     """
 
     background: Floats | None = None

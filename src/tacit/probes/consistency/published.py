@@ -23,7 +23,7 @@ _ARXIV = "arxiv"
 
 
 def method_table(probe: ConsistencyProbe, relations: Mapping[str, int]) -> pl.DataFrame:
-    """Compare the paper's numbers on method and data with the numbers of a probe.
+    """Compare the paper's numbers that describe its method and data with a probe's numbers.
 
     Args:
         probe: The probe.

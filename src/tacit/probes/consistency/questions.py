@@ -123,7 +123,7 @@ def choice_prompts(
 def prior_prompts(choices: Sequence[str], variants: Sequence[PromptVariant]) -> list[Prompt]:
     """Return prompts with an empty question, one per variant, with an anchor's choices as answers.
 
-    The scores show how probable the choices are without the question ("Question: ? Answer:").
+    The scores show how probable the choices are without their question.
     """
     choices = strings(choices, "choices")
     return [variant.prompt("", choices) for variant in variants]
@@ -170,8 +170,8 @@ class Asked:
     Args:
         facts: Table with the columns ``fact`` (numbered from 0), ``head``, ``relation``, ``tail``,
             ``negative``, ``positive_question`` and ``negative_question``. ``negative`` is the tail
-            of the negative. ``positive_question`` and ``negative_question`` are indices into
-            ``texts``. ``negative`` and ``negative_question`` are null for a fact without a
+            that makes the fact false. ``positive_question`` and ``negative_question`` are indices
+            into ``texts``. ``negative`` and ``negative_question`` are null for a fact without a
             negative.
         links: Table with the columns ``anchor`` and ``fact``, one row per fact of an anchor.
         texts: The background questions, without a final question mark.

@@ -32,7 +32,7 @@ class Scored:
 
     Args:
         variants: The prompt variants of a yes/no question.
-        choice_variants: The prompt variants that a choice answers.
+        choice_variants: The prompt variants that a choice can answer.
         background: Nats, shape (questions, inputs); NaN for a missing score.
         choices: Scores in nats, shape (anchors, choice variants, choices); None if choices were not
             scored.

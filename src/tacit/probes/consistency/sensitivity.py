@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Alone:
-    """The accuracy of each prompt variant, used alone.
+    """Numbers of answers and of correct answers if each prompt variant is used alone.
 
     Args:
         right: Number of correct answers by variant, or by meta-prompt and pair.
@@ -91,7 +91,7 @@ def verify_alone(
         scores: As for ``verify``.
         inputs: As for ``verify``.
         sizes: As for ``choose``.
-        right: The index of each anchor's right choice, shape (anchors,).
+        right: The index of each anchor's correct choice, shape (anchors,).
         most: As for ``verify``.
         voted: Whether the scores are votes, for which tied choices count as missing.
 
@@ -124,15 +124,16 @@ def background_variants(scored: Scored, asked: Asked, anchors: pl.DataFrame) -> 
     Args:
         scored: All scores.
         asked: The facts.
-        anchors: ``right``, one row per anchor.
+        anchors: Table with the column ``right``, one row per anchor.
 
     Returns:
         Table with the columns ``preset``, ``meta``, ``pair``, ``n``, ``positive_accuracy``,
         ``negative_accuracy``, ``background_score``, ``consistency``, ``chance``, ``lift``,
         ``missing`` and ``tied``. The preset ``votes`` pools all sampled replies. ``meta`` and
         ``pair`` are set for the preset ``single``. ``n`` is the number of anchors with a background
-        score. The accuracies and the background score are means over these anchors (Figure 6).
-        ``missing`` and ``tied`` are numbers of background questions. Undefined figures are null.
+        score. The accuracies and the background score are means over the anchors with a background
+        score (Figure 6). ``missing`` and ``tied`` are numbers of background questions. Undefined
+        figures are null.
     """
     import polars as pl
 

@@ -82,7 +82,7 @@ def of_answers(
 
 
 def score_counts(scores: Mapping[str, Sequence[Scores]]) -> dict[str, int]:
-    """Count inputs by number of tokens and missing scores, and answers with shared tokens.
+    """Count inputs, missing scores, and answers with several tokens or with shared tokens.
 
     Args:
         scores: The scores by the name of the group of prompts.

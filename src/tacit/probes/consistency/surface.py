@@ -3,9 +3,9 @@
 ConceptNet marks the concepts of a fact in its surface text: "You are likely to find [[wheat]] in
 [[a field]]". A surface text may mention the tail first ("*Something you find on [[a test]] is
 [[hard questions]]"), so the marked concepts are matched with the labels of head and tail. A
-question inserts the statement into a template. In a question about a negative, the negative's tail
-replaces the marked tail and receives an article if the marked tail has one. Without an article,
-such questions could be distinguished from questions about facts by the article alone.
+question is the surface text inserted into a template. In a question about a negative, the
+negative's tail replaces the marked tail and receives an article if the marked tail has one. Without
+an article, questions about negatives could be recognised by the article alone.
 """
 
 from __future__ import annotations
@@ -88,7 +88,7 @@ class Sentence:
         """Return the sentence without marks.
 
         Args:
-            nouns: The rules of ``a`` and ``an``.
+            nouns: The rules for the articles ``a`` and ``an``.
             tail: A concept that replaces the tail; None to keep the tail.
         """
         if tail is None:
@@ -161,7 +161,7 @@ class Surface:
         return ended(self.template.format(statement=sentence.statement(self.nouns, other)))
 
     def summary(self) -> dict[str, int]:
-        """Return the numbers of facts, of facts with surface text, and of facts worded by it."""
+        """Return the numbers of facts, of facts with surface text, and of facts worded by text."""
         return {"facts": self.facts, "with_text": self.texts, "worded": len(self.sentences)}
 
 

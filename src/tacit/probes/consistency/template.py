@@ -160,9 +160,9 @@ def load_templates(own: Path | None = None) -> Templates:
             the same relations.
 
     Raises:
-        DataError: The file is missing or not valid YAML, or contains an invalid template. A template
-            is invalid if it has an unknown field, lacks ``text``, has only one of ``singular`` and
-            ``plural``, or does not contain each concept once.
+        DataError: The file is missing or not valid YAML, or contains an invalid template. A
+            template is invalid if it has an unknown field, lacks ``text``, has only one of
+            ``singular`` and ``plural``, or does not contain each concept once.
     """
     templates = _built_in()
     return (

@@ -64,7 +64,7 @@ def views(findings: Findings, request: Mapping[str, Any], most: int) -> Iterator
 
     Args:
         findings: The findings, with their questions.
-        request: The run's options, of which ``paper_version`` determines the prompts, if present.
+        request: The run's options. ``paper_version`` determines the prompts that are shown.
         most: Approximate maximum number of scores to show. If the run has more scores, the
             questions are sampled.
     """

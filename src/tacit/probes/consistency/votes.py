@@ -43,7 +43,8 @@ class Unread:
         """Count the replies that could not be parsed.
 
         Args:
-            votes: For each question in turn, the votes on its prompt variants in order.
+            votes: The votes on each question's prompt variants, ordered by question and prompt
+                variant.
             variants: The number of prompt variants.
         """
         unparsed, truncated = (

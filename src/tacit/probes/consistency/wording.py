@@ -4,7 +4,8 @@ The grammatical wording uses a lexicon of single words with their parts of speec
 ``consistency.yaml``. The grammatical wording is approximate, because sentences are not parsed. A
 word that may be a noun or a verb is treated as a noun, unless the template requires an activity. A
 noun that may be a mass noun or a count noun is classified by the lists, and is a count noun if no
-list contains the noun. Words inside a phrase are not changed ("soak in hotspring", "chest of drawer").
+list contains the noun. Words inside a phrase are not changed ("soak in hotspring", "chest of
+drawer").
 """
 
 from __future__ import annotations
