@@ -262,7 +262,7 @@ class Chosen:
             because choices tie.
         tied: Whether another choice has exactly the same value as the selected choice.
         winner: The index of the prompt variant (``choose``) or input (``verify``) with the deciding
-            score; -1 if the answer is missing or no single input decides it.
+            score; -1 if the answer is missing or no single score decides.
         margin: The selected choice's lead over the second-best choice, in nats per byte
             (``choose``), nats (``verify``) or vote shares (``verify_votes``); NaN if the answer is
             missing.
@@ -304,7 +304,7 @@ def verify(scores: Floats, inputs: Inputs, sizes: Ints, most: Floats | None = No
     Args:
         scores: Log-probabilities in nats, shape (anchors, choices, inputs); NaN if missing.
         inputs: The inputs (prompt variants with answer words) along the last axis.
-        sizes: As for ``choose``.
+        sizes: Lengths of the choices in UTF-8 bytes, shape (anchors, choices); 0 is padding.
         most: Upper bounds of the missing scores (``Bounds.verified``).
     """
     return verify_between(scores, inputs.positive.ravel(), inputs.negative.ravel(), sizes, most)
@@ -316,7 +316,7 @@ def verify_votes(counts: Floats, inputs: Inputs, sizes: Ints) -> Chosen:
     Args:
         counts: Vote counts, shape (anchors, choices, inputs); NaN if no reply could be parsed.
         inputs: The inputs of the last axis.
-        sizes: As for ``choose``.
+        sizes: Lengths of the choices in UTF-8 bytes, shape (anchors, choices); 0 is padding.
 
     Returns:
         The choices. Anchors with tied choices have no answer, because ties are common among a few

@@ -71,7 +71,7 @@ class Contexts:
 
     Args:
         anchors: The anchors.
-        background: Their facts and concepts.
+        background: The facts and concepts of the anchors.
         templates: The templates of statements and of contexts.
         choice: How the facts are chosen.
 

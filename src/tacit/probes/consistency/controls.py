@@ -91,7 +91,7 @@ class Controls:
 
     Args:
         of: The anchors.
-        background: Their background.
+        background: The background of the anchors.
         asked: The facts of each anchor.
         known: Whether each fact was answered correctly.
         anchors: The table of anchors, including ``background_score``, ``facts``, ``right`` and
@@ -129,7 +129,7 @@ class Controls:
         return pl.DataFrame(rows, schema=CONTROLS.schema)
 
     def _missing(self, name: str) -> str | None:
-        """Return the reason why a control cannot exclude facts, or None if it can."""
+        """Return the reason why a control cannot exclude facts, or None without such a reason."""
         if name == "topic":
             topics = self.background.topics
             return NO_TOPIC if topics is None or topics.is_empty() else None

@@ -52,7 +52,8 @@ class FactAnswers:
         correct: Whether each question was answered correctly.
         positive_margin: The margin of the answer to the question about the fact, positive for a
             positive answer, shape (facts,); NaN if unknown.
-        negative_margin: The same for its negative.
+        negative_margin: The margin of the answer to the question about the negative, positive for a
+            positive answer, shape (facts,); NaN if unknown.
     """
 
     correct: CorrectAnswers

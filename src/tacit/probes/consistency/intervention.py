@@ -228,7 +228,7 @@ def changes(answers: pl.DataFrame, bootstrap: Bootstrap | None = None) -> pl.Dat
 
     Args:
         answers: The table of answers to anchor questions in context.
-        bootstrap: The bootstrap for the intervals; the default if None.
+        bootstrap: The bootstrap for the intervals; None for the default.
     """
     import polars as pl
 

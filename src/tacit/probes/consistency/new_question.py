@@ -105,7 +105,7 @@ class NewQuestion:
 
     Args:
         anchor: The question and its choices.
-        background: Its facts.
+        background: The background of the question.
         templates: The templates of the questions.
         wording: How concepts are worded in the templates.
         version: The version of the paper.

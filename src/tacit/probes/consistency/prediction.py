@@ -60,8 +60,8 @@ class Rows:
 
     Args:
         anchors: The index of each anchor, shape (rows,).
-        right: Whether it is answered correctly.
-        clusters: Its question concept.
+        right: Whether each anchor is answered correctly, shape (rows,).
+        clusters: The question concept of each anchor, shape (rows,).
         features: The features by name, each of shape (rows,).
         left_out: The number of answered anchors that lack a feature.
     """

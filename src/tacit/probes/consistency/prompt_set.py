@@ -117,7 +117,7 @@ class PromptSet:
 
         Args:
             answers: The scores or votes by the name of the group.
-            sampled: Whether they are votes.
+            sampled: Whether ``answers`` are votes.
 
         Returns:
             The answers to the anchors of each condition, in the order of ``Contexts.texts``.

@@ -61,10 +61,10 @@ def choose_alone(scores: Floats, sizes: Ints, right: Ints, most: Floats | None =
     """Compute the accuracy of each prompt variant alone, using ``choose``.
 
     Args:
-        scores: As for ``choose``.
-        sizes: As for ``choose``.
+        scores: Log-probabilities in nats, shape (anchors, variants, choices); NaN if missing.
+        sizes: Lengths of the choices in UTF-8 bytes, shape (anchors, choices); 0 is padding.
         right: The index of each anchor's correct choice, shape (anchors,).
-        most: As for ``choose``.
+        most: Upper bounds of the missing scores (``Bounds.choices``).
 
     Returns:
         Counts, shape (variants,).
@@ -88,11 +88,12 @@ def verify_alone(
     """Compute the accuracy of each pair of answer words with each meta-prompt, using ``verify``.
 
     Args:
-        scores: As for ``verify``.
-        inputs: As for ``verify``.
-        sizes: As for ``choose``.
+        scores: Log-probabilities in nats or vote counts, shape (anchors, choices, inputs); NaN if
+            missing.
+        inputs: The inputs (prompt variants with answer words) along the last axis.
+        sizes: Lengths of the choices in UTF-8 bytes, shape (anchors, choices); 0 is padding.
         right: The index of each anchor's correct choice, shape (anchors,).
-        most: As for ``verify``.
+        most: Upper bounds of the missing scores (``Bounds.verified``).
         voted: Whether the scores are votes, for which tied choices count as missing.
 
     Returns:
