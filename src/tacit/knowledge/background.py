@@ -165,7 +165,7 @@ CAP = 200
 
 @dataclass(frozen=True)
 class Extraction:
-    """Options of a background extraction (METHODS section 1).
+    """Options for extracting the background of questions (METHODS section 1).
 
     Args:
         words: Rules that select and lemmatize the words of a question.

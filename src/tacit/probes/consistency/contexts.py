@@ -122,7 +122,7 @@ class Contexts:
         """The irrelevant facts for each anchor, which are facts of another anchor.
 
         The other anchor provides as many facts as the anchor's own context contains, and shares no
-        concept with the anchor. Anchors without such a match are omitted. The concepts of the
+        concept with the anchor. Anchors without irrelevant facts are omitted. The concepts of the
         irrelevant facts are not concepts of the anchor. Apart from stop words, the concepts of the
         irrelevant facts share no word with the anchor's question or choices.
         """

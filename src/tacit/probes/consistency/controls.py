@@ -200,7 +200,7 @@ class Controls:
     def partners(self) -> list[int | None]:
         """Return, for each anchor, another anchor with as many facts and no shared concept.
 
-        Among several matching anchors, the smallest seeded hash of both anchors decides. The entry
+        If several anchors match, the pair with the smallest seeded hash is selected. The entry
         is None if no other anchor matches.
         """
         scored = self.anchors["background_score"].is_not_null().to_list()

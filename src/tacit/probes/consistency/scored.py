@@ -82,7 +82,7 @@ class Scored:
 
     @cached_property
     def inputs(self) -> Inputs:
-        """The inputs, one per column of the yes/no scores."""
+        """The inputs (prompt variants with answer words), one per column of yes/no scores."""
         return Inputs.of(self.variants)
 
     def chosen(self, anchoring: str) -> Chosen | None:
