@@ -1,1 +1,1 @@
-"""A single-file knowledge base: facts between concepts, and the facts of a question."""
+"""A knowledge base of facts between concepts, stored in a single file."""

@@ -1,6 +1,6 @@
-"""The audit of an extraction: counts of concepts and facts that its rules may find wrongly.
+"""Count the concepts and facts that the extraction rules may have found by mistake.
 
-See METHODS section 1, "Concepts of an anchor". The counts are sums over the questions.
+See METHODS section 1, "Concepts of an anchor". Each count is summed over all questions.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class Found:
 
 
 def audit(base: KnowledgeBase, found: Found, how: Extraction) -> pl.DataFrame:
-    """Count the concepts and facts that the rules of an extraction may find wrongly.
+    """Count the concepts and facts that the extraction rules may have found by mistake.
 
     Args:
         base: The knowledge base.
@@ -58,11 +58,12 @@ def audit(base: KnowledgeBase, found: Found, how: Extraction) -> pl.DataFrame:
         how: The options of the extraction.
 
     Returns:
-        ``audited`` (one of the constants of this module), ``relation`` (``all``, and for facts each
-        relation), ``count`` (null if it is not counted: facts across parts if parts are pooled, and
-        facts by pooling if paths have several hops), ``n`` (the number of concepts or facts,
-        including these), ``share`` and ``included`` (whether these are part of the extraction).
-        Facts by pooling are counted before the cap.
+        Table with the columns ``audited`` (one of this module's constants), ``relation`` (``all``
+        or a relation's name), ``count``, ``n``, ``share`` and ``included``. ``n`` is the number of
+        all concepts or facts, and ``share`` is ``count`` divided by ``n``. ``included`` states
+        whether the extraction contains the audited concepts or facts. ``count`` is null for facts
+        across parts if parts are pooled, and for facts found by pooling if paths have several hops.
+        Facts found only by pooling are counted before the cap on facts per question.
     """
     import polars as pl
 
@@ -94,7 +95,7 @@ def audit(base: KnowledgeBase, found: Found, how: Extraction) -> pl.DataFrame:
 
 
 def total(table: pl.DataFrame, audited: str) -> int | None:
-    """Return a count over all relations; None if it is not counted."""
+    """Return an audited count over all relations, or None if the count was not computed."""
     row = table.filter(audited=audited, relation=ALL)
     count: int | None = row["count"].item()
     return count
@@ -107,11 +108,12 @@ def _schema() -> pl.Schema:
 
 
 def _by_relation(audited: str, facts: pl.DataFrame, counted: str) -> pl.DataFrame:
-    """Return the rows of one count: over all relations, then for each.
+    """Return one count as rows: the total over all relations, and one row per relation.
 
     Args:
         audited: What is counted.
-        facts: ``relation`` (its name), ``n`` and the counts, with a row per relation.
+        facts: Table with one row per relation and the columns ``relation`` (the name), ``n`` and
+            the counts.
         counted: The column with the counts.
     """
     import polars as pl
@@ -125,9 +127,10 @@ def _by_relation(audited: str, facts: pl.DataFrame, counted: str) -> pl.DataFram
 def _by_pooling(
     base: KnowledgeBase, found: Found, only: pl.DataFrame, how: Extraction
 ) -> pl.DataFrame:
-    """Return the rows of the facts that have a concept which only pooling finds.
+    """Count, by relation, the facts with a concept that is found only by pooling parts.
 
-    Longer paths would double the time of the extraction, so their facts are not counted.
+    For paths of several hops, the count is null, because counting would double the time of the
+    extraction.
     """
     import polars as pl
 
@@ -151,7 +154,7 @@ def _by_pooling(
 
 
 def _joined(base: KnowledgeBase, members: pl.DataFrame, facts: pl.DataFrame) -> pl.DataFrame:
-    """Count by relation the facts that join different parts, and concepts that share a word."""
+    """Count, by relation, the facts across parts and the facts whose concepts share a word."""
     return base.table(
         """
         WITH apart AS (

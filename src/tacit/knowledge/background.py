@@ -1,4 +1,4 @@
-"""The background of questions: concepts, connecting facts, negatives, and counts of these."""
+"""Extract the background of questions: concepts, the facts that connect them, and negatives."""
 
 from __future__ import annotations
 
@@ -31,28 +31,29 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Counts:
-    """Counts that an extraction reports in addition to its facts.
+    """Counts of the concepts, facts and negatives of an extraction.
 
     Args:
         question_concepts: Number of concepts, summed over the questions.
-        verbatim_only_concepts: Number of concepts that a question contains verbatim and that the
-            word overlap does not find, summed over the questions. They are among
-            ``question_concepts`` unless the preset ``verbatim`` is ``off``.
-        question_facts: Number of facts within the cap, summed over the questions.
-        facts_across_parts: Of these, facts whose two concepts are both in the question but never in
-            the same part; None if parts are pooled.
-        facts_sharing_a_word: Of these, facts whose two concepts have words with a common lemma.
+        verbatim_only_concepts: Number of concepts found only because the question contains them
+            verbatim, summed over the questions. ``question_concepts`` includes the concepts found
+            only verbatim, unless the preset ``verbatim`` is ``off``.
+        question_facts: Number of facts extracted within the cap, summed over the questions.
+        facts_across_parts: Number of extracted facts whose two concepts are never in the same part
+            of the question; None if parts are pooled.
+        facts_sharing_a_word: Number of extracted facts whose two concepts share a lemma.
         cap: Maximum number of facts per question; None for no maximum.
         questions_beyond_cap: Number of questions with more facts than the cap.
-        facts_beyond_cap: Number of facts that the cap leaves out, summed over the questions.
-        eligible_negatives: Number of dictionary words in the knowledge base, from which negatives
-            are drawn. This count and the next two are None for presets other than ``uniform``.
-        frequency_cap: Maximum number of these words that are used, the most frequent first.
-        negatives_beyond_cap: Number of these words that the frequency cap leaves out.
+        facts_beyond_cap: Number of facts that the cap excludes, summed over the questions.
+        eligible_negatives: Number of dictionary words in the knowledge base, which are eligible as
+            negatives. ``eligible_negatives``, ``frequency_cap`` and ``negatives_beyond_cap`` are
+            None for presets other than ``uniform``.
+        frequency_cap: Maximum number of dictionary words from which negatives are drawn, the most
+            frequent first.
+        negatives_beyond_cap: Number of dictionary words that the frequency cap excludes.
         negatives: The preset of the negatives.
-        relaxed_negatives: With ``matched``: for each condition of ``CONDITIONS``, the number of
-            distinct facts whose negative could be found only after this condition was dropped,
-            with those before it.
+        relaxed_negatives: Number of distinct facts by the last condition of ``CONDITIONS`` that had
+            to be dropped to find a negative; None for presets other than ``matched``.
     """
 
     question_concepts: int
@@ -82,7 +83,7 @@ def count(
     Args:
         base: The knowledge base.
         found: What the extraction found.
-        audited: The table that ``audit`` returns for it.
+        audited: The table that ``audit`` returns for ``found``.
         drawn: The table that ``negatives`` returns.
         how: The options of the extraction.
     """
@@ -110,7 +111,7 @@ def count(
 
 
 def _relaxed(drawn: pl.DataFrame) -> dict[str, int]:
-    """Count the facts by the last condition that was dropped."""
+    """Count facts by the last matching condition that was dropped to find a negative."""
     return {
         name: drawn.filter(drawn["relaxed"] == dropped).height
         for dropped, name in enumerate(CONDITIONS, start=1)
@@ -118,7 +119,7 @@ def _relaxed(drawn: pl.DataFrame) -> dict[str, int]:
 
 
 def counts_in_words(summary: Mapping[str, Any]) -> Iterator[str]:
-    """Yield sentences that report what the caps leave out; the audit reports the other counts.
+    """Yield sentences on the facts that the cap excludes and on how the negatives were drawn.
 
     Args:
         summary: A mapping that contains the fields of ``Counts``.
@@ -134,7 +135,7 @@ def counts_in_words(summary: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _preset_in_words(summary: Mapping[str, Any]) -> str:
-    """Return a phrase on the tails from which the negatives were drawn."""
+    """Return a phrase that describes how the negatives were drawn."""
     preset = summary.get("negatives", "uniform")  # absent from runs before there were presets
     if preset == "uniform":
         return negatives_in_words(summary["eligible_negatives"], summary["frequency_cap"])
@@ -150,7 +151,7 @@ def _preset_in_words(summary: Mapping[str, Any]) -> str:
 
 
 def negatives_in_words(words: int, frequency_cap: int) -> str:
-    """Return a phrase with the number of eligible negatives and how many the cap leaves out."""
+    """Return a phrase with the numbers of eligible and of excluded negatives."""
     out = max(0, words - frequency_cap)
     return (
         f"Words eligible as negatives: {words:,}; excluded by the limit to the {frequency_cap:,} "
@@ -164,17 +165,17 @@ CAP = 200
 
 @dataclass(frozen=True)
 class Extraction:
-    """Options of a background extraction (METHODS section 1).
+    """Options for extracting the background of questions (METHODS section 1).
 
     Args:
-        words: Which words of a question count.
-        matching: When a concept is in a question.
-        relations: The relations of the facts; None for those of the 14 relations of Sahu et al.
-            (2022) that the knowledge base has.
+        words: Rules that select and lemmatize the words of a question.
+        matching: Rules that decide whether a concept is in a question.
+        relations: Relations of the facts to extract. None selects all relations of the knowledge
+            base that are among the 14 relations of Sahu et al. (2022).
         length: Maximum length of a path between two concepts, in hops: 1, 2 or 3.
         cap: Maximum number of facts per question; None for no maximum.
-        draw: How the negatives are drawn. Its seed also selects among equally heavy facts at the
-            cap.
+        draw: How the negatives are drawn. ``draw.seed`` also breaks ties between facts of equal
+            weight when the cap applies.
     """
 
     words: Words = field(default_factory=Words)
@@ -206,24 +207,28 @@ class Extraction:
 
 @dataclass(frozen=True)
 class Background:
-    """The result of ``background``. A question is identified by its index in the input.
+    """The result of ``background``. Every table identifies a question by its index in the input.
 
     Args:
-        concepts: ``question`` and ``concept``, sorted by question, then alphabetically.
-        facts: ``question``, ``head``, ``relation``, ``tail``, ``negative`` (a tail that makes the
-            fact false; null if there is none), ``length`` (of the shortest path that contains the
-            fact), ``weight`` (null if unknown), in the order of ``facts_between``.
-        found: ``question`` and ``found``, the number of facts before the cap (0 for a question
-            without facts).
+        concepts: Table with the columns ``question`` and ``concept``, sorted by question, then
+            alphabetically.
+        facts: Table with the columns ``question``, ``head``, ``relation``, ``tail``, ``negative``,
+            ``length`` and ``weight``, in the order of ``facts_between``. ``negative`` is a tail
+            that makes the fact false, or null if no such tail exists. ``length`` is the length of
+            the shortest path that contains the fact. ``weight`` is null if unknown.
+        found: Table with the columns ``question`` and ``found``, the number of facts before the cap
+            (0 for a question without facts).
         counts: The counts of the extraction; None if the facts do not come from a knowledge base.
-        by_part: ``question``, ``part`` (0 for the question's text, 1 for its first choice, ...) and
-            ``concept``, sorted; with pooled parts, the concepts that a part has on its own. None if
+        by_part: Table with the columns ``question``, ``part`` and ``concept``, sorted. ``part`` is
+            0 for the question's text, 1 for its first choice, and so on. With pooled parts, the
+            table contains only the concepts that a part matches on its own. ``by_part`` is None if
             the facts do not come from a knowledge base.
-        topics: ``question`` and ``concept``: the concepts in each question's topic; None if
-            unknown.
-        tails: The attributes of the tails of facts and negatives; see ``tails_of``. None if they
-            were not requested or the facts do not come from a knowledge base.
-        audited: The table that ``tacit.knowledge.audit.audit`` returns; None without ``counts``.
+        topics: Table of the concepts in each question's topic, with the columns ``question`` and
+            ``concept``; None if the topics are unknown.
+        tails: Attributes of the tails of facts and of negatives, as returned by ``tails_of``.
+            ``tails`` is None if attributes were not requested or the facts do not come from a
+            knowledge base.
+        audited: The table that ``tacit.knowledge.audit.audit`` returns; None if ``counts`` is None.
     """
 
     concepts: pl.DataFrame
@@ -236,9 +241,9 @@ class Background:
     audited: pl.DataFrame | None = None
 
     def summary(self) -> dict[str, Any]:
-        """Return the numbers of facts, their quantiles per question, and ``counts``.
+        """Return the numbers of facts, quantiles of the facts per question, and ``counts``.
 
-        The quantiles are over the questions that have facts; they are None if there are none.
+        The quantiles cover only questions that have facts, and are None if no question has facts.
         """
         counts = self.found["found"]
         some = counts.filter(counts > 0)
@@ -283,16 +288,16 @@ def background(
 
     Args:
         base: The knowledge base.
-        questions: The parts of each question: its text and its choices.
-        extraction: The options; the defaults if None.
-        topics: What each question is about, such as CommonsenseQA's question concept; None for a
-            question without one. The concepts in a topic are found like those in a question, and
-            they add no facts.
-        tails: Whether to return the attributes of the tails, for the no-knowledge baseline.
+        questions: The text and the choices of each question.
+        extraction: The options of the extraction; None for the defaults.
+        topics: The topic of each question, such as CommonsenseQA's question concept; None for a
+            question without a topic. Concepts in a topic are found with the same rules as concepts
+            in a question, but add no facts.
+        tails: Whether to return the attributes of tails, which the no-knowledge baseline needs.
 
     Raises:
-        RequestError: An option is out of range, the knowledge base lacks a relation, or the parts
-            of a question are given as one string.
+        RequestError: An option is out of range, the knowledge base lacks a requested relation, or
+            the parts of a question are given as one string.
         ModelError: The tagger cannot be loaded.
     """
     how = extraction or Extraction()
@@ -354,14 +359,14 @@ def _by_part(base: KnowledgeBase, members: pl.DataFrame) -> pl.DataFrame:
 
 
 def _topics(base: KnowledgeBase, topics: Sequence[str | None], how: Extraction) -> pl.DataFrame:
-    """Return the concepts in each topic."""
+    """Return the concepts in each question's topic."""
     parts = how.words.parts([topic or "" for topic in topics])
     found = concepts_in(base, [[part] for part in parts], how.matching).filter("counts")
     return _by_part(base, found).select("question", "concept")
 
 
 def _found(facts: pl.DataFrame, questions: int) -> pl.DataFrame:
-    """Return the number of facts of each question before the cap."""
+    """Return each question's number of facts before the cap is applied."""
     import polars as pl
 
     counts = facts.group_by("text").agg(pl.col("found").first())

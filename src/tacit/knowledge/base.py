@@ -1,4 +1,4 @@
-"""The file of a knowledge base: its tables, and a read-only connection to them."""
+"""Open the file of a knowledge base read-only and query its tables."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ TABLES = frozenset({"about", "relations", "concepts", "terms", "edges", "neighbo
 
 
 def check_name(path: Path) -> None:
-    """Check that DuckDB can open a path.
+    """Check that DuckDB can open a file at the given path.
 
     Raises:
         DataError: The path is not valid UTF-8.
@@ -44,7 +44,7 @@ def check_name(path: Path) -> None:
 
 @cache
 def relation_sets() -> Mapping[str, tuple[str, ...]]:
-    """Return the relations in each set: ``sahu2022``, ``symmetric`` and ``known`` (all)."""
+    """Return the sets of relations: ``sahu2022``, ``symmetric`` and ``known`` (all relations)."""
     text = resources.files("tacit.data").joinpath("relations.yaml").read_text(encoding="utf-8")
     return {name: tuple(members) for name, members in yaml.safe_load(text).items()}
 
@@ -52,7 +52,7 @@ def relation_sets() -> Mapping[str, tuple[str, ...]]:
 def canonical(relation: str) -> str:
     """Return ConceptNet's spelling of a relation: ``IsA`` for ``/r/IsA``, ``isa`` or ``is a``.
 
-    An unknown relation loses its prefix ``/r/`` and is otherwise unchanged.
+    From the name of an unknown relation, only the prefix ``/r/`` is removed.
     """
     plain = relation.removeprefix("/r/")
     spelled = {name.lower(): name for name in relation_sets()["known"]}
@@ -71,14 +71,14 @@ _CLOSED = (
 
 @dataclass
 class KnowledgeBase:
-    """An open knowledge base; a context manager that closes the file.
+    """An open knowledge base, usable as a context manager that closes the file.
 
     Args:
-        path: A file made by ``tacit kb import``.
+        path: Path of a file created by ``tacit kb import``.
 
     Raises:
         DataError: The file does not exist or is not a knowledge base.
-        RequestError: The file has another format than this version of Tacit reads.
+        RequestError: This version of Tacit cannot read the format of the file.
     """
 
     path: Path
@@ -123,18 +123,18 @@ class KnowledgeBase:
 
     @cached_property
     def relations(self) -> Mapping[str, int]:
-        """The number of edges of each relation."""
+        """The number of edges of each relation, by the name of the relation."""
         return dict(self.table("SELECT name, edges FROM base.relations ORDER BY name").iter_rows())
 
     def chosen(self, relations: Iterable[str] | None = None) -> tuple[str, ...]:
-        """Return relations in ConceptNet's spelling, sorted.
+        """Return the names of relations in ConceptNet's spelling, sorted alphabetically.
 
         Args:
-            relations: The names; None for those of the 14 relations of Sahu et al. (2022) that the
-                knowledge base has.
+            relations: Names of relations. None selects all relations of the knowledge base that are
+                among the 14 of Sahu et al. (2022).
 
         Raises:
-            RequestError: The knowledge base lacks a relation, or ``relations`` is empty.
+            RequestError: The knowledge base lacks a requested relation, or ``relations`` is empty.
         """
         if relations is None:
             return tuple(sorted({*relation_sets()["sahu2022"]} & {*self.relations}))
@@ -149,7 +149,7 @@ class KnowledgeBase:
         return names
 
     def table(self, query: str, **frames: pl.DataFrame) -> pl.DataFrame:
-        """Return the result of a query over the file's tables (as ``base.…``) and ``frames``.
+        """Return the result of an SQL query over ``frames`` and the file's tables (``base.…``).
 
         Raises:
             DataError: The file is damaged.
@@ -172,7 +172,7 @@ class KnowledgeBase:
         return found
 
     def _check_tables(self) -> None:
-        """Raise if the file lacks a table or has a view in place of one."""
+        """Raise an error if the file lacks a required table or defines it as a view."""
         query = "SELECT table_name FROM duckdb_tables() WHERE database_name = 'base'"
         there = {name for (name,) in self.connection.execute(query).fetchall()}
         lacking = sorted(TABLES - there)

@@ -1,7 +1,8 @@
-"""The construction of a knowledge base from dumps.
+"""Build a knowledge base from dumps of a source such as ConceptNet.
 
-The rows of the dumps are inserted into a staging table. SQL statements then build the tables of the
-knowledge base (``tacit.knowledge.base.TABLES``) from it. The file moves to its path once complete.
+The rows of the dumps are inserted into a staging table. SQL statements build the tables of the
+knowledge base (``tacit.knowledge.base.TABLES``) from the staging table. The finished file is moved
+to its final path.
 """
 
 from __future__ import annotations
@@ -41,13 +42,13 @@ _RELATIONS = 5_000
 
 @dataclass(frozen=True)
 class Source:
-    """The input of a knowledge base, and its description in the file.
+    """The dumps of a knowledge base, and the provenance to record in the knowledge base's file.
 
     Args:
-        dumps: The files, all of the same layout.
+        dumps: The dump files, all in the same format.
         language: The language of the concepts.
-        version: The version of the source; None if not given.
-        licence: The licence of the source; None for the licences that the assertions name.
+        version: The version of the source; None if unknown.
+        licence: The licence of the source; None to record the licences that the assertions name.
     """
 
     dumps: Sequence[Dump]
@@ -62,11 +63,11 @@ def build(source: Source, out: Path, advance: Callable[[int], None] | None = Non
     Args:
         source: The dumps.
         out: The path of the new file.
-        advance: Called with the number of bytes read so far, over all dumps.
+        advance: Function that is called with the total number of bytes read so far from all dumps.
 
     Raises:
-        DataError: A dump is truncated, more than 1 % of its lines are malformed, or the dumps have
-            no edge in the language.
+        DataError: A dump is truncated, more than 1 % of its lines are malformed, or the dumps
+            contain no edge in the requested language.
         RequestError: ``out`` is a folder or one of the dumps.
         WorkError: The file cannot be written.
     """
@@ -94,7 +95,7 @@ def build(source: Source, out: Path, advance: Callable[[int], None] | None = Non
 
 
 def check_out(out: Path, dumps: Iterable[Path]) -> None:
-    """Check that a knowledge base can be written to a path, before any work.
+    """Check that a knowledge base can be written to a path.
 
     Raises:
         DataError: The path is invalid.
@@ -197,7 +198,10 @@ _PLAIN = (
 
 
 def _triples(columns: Sequence[str]) -> str:
-    """Return the query that parses rows of triples. A weight may be blank, but not other text."""
+    """Return the SQL query that parses rows of head, relation and tail.
+
+    A weight must be a number or blank.
+    """
     weight = "trim(b.weight)" if "weight" in columns else "''"
     number = f"TRY_CAST({weight} AS FLOAT)"
     return f"""
@@ -252,7 +256,7 @@ def _join_edges(base: duckdb.DuckDBPyConnection) -> None:
 
 
 def _write_description(base: duckdb.DuckDBPyConnection, source: Source) -> None:
-    """Write the table ``about``: format, provenance and size of the knowledge base."""
+    """Write the table ``about`` with the format, provenance and size of the knowledge base."""
     said = "SELECT DISTINCT licence FROM raw WHERE licence IS NOT NULL ORDER BY ALL"
     licences = [licence for (licence,) in base.execute(said).fetchall()]
     about: dict[str, Any] = {

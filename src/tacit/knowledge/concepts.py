@@ -1,4 +1,4 @@
-"""The concepts of a knowledge base in a text (METHODS section 1, "Concepts of an anchor")."""
+"""Find the concepts of a knowledge base in a text (METHODS section 1, "Concepts of an anchor")."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ class Matching:
     """Rules that decide whether a concept is in a text.
 
     Args:
-        overlap: Whether more than half of all words of a concept, or of its content words, must be
-            among a part's lemmas.
-        parts: Whether a concept is matched with each part on its own (``separate``) or with the
-            lemmas of all parts together (``pooled``).
-        verbatim: Whether a concept that a part contains verbatim is in the text too.
+        overlap: Whether a part must contain a lemma of more than half of a concept's words
+            (``all-words``) or of its content words (``content-words``).
+        parts: Whether a concept is matched with the lemmas of each part (``separate``) or of all
+            parts together (``pooled``).
+        verbatim: Whether a concept is also found if a part contains its label verbatim.
 
     Raises:
         RequestError: A preset is unknown.
@@ -59,22 +59,24 @@ class Matching:
 def concepts_in(
     base: KnowledgeBase, texts: Sequence[Sequence[Part]], matching: Matching | None = None
 ) -> pl.DataFrame:
-    """Find the concepts of each text.
+    """Find the concepts in each text.
 
-    A concept is in a part if more than half of its words have a lemma among the part's lemmas, or
-    if its label equals a span of whole tokens of the part. Concepts that consist only of stop words
-    are found only verbatim. A concept without a word is in no text.
+    A part contains a concept if more than half of the concept's words have a lemma in the part. A
+    part also contains a concept whose label equals a span of the part's whole tokens. A concept
+    that consists only of stop words can only be found verbatim. A concept without any word is never
+    found.
 
     Args:
         base: The knowledge base.
         texts: The parts of each text.
-        matching: The rules; the defaults if None.
+        matching: The matching rules; None for the defaults.
 
     Returns:
-        ``text`` and ``part`` (indices; ``part`` is null for pooled lemmas), ``concept``,
-        ``by_lemmas`` and ``verbatim`` (how the concept was found), and ``counts`` (whether a
-        concept found this way is in the text according to ``matching``). Each part and concept
-        occurs once; the rows are sorted.
+        Table with the columns ``text``, ``part``, ``concept``, ``by_lemmas``, ``verbatim`` and
+        ``counts``. ``text`` and ``part`` are indices; ``part`` is null for pooled lemmas.
+        ``by_lemmas`` and ``verbatim`` state how the concept was found. ``counts`` states whether
+        the rules in ``matching`` accept the concept. The table has one row per part and concept,
+        sorted by text, part and concept.
     """
     matching = matching or Matching()
     counted, words = _OF[matching.overlap]
@@ -96,16 +98,16 @@ def concepts_in(
 def pooled_only(
     base: KnowledgeBase, texts: Sequence[Sequence[Part]], found: pl.DataFrame, matching: Matching
 ) -> pl.DataFrame:
-    """Find the concepts of each text that are in it only if its parts are pooled.
+    """Find the concepts that are in a text only if its parts are pooled.
 
     Args:
         base: The knowledge base.
         texts: The parts of each text.
-        found: The table that ``concepts_in`` returns for these texts and rules.
+        found: The table that ``concepts_in`` returns for the same texts and rules.
         matching: The rules.
 
     Returns:
-        ``text`` and ``concept``, in no particular order.
+        Table with the columns ``text`` and ``concept``, in no particular order.
     """
     import polars as pl
 
@@ -127,9 +129,10 @@ def pooled_only(
 
 
 def _tables(texts: Sequence[Sequence[Part]], *, pooled: bool) -> dict[str, pl.DataFrame]:
-    """Return the parts as ``lines``, their ``tokens``, and their ``lemmas`` grouped in ``bags``.
+    """Return the tables ``lines`` (parts), ``tokens``, ``lemmas`` and ``bags`` (sets of lemmas).
 
-    A bag is one part, or with ``pooled`` a whole text, whose ``part`` is null.
+    A bag contains the lemmas of one part or, with ``pooled``, of a whole text. ``part`` is null for
+    the bag of a whole text.
     """
     import polars as pl
 

@@ -1,16 +1,17 @@
-"""The facts that connect a text's concepts (METHODS section 1, "Background facts").
+"""Find the facts that connect a text's concepts (METHODS section 1, "Background facts").
 
 A fact belongs to a text if it is an edge on a path of at most ``length`` hops between two different
 concepts of the text. A path visits no node twice, follows edges in both directions, and uses only
-the chosen relations. Its inner nodes may be any concepts.
+the requested relations. The inner nodes of a path may be any concepts of the knowledge base.
 
 Let C be the concepts of a text and N(x) the neighbours of x. An edge {u, x} with u in C is on a
-path of two hops if N(x) contains a concept of C other than u. It is the first edge of a path u, x,
-y, v of three hops if, for some y in N(x) with y ≠ u, N(y) contains a concept of C other than u and
-x. An edge {x, y} is the middle edge if C ∩ N(x) without y and C ∩ N(y) without x are both non-empty
-and are not the same single concept. So two numbers per x and text suffice: ``near``, the number of
-concepts of C in N(x), and ``near_sum``, the sum of their identifiers. If ``near`` is 1, the sum is
-the identifier.
+path of two hops if N(x) contains a concept of C other than u. An edge {u, x} is the first edge of a
+path u, x, y, v of three hops if, for some y in N(x) with y ≠ u, N(y) contains a concept of C other
+than u and x. An edge {x, y} is the middle edge of a path of three hops if C ∩ N(x) without y and C
+∩ N(y) without x are both non-empty and are not the same single concept. Two numbers per node x and
+text therefore suffice: ``near``, the number of concepts of C in N(x), and ``near_sum``, the sum of
+the identifiers of these concepts. If ``near`` is 1, ``near_sum`` is the identifier of the only
+concept of C in N(x).
 """
 
 from __future__ import annotations
@@ -39,27 +40,29 @@ def facts_between(
     cap: int | None = None,
     seed: int = 0,
 ) -> pl.DataFrame:
-    """Find the facts of each text.
+    """Find the facts that connect the concepts of each text.
 
     The facts of a text are sorted by length, then by weight (heaviest first, unknown last), then by
-    the labels of head, relation and tail. A cap selects the heaviest facts, and among facts of
-    equal weight those with the smallest hash of the seed and the fact.
+    the labels of head, relation and tail. ``cap`` selects the facts of the highest weight. Ties are
+    broken by the smallest hash of the seed and the fact.
 
     Args:
         base: The knowledge base.
-        concepts: ``text`` and ``concept``, as ``concepts_in`` returns them.
+        concepts: Table with the columns ``text`` and ``concept``, as returned by ``concepts_in``.
         relations: The relations that paths may use.
         length: Maximum length of a path, in hops: 1, 2 or 3.
         cap: Maximum number of facts per text; None for no maximum.
         seed: The seed of the hashes.
 
     Returns:
-        ``text``, ``head``, ``relation``, ``tail`` (identifiers), ``length`` (of the shortest path
-        that contains the fact), ``weight`` (of the heaviest assertion of the fact; null if unknown)
-        and ``found`` (the text's number of facts before the cap).
+        Table with the columns ``text``, ``head``, ``relation``, ``tail``, ``length``, ``weight``
+        and ``found``. ``head``, ``relation`` and ``tail`` are identifiers. ``length`` is the length
+        of the shortest path that contains the fact. ``weight`` is the weight of the fact's heaviest
+        assertion, or null if unknown. ``found`` is the text's number of facts before the cap.
 
     Raises:
-        RequestError: The length or the cap is out of range, or the knowledge base lacks a relation.
+        RequestError: ``length`` or ``cap`` is out of range, or the knowledge base lacks a requested
+            relation.
     """
     import polars as pl
 
@@ -88,7 +91,10 @@ def facts_between(
 
 
 def _capped(cap: int, seed: int) -> str:
-    """Return the SQL that applies the cap. Only facts of texts beyond the cap are hashed."""
+    """Return the SQL that applies the maximum number of facts per text.
+
+    Facts are hashed only for texts that exceed the cap.
+    """
     return f"""
         digests AS (
             SELECT head, relation, tail,
@@ -103,7 +109,7 @@ def _capped(cap: int, seed: int) -> str:
 
 
 def _met(length: int) -> str:
-    """Return the SQL that selects the facts on paths of up to ``length`` hops, which is 2 or 3."""
+    """Return the SQL that selects the facts on paths of up to ``length`` (2 or 3) hops."""
     steps = "".join((_REACHED, _NEXT)[: length - 1])
     legs = " UNION ALL ".join((_DIRECT, _TWO_HOPS, _THREE_HOPS)[:length])
     return f"""{steps},

@@ -11,11 +11,11 @@ if TYPE_CHECKING:
 def mean_zipf(concepts: pl.DataFrame, questions: int) -> pl.Series:
     """Return the mean Zipf frequency of each question's concepts, from wordfreq.
 
-    The Zipf frequency is the logarithm to base 10 of the occurrences in a billion words; 0 for a
-    concept with a word that wordfreq does not know.
+    The Zipf frequency is the base-10 logarithm of the number of occurrences per billion words. A
+    concept that contains a word unknown to wordfreq has the Zipf frequency 0.
 
     Args:
-        concepts: ``question`` and ``concept``, as in ``Background``.
+        concepts: Table with the columns ``question`` and ``concept``, as in ``Background``.
         questions: The number of questions.
 
     Returns:

@@ -1,14 +1,17 @@
-"""A negative for each fact: another tail that makes it false (METHODS section 1, "Negatives").
+"""Draw a negative for each fact: a tail that makes the fact false (METHODS 1, "Negatives").
 
-The paper draws the tail from the frequent dictionary words of the knowledge base (``uniform``).
-Facts and such negatives can be told apart by their tails alone, so two other presets draw the tail
-of another fact of the same relation (METHODS section 4, "Negatives"): of any (``same-relation``),
-or of one whose tail resembles the fact's own (``matched``). Each other fact is equally likely, so a
-tail is drawn in proportion to its number of facts. If every distinct tail were equally likely, the
-tails of facts would be more common than those of negatives, which gives the facts away.
+The paper draws the new tail from the most frequent dictionary words of the knowledge base (preset
+``uniform``). A tail that is a random dictionary word can be distinguished from the tail of a fact
+even without knowledge of the head. Two other presets therefore draw the tail of another fact of the
+same relation (METHODS section 4, "Negatives"). The preset ``same-relation`` draws the tail of any
+other fact of the relation, and ``matched`` draws a tail that resembles the fact's own tail. Every
+fact of the relation is equally likely to be drawn, so a tail's probability is proportional to its
+number of facts. If every distinct tail were equally likely, the tails of facts would be more common
+than those of negatives, which would reveal the label.
 
-In every preset, the tail is not the head, and the resulting fact is not an edge of the knowledge
-base. The draw depends only on the seed and the fact, so a fact has the same negative everywhere.
+In every preset, a negative's tail differs from the fact's head, and the resulting triple is not an
+edge of the knowledge base. The draw depends only on the seed and the fact, so a fact has the same
+negative in every question.
 """
 
 from __future__ import annotations
@@ -56,13 +59,13 @@ class Draw:
 
     Args:
         seed: The seed of the draws.
-        frequent: With ``uniform``: number of most frequent dictionary words to draw from. Words of
-            equal frequency are sorted alphabetically.
+        frequent: With ``uniform``, the number of most frequent dictionary words from which tails
+            are drawn. Words of equal frequency are sorted alphabetically.
         preset: ``uniform``, ``same-relation`` or ``matched``.
 
     Raises:
-        RequestError: The preset is unknown, ``frequent`` is out of range, or it is set for a preset
-            that does not use it.
+        RequestError: The preset is unknown, or ``frequent`` is out of range or is set for a preset
+            other than ``uniform``.
     """
 
     seed: int = 0
@@ -87,7 +90,7 @@ class Draw:
 
 
 def eligible(base: KnowledgeBase) -> int:
-    """Return the number of concepts that are dictionary words, from which ``uniform`` draws."""
+    """Return the number of dictionary words in the knowledge base."""
     found: int = base.about["dictionary_words"]
     return found
 
@@ -96,15 +99,17 @@ def negatives(base: KnowledgeBase, facts: pl.DataFrame, draw: Draw | None = None
     """Draw a negative for each fact.
 
     Args:
-        base: The knowledge base. A negative must not be an edge of it, in either direction for a
-            symmetric relation.
-        facts: ``head``, ``relation`` and ``tail`` (identifiers), each fact once.
-        draw: How to draw; the defaults if None.
+        base: The knowledge base. No negative is an edge of the knowledge base. For a symmetric
+            relation, a negative must not be an edge in either direction.
+        facts: Table with the columns ``head``, ``relation`` and ``tail`` (identifiers), one row per
+            fact.
+        draw: How the negatives are drawn; None for the defaults.
 
     Returns:
-        The facts with ``negative``, the identifier of the new tail, drawn from all possible tails
-        of the preset and null if there is none; and with ``relaxed``, the number of ``CONDITIONS``
-        that were dropped, null without a negative and for presets other than ``matched``.
+        The facts with the additional columns ``negative`` and ``relaxed``. ``negative`` is the
+        identifier of the new tail, or null if no tail is possible. ``relaxed`` is the number of
+        ``CONDITIONS`` that were dropped to find a negative. ``relaxed`` is null for a fact without
+        a negative, and for presets other than ``matched``.
     """
     import polars as pl
 
@@ -132,7 +137,7 @@ def _none() -> pl.DataFrame:
 
 
 def _asked(base: KnowledgeBase, facts: pl.DataFrame) -> pl.DataFrame:
-    """Return the facts with their index, their text, and whether their relation is symmetric."""
+    """Return the facts with their index, their text, and whether the relation is symmetric."""
     import polars as pl
 
     return base.table(
@@ -149,7 +154,7 @@ def _asked(base: KnowledgeBase, facts: pl.DataFrame) -> pl.DataFrame:
 
 
 def _pool(base: KnowledgeBase, asked: pl.DataFrame, draw: Draw) -> pl.DataFrame:
-    """Return the tails to draw from: ``negative``, and ``relation`` if it must be the fact's."""
+    """Return the tails that may be drawn, by relation for presets other than ``uniform``."""
     if draw.preset == "uniform":
         return base.table(
             "SELECT id AS negative FROM base.concepts WHERE dictionary "
@@ -167,7 +172,7 @@ def _pool(base: KnowledgeBase, asked: pl.DataFrame, draw: Draw) -> pl.DataFrame:
 def _drawn(
     base: KnowledgeBase, waiting: pl.DataFrame, pool: pl.DataFrame, seed: int
 ) -> pl.DataFrame:
-    """Draw from a pool: the first draws that are possible, else one of all possible tails."""
+    """Draw a tail for each fact, first by repeated draws and then from all possible tails."""
     import polars as pl
 
     waiting = _located(waiting, pool)
@@ -183,7 +188,7 @@ def _drawn(
 
 
 def _located(waiting: pl.DataFrame, pool: pl.DataFrame) -> pl.DataFrame:
-    """Add the rows of each fact's tails in the pool: ``start`` and ``size``. Drop facts of none."""
+    """Add ``start`` and ``size`` of each fact's pool rows, and drop facts without pool rows."""
     import polars as pl
 
     if "relation" not in pool.columns:
@@ -195,7 +200,7 @@ def _located(waiting: pl.DataFrame, pool: pl.DataFrame) -> pl.DataFrame:
 
 
 def _draws(waiting: pl.DataFrame, pool: pl.DataFrame, seed: int, attempt: int) -> pl.DataFrame:
-    """Return the next few draws of each fact, one row per draw."""
+    """Return the next few draws for each fact, one row per draw."""
     import polars as pl
 
     rows = [
@@ -208,7 +213,7 @@ def _draws(waiting: pl.DataFrame, pool: pl.DataFrame, seed: int, attempt: int) -
 
 
 def _first_possible(base: KnowledgeBase, draws: pl.DataFrame) -> pl.DataFrame:
-    """Return the first draw of each fact that is not an edge, for facts that have such a draw."""
+    """Return each fact's first draw that is not an edge; omit facts without such a draw."""
     return base.table(
         f"""
         SELECT fact, arg_min(negative, attempt) AS negative FROM draws d
@@ -220,7 +225,7 @@ def _first_possible(base: KnowledgeBase, draws: pl.DataFrame) -> pl.DataFrame:
 def _of_all_possible(
     base: KnowledgeBase, waiting: pl.DataFrame, pool: pl.DataFrame, seed: int
 ) -> pl.DataFrame:
-    """Draw from all tails that make no edge, for facts for which all earlier draws failed."""
+    """Draw from all tails that form no edge, for facts whose earlier draws all failed."""
     import polars as pl
 
     shared = "USING (relation)" if "relation" in pool.columns else "ON true"
@@ -241,7 +246,7 @@ def _of_all_possible(
 
 
 def _matched(base: KnowledgeBase, asked: pl.DataFrame, seed: int) -> Iterator[pl.DataFrame]:
-    """Yield the negatives of facts that some condition leaves a tail, the strictest first."""
+    """Yield matched negatives, first under all conditions, then with conditions dropped."""
     import polars as pl
 
     tails = base.table(
@@ -266,9 +271,10 @@ def _matched(base: KnowledgeBase, asked: pl.DataFrame, seed: int) -> Iterator[pl
 def _candidates(
     base: KnowledgeBase, facts: pl.DataFrame, known: pl.DataFrame, conditions: str
 ) -> pl.DataFrame:
-    """Return the tails that meet the conditions and make no edge: ``fact``, ``negative``, weight.
+    """Return the tails that meet the conditions and form no edge, one row per fact and tail.
 
-    The weight ``as_tail`` is the number of facts with this tail.
+    The column ``as_tail`` is the weight of a tail: the number of the relation's facts that have
+    this tail.
     """
     return base.table(
         f"""
@@ -282,7 +288,7 @@ def _candidates(
 
 
 def _one_of(facts: pl.DataFrame, candidates: pl.DataFrame, seed: int) -> pl.DataFrame:
-    """Draw one candidate of each fact that has any, in proportion to its weight."""
+    """Draw one candidate per fact, with probability proportional to ``as_tail``."""
     import polars as pl
 
     totals = candidates.group_by("fact").agg(total=pl.col("as_tail").sum())
@@ -308,7 +314,7 @@ _ASKED = ("fact", "head", "relation", "symmetric")
 
 
 def _below(size: int, seed: int, words: str, attempt: int) -> int:
-    """Return a reproducible pseudo-random number below ``size``."""
+    """Return a reproducible pseudo-random integer from 0 to ``size`` - 1."""
     said = f"{seed}\t{attempt}\t{words}".encode()
     number = int.from_bytes(hashlib.blake2b(said, digest_size=_BITS // 8).digest(), "big")
     return (number * size) >> _BITS

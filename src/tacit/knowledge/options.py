@@ -15,7 +15,7 @@ EXTRACTION = "Background facts"
 
 @dataclass(frozen=True)
 class BackgroundOptions:
-    """Options of the extraction of background facts (Sahu et al. 2022, section 3.1)."""
+    """Options for extracting background facts (Sahu et al. 2022, section 3.1)."""
 
     paper_version: Literal["review-lexicon", "review", "arxiv"] = option(
         "review-lexicon",

@@ -1,4 +1,4 @@
-"""The surface text of facts: the sentences that people wrote or that a source generated."""
+"""Return surface texts: the sentences in which a source states its facts."""
 
 from __future__ import annotations
 
@@ -11,17 +11,19 @@ if TYPE_CHECKING:
 
 
 def surface_texts(base: KnowledgeBase, facts: pl.DataFrame) -> pl.DataFrame:
-    """Return the surface text of facts, with both concepts in double brackets.
+    """Return the surface text of each fact, with both concepts in double brackets.
 
-    If several assertions of a fact have a text, the heaviest one's is returned, and among equally
-    heavy ones the first in the order of the texts.
+    If several assertions of a fact have a text, the text of the assertion with the highest weight
+    is returned. For assertions of equal weight, the alphabetically first text is returned.
 
     Args:
         base: The knowledge base.
-        facts: ``head``, ``relation`` and ``tail``, by name; repeated facts count once.
+        facts: Table with the columns ``head``, ``relation`` and ``tail`` (names, not identifiers).
+            Repeated facts count once.
 
     Returns:
-        ``head``, ``relation``, ``tail`` and ``surface``, sorted; facts without a text are left out.
+        Table with the columns ``head``, ``relation``, ``tail`` and ``surface``, sorted. Facts
+        without a surface text are omitted.
     """
     return base.table(
         """

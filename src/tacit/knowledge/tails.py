@@ -1,7 +1,7 @@
-"""Attributes of tails that do not depend on a fact's head.
+"""Compute attributes of tails that do not depend on a fact's head.
 
-They serve to match negatives with facts, and as the predictors of the no-knowledge baseline
-(METHODS section 4, "Negatives").
+The attributes are used to match negatives with facts, and as predictors of the no-knowledge
+baseline (METHODS section 4, "Negatives").
 """
 
 from __future__ import annotations
@@ -20,17 +20,19 @@ _LEAST_FREQUENCY = 1e-9
 
 
 def attributes(base: KnowledgeBase, tails: pl.DataFrame) -> pl.DataFrame:
-    """Return the attributes of concepts as tails of relations.
+    """Return the attributes of each concept as the tail of a relation.
 
     Args:
         base: The knowledge base.
-        tails: ``relation`` and ``concept`` (identifiers), each pair once.
+        tails: Table with the columns ``relation`` and ``concept`` (identifiers), one row per pair.
 
     Returns:
-        ``relation``, ``concept``, ``words`` (their number), ``characters``, ``zipf`` (the frequency
-        on the Zipf scale in hundredths; 0 if unknown), ``part_of_speech`` (see
-        ``Words.parts_of_speech``), ``degree`` (number of facts with the concept) and ``as_tail``
-        (number of facts of the relation with the concept as tail), sorted by relation and concept.
+        Table with the columns ``relation``, ``concept``, ``words``, ``characters``, ``zipf``,
+        ``part_of_speech``, ``degree`` and ``as_tail``, sorted by relation and concept. ``words``
+        and ``characters`` are the label's numbers of words and of characters. ``zipf`` is the
+        label's frequency on the Zipf scale in hundredths, or 0 if unknown. ``part_of_speech`` is
+        described in ``Words.parts_of_speech``. ``degree`` is the number of facts with the concept.
+        ``as_tail`` is the number of the relation's facts that have the concept as tail.
     """
     import polars as pl
 
@@ -66,22 +68,27 @@ def attributes(base: KnowledgeBase, tails: pl.DataFrame) -> pl.DataFrame:
 def tails_of(base: KnowledgeBase, drawn: pl.DataFrame, *, own: int) -> pl.DataFrame:
     """Return the attributes of the tails of facts and of their negatives.
 
-    The counts ``degree`` and ``as_tail`` leave out the fact through which a tail was drawn, since
-    it would reveal the label: each tail of a fact has at least one fact, the fact itself. For a
-    fact, it is this fact. For a negative that is the tail of another fact (``same-relation``,
-    ``matched``), it is that other fact; leaving out one only for facts would mark every negative by
-    a count that is larger by one. A negative drawn from all words has none to leave out.
+    The counts ``degree`` and ``as_tail`` exclude the fact from which a tail was drawn. A count that
+    included this fact would reveal the label, because the tail of a fact always has at least one
+    fact, the fact itself. For a fact's own tail, the excluded fact is the fact itself. For a
+    negative that is the tail of another fact (presets ``same-relation`` and ``matched``), the
+    excluded fact is this other fact. If a fact were excluded only for the tails of facts, every
+    count of a negative would be too large by one. For a negative drawn from dictionary words
+    (preset ``uniform``), no fact is excluded.
 
     Args:
         base: The knowledge base.
-        drawn: ``head``, ``relation``, ``tail`` and ``negative`` (identifiers), each fact once.
-        own: Number of facts to leave out of the counts of a negative: 1 if negatives are tails of
-            other facts, otherwise 0.
+        drawn: Table with the columns ``head``, ``relation``, ``tail`` and ``negative``
+            (identifiers), one row per fact.
+        own: Number of facts to exclude from the counts of a negative: 1 if negatives are tails of
+            other facts, 0 if negatives are dictionary words.
 
     Returns:
-        ``head``, ``relation``, ``tail`` (labels of the fact), ``is_negative`` (whether the row
-        describes the negative), ``words``, ``characters``, ``frequency`` (on the Zipf scale),
-        ``part_of_speech``, ``degree`` and ``as_tail``. A fact without a negative has one row.
+        Table with the columns ``head``, ``relation``, ``tail``, ``is_negative``, ``words``,
+        ``characters``, ``frequency``, ``part_of_speech``, ``degree`` and ``as_tail``. ``head``,
+        ``relation`` and ``tail`` are the labels of the fact. ``is_negative`` states whether the row
+        describes the negative's tail. ``frequency`` is on the Zipf scale. Each fact has two rows,
+        or one row if it has no negative.
     """
     import polars as pl
 

@@ -1,8 +1,9 @@
-"""The words of a text, their lemmas, and the choice of content words.
+"""Find the words of a text and their lemmas, and select content words.
 
 Words and stop words follow spaCy's English rules. Lemmas and parts of speech come from
-lemminflect's lexicon. Without a tagger, a word has the lemmas of every part of speech that the
-lexicon lists for it ("leaves": leaf and leave). An unlisted word is its own lemma.
+lemminflect's lexicon. Without a tagger, a word has the lemmas of all parts of speech that the
+lexicon lists, such as "leaf" and "leave" for "leaves". A word that is not in the lexicon is its own
+lemma.
 """
 
 from __future__ import annotations
@@ -37,9 +38,9 @@ class Part:
 
     Args:
         lemmas: The lemmas of the content words.
-        text: The lower-case tokens, with one space between tokens that whitespace separates.
-        starts: The offset in ``text`` of the start of each token.
-        ends: The offset in ``text`` of the end of each token.
+        text: The tokens in lower case, joined by one space where the original text has whitespace.
+        starts: The start offset of each token in ``text``.
+        ends: The end offset of each token in ``text``.
     """
 
     lemmas: frozenset[str]
@@ -53,13 +54,16 @@ class Words:
     """How the words of a text are found (METHODS section 1, "Concepts of an anchor").
 
     Args:
-        version: Which words count, stop words excluded. ``review-lexicon``: words that the lexicon
-            lists as a noun, verb, adjective or adverb, and alphabetic words that it does not list
-            at all. ``review``: words that a tagger tags as one of these. ``arxiv``: all words.
-        tagger: Name or folder of a spaCy pipeline with a tagger, required by ``review``.
+        version: The rule that selects words; stop words are always excluded. ``review-lexicon``
+            selects the nouns, verbs, adjectives and adverbs of the lexicon, and alphabetic words
+            that are not in the lexicon. ``review`` selects the words that a tagger tags as nouns,
+            verbs, adjectives or adverbs. ``arxiv`` selects all words.
+        tagger: Name or folder of a spaCy pipeline with a tagger, which the version ``review``
+            requires.
 
     Raises:
-        RequestError: The version is unknown, ``review`` has no tagger, or another version has one.
+        RequestError: The version is unknown, ``review`` is used without a tagger, or a tagger is
+            used with another version.
     """
 
     version: Version = "review-lexicon"
@@ -86,7 +90,7 @@ class Words:
         return [self._part(doc) for doc in self._docs(strings(texts, "texts"))]
 
     def tokens(self, word: str) -> list[str]:
-        """Split a string without spaces into lower-case words by the English rules."""
+        """Split a string without spaces into lower-case words by spaCy's English rules."""
         # Between two letters, the rules split only listed exceptions such as "cannot".
         if is_plain(word) and word not in self._exceptions:
             return [word]
@@ -101,14 +105,14 @@ class Words:
         return bool(self._listed(word))
 
     def lemmas(self, word: str) -> tuple[str, ...]:
-        """Return the sorted lemmas of a lower-case word, or the word itself if it is not listed."""
+        """Return the sorted lemmas of a lower-case word; an unlisted word is its own lemma."""
         return self._listed(word) or (word,)
 
     def parts_of_speech(self, label: str) -> str:
         """Return the parts of speech that the lexicon lists for a label's first and last word.
 
         Examples: "NOUN/VERB" for "dog", "VERB, NOUN" for "eat meat", "unlisted" for "fridge". The
-        first word of a phrase usually shows a verb phrase and the last word a noun phrase.
+        first word usually identifies a verb phrase, and the last word a noun phrase.
         """
         words = label.lower().split()
         ends = [words[0], words[-1]] if len(words) > 1 else words
@@ -137,7 +141,7 @@ class Words:
         return (token for token in doc if any(letter.isalnum() for letter in token.text))
 
     def _counting(self, token: Token) -> tuple[str, ...]:
-        """Return the lemmas of a token that counts; an empty tuple for any other token."""
+        """Return the lemmas of a token, or an empty tuple if ``version`` excludes the token."""
         word = token.lower_
         if self.is_stop(word):
             return ()
@@ -165,7 +169,7 @@ class Words:
         return self._known[word]
 
     def _unlisted(self, word: str) -> tuple[str, ...]:
-        """Return an alphabetic word that the lexicon does not list at all; else an empty tuple."""
+        """Return the word if it is alphabetic and not in the lexicon, or an empty tuple."""
         from lemminflect import getAllLemmas
 
         return (word,) if word.isalpha() and not getAllLemmas(word) else ()
@@ -215,10 +219,11 @@ def is_plain(word: str) -> bool:
 
 
 def spare_torch(tagger: str | None) -> None:
-    """Import spaCy without torch, which takes seconds to load and is not needed for rules.
+    """Import spaCy without torch, which is slow to load and which tokenization does not need.
 
     Args:
-        tagger: The pipeline to be loaded later; if given, nothing is done, as it may need torch.
+        tagger: Name of the spaCy pipeline that will be loaded, or None. With a tagger, the function
+            does nothing, because the pipeline may need torch.
     """
     if tagger is None and "torch" not in sys.modules:
         sys.modules["torch"] = cast("Any", None)  # as if it were not installed
@@ -237,9 +242,10 @@ _INNER = 4096
 def add_lexicon(base: duckdb.DuckDBPyConnection) -> None:
     """Create the tables ``concepts`` and ``terms`` from the table ``labels``.
 
-    The words of a label are those that the English rules find. The frequency of a label with one
-    space-separated word is wordfreq's. For several words it is the inverse of the sum of their
-    inverse frequencies, as in wordfreq, and 0 if wordfreq does not know one of them.
+    Labels are split into words by spaCy's English rules. The frequency of a one-word label comes
+    from wordfreq. The frequency of a label of several words is the inverse of the sum of the words'
+    inverse frequencies, as in wordfreq. The frequency of a label is 0 if wordfreq does not know one
+    of the label's words.
     """
     base.execute("""
         CREATE TEMP TABLE placed AS
@@ -286,7 +292,7 @@ def _fill_words(base: duckdb.DuckDBPyConnection) -> None:
 
 
 def _token_table(tokens: Mapping[str, Sequence[str]], english: Words) -> pa.Table:
-    """Return the number of words and content words and the frequency of each unspaced string."""
+    """Return a table of word counts, frequency and lexicon membership for each unspaced string."""
     import pyarrow as pa
 
     found = tokens.values()
@@ -308,8 +314,8 @@ def _content(words: Sequence[str], english: Words) -> int:
 def _frequencies(words: Iterable[str]) -> Iterator[float]:
     """Yield wordfreq's frequency of each word.
 
-    For a plain word, wordfreq looks up the word unchanged and rounds the frequency in its list. The
-    list has few distinct frequencies, so their rounded values are cached.
+    For a word of the letters a to z, wordfreq looks up the unchanged word and rounds the listed
+    frequency. The list of wordfreq has few distinct frequencies, so the rounded values are cached.
     """
     from wordfreq import get_frequency_dict, word_frequency
 
@@ -326,7 +332,7 @@ def _frequencies(words: Iterable[str]) -> Iterator[float]:
 
 
 def _lemmas(tokens: Mapping[str, Sequence[str]], english: Words) -> pa.Table:
-    """Return each lemma of each token of a space-separated word, with the token's index."""
+    """Return a table of the lemmas of each token, with the token's index in its word."""
     import pyarrow as pa
 
     rows = [

@@ -1,1 +1,1 @@
-"""The probes: each builds requests for a model and measures its answers."""
+"""Tacit's probes and their common interface."""

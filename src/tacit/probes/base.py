@@ -1,8 +1,8 @@
 """The interface of a probe, and the registry of probes.
 
-A probe declares its options, its requests and how it measures the answers. Everything else
-(querying, caching, resuming, printing, comparing) is implemented once for all probes. Tacit's
-probes are listed in ``BUILT_IN``. Probes of other packages register under the entry-point group
+A probe declares its options, builds its requests and computes findings from the answers. Querying,
+caching, resuming, printing and comparing are implemented once for all probes. Tacit's probes are
+listed in ``BUILT_IN``. Probes of other packages register under the entry-point group
 ``tacit.probes``.
 """
 
@@ -42,11 +42,12 @@ _HERE: dict[str, type[AnyProbe]] = {}
 
 @dataclass(frozen=True)
 class Requests:
-    """The requests of a probe, with one key per request.
+    """The requests of a probe, each identified by a key.
 
     Args:
-        keys: One row per request; all rows are distinct.
-        requests: The requests, in the order of the keys; see ``tacit.requests``.
+        keys: Table of keys, with one distinct row per request.
+        requests: The requests, in the order of the keys. ``tacit.requests`` defines the types of
+            requests.
 
     Examples:
         >>> import polars as pl
@@ -63,7 +64,7 @@ class Requests:
 
 @dataclass(frozen=True)
 class Answered:
-    """The answers to a group of requests, with the key of each request.
+    """The answers to a group of requests, each with the key of its request.
 
     Args:
         keys: The keys of the requests.
@@ -76,10 +77,10 @@ class Answered:
 
 @dataclass(frozen=True)
 class Answers:
-    """The answers of a model, by group of requests.
+    """The answers of a model to a probe's requests, by group of requests.
 
     Args:
-        groups: The answers by group name, as the probe named its groups of requests.
+        groups: The answers to each group of requests, by the name of the group.
 
     Examples:
         >>> import polars as pl
@@ -95,13 +96,13 @@ class Answers:
 
     @property
     def sampled(self) -> bool:
-        """Whether the answers are votes of sampled replies instead of log-probabilities."""
+        """Whether the answers are votes of sampled replies rather than log-probabilities."""
         return any(
             isinstance(one, Votes) for group in self.groups.values() for one in group.answers[:1]
         )
 
     def joined(self, requests: Mapping[str, Requests]) -> Answers:
-        """Return the answers in the order of a probe's requests, joined by key.
+        """Return the answers, joined by key, in the order of a probe's requests.
 
         Args:
             requests: The probe's requests, by group.
@@ -117,25 +118,26 @@ class Answers:
         return Answers(groups)
 
     def scores(self, group: str) -> Sequence[Scores]:
-        """Return the scores of a group's prompts, in the order of its keys."""
+        """Return the scores of a group's prompts, in the order of the group's keys."""
         return self.groups[group].answers
 
     def votes(self, group: str) -> Sequence[Votes]:
-        """Return the votes on a group's prompts, in the order of its keys."""
+        """Return the votes on a group's prompts, in the order of the group's keys."""
         return self.groups[group].answers
 
     def beliefs(self, group: str, positive: str, negative: str) -> pl.DataFrame:
-        """Return the probability of one answer relative to another, from scores or from votes.
+        """Return each prompt's probability of one answer relative to another.
 
         Args:
-            group: A group of prompts that all list both answers.
+            group: Name of a group of prompts that all list both answers.
             positive: The answer whose probability is returned.
             negative: The other answer.
 
         Returns:
-            The group's key columns and ``belief``: P(positive)/(P(positive) + P(negative)) for
-            scores, the vote share of the positive answer for sampled replies. Null when either
-            answer has no score, or when no reply could be parsed.
+            Table with the group's key columns and ``belief``. For scores, ``belief`` is
+            P(positive)/(P(positive) + P(negative)). For sampled replies, ``belief`` is the vote
+            share of the positive answer. ``belief`` is null if either answer has no score, or if no
+            reply could be parsed.
         """
         import polars as pl
 
@@ -144,12 +146,12 @@ class Answers:
         return answered.keys.with_columns(belief=pl.Series(found, dtype=pl.Float64))
 
     def rankings(self, group: str) -> Sequence[Ranking]:
-        """Return the rankings of a group's prompts, in the order of its keys."""
+        """Return the rankings of a group's prompts, in the order of the group's keys."""
         return self.groups[group].answers
 
 
 def _joined(name: str, keys: pl.DataFrame, answered: Answered | None) -> Sequence[Any]:
-    """Return a group's answers in the order of the keys."""
+    """Return a group's answers in the order of ``keys``."""
     if answered is None:
         raise FindingsError(f"there are no answers to the requests {name!r}")
     if keys.equals(answered.keys):
@@ -164,10 +166,11 @@ def _joined(name: str, keys: pl.DataFrame, answered: Answered | None) -> Sequenc
 
 
 class Probe(Protocol):
-    """A probe: its requests to a model, and its measures of the answers.
+    """A probe, which builds requests for a model and computes findings from the answers.
 
-    ``name`` is the probe's name in ``tacit run``, ``summary`` its help line and ``Options`` its
-    dataclass of options (``tacit.options``). ``Declared`` lists what a probe may declare besides.
+    ``name`` is the probe's name in ``tacit run``, ``summary`` is its help line, and ``Options`` is
+    its dataclass of options (``tacit.options``). ``Declared`` lists the optional declarations of a
+    probe.
 
     Examples:
         >>> from tacit.probes.base import probe
@@ -181,16 +184,16 @@ class Probe(Protocol):
 
     @classmethod
     def of(cls, options: Any) -> Self:  # noqa: ANN401 - an instance of Options
-        """Return the probe for these options.
+        """Create the probe that the options describe.
 
         Raises:
-            RequestError: The options contradict each other, or select no questions.
+            RequestError: The options contradict each other, or they select no questions.
             DataError: A file is missing or malformed.
         """
         ...
 
     def requests(self) -> Mapping[str, Requests]:
-        """Return the requests, in named groups."""
+        """Return the probe's groups of requests, by the name of the group."""
         ...
 
     def measure(self, answers: Answers) -> Findings:
@@ -204,7 +207,7 @@ class ModelWords:
 
     Args:
         kind: ``causal``, ``masked`` or ``seq2seq``.
-        words: The whole words of its vocabulary.
+        words: The whole words in the model's vocabulary.
     """
 
     kind: str
@@ -224,10 +227,10 @@ class ProbeByVocabulary(Protocol):
         ...
 
     def for_models(self, models: Mapping[str, ModelWords]) -> Mapping[str, Probe]:
-        """Return the probe for each model, by model name.
+        """Return one probe per model, by the model's name.
 
         Raises:
-            RequestError: The models share no word, or no questions are left.
+            RequestError: The models share no word, or no questions remain.
         """
         ...
 
@@ -240,19 +243,23 @@ class Declared:
     """The optional declarations of a probe's class.
 
     Args:
-        title: The title in reports (``title``; default: derived from ``name``).
-        question: The question that the probe answers, for a reader (``question``; default:
-            ``summary``).
+        title: The probe's title in reports (class attribute ``title``), by default derived from
+            ``name``.
+        question: The question that the probe answers, shown in reports (class attribute
+            ``question``), by default ``summary``.
         tables: The probe's tables by name, including ``questions``.
         figures: The probe's figures by name.
-        headlines: The key figures at the top of a report.
-        headline: Function from findings to the main result in one sentence, or None.
-        sentences: Function from findings to full sentences on the questions and the results.
-        notes: Function from findings to full sentences on how the figures are computed.
-        views: Function from findings, the request and a maximum number of rows to tables for
-            reading.
-        graphs: Function (``report_graphs``) from findings by model and a theme to graphs of single
-            items, or None.
+        headlines: The key figures that a report shows first.
+        headline: Function that receives findings and returns the main result as a sentence, or
+            None.
+        sentences: Function that receives findings and yields full sentences on the questions and
+            results.
+        notes: Function that receives findings and yields full sentences on how figures are
+            computed.
+        views: Function that receives findings, the run's request and a maximum number of rows, and
+            yields tables that are shown to readers.
+        graphs: Function (class attribute ``report_graphs``) that receives findings by model and a
+            theme, and returns graphs of single items, or None.
         filters: The columns by which a report's tables can be filtered.
     """
 
@@ -270,7 +277,7 @@ class Declared:
 
 
 def declared(kind: type[AnyProbe]) -> Declared:
-    """Return the declarations of a probe's class, with defaults for missing ones."""
+    """Return the declarations of a probe's class, with defaults for missing declarations."""
     figures = getattr(kind, "figures", ())
     figures = figures() if callable(figures) else figures
     by_name = figures if isinstance(figures, Mapping) else {each.name: each for each in figures}
@@ -302,13 +309,13 @@ class ReadsReplies(Protocol):
     """A probe whose questions can be answered by chat replies."""
 
     def check_replies(self, *, sampled: bool) -> None:
-        """Raise if chat replies cannot answer the probe's requests, before any cost arises.
+        """Raise an error before any cost arises if chat replies cannot answer the probe's requests.
 
         Args:
-            sampled: Whether replies are sampled, so that no log-probabilities exist.
+            sampled: Whether the replies are sampled, so that no log-probabilities are available.
 
         Raises:
-            RequestError: A part of the probe needs log-probabilities that are not available.
+            RequestError: The probe needs log-probabilities that are not available.
         """
         ...
 
@@ -318,7 +325,7 @@ class ReadsBeliefs(Protocol):
     """A probe that can also measure beliefs from a file."""
 
     def measure_file(self, beliefs: Path) -> Findings:
-        """Compute the findings from the beliefs in a file.
+        """Compute the findings from the beliefs stored in a file.
 
         Raises:
             DataError: The file is missing or malformed.
@@ -327,7 +334,7 @@ class ReadsBeliefs(Protocol):
 
 
 def register(kind: type[AnyProbe]) -> None:
-    """Register a probe's class in this process, such as one that a notebook defines.
+    """Register the class of a probe, such as one defined in a notebook, in the current process.
 
     Raises:
         RequestError: Another probe has the same name.

@@ -1,1 +1,1 @@
-"""Does background knowledge predict correct answers? (Sahu et al. 2022)."""
+"""Test whether background knowledge predicts correct answers (Sahu et al. 2022)."""

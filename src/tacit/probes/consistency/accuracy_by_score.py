@@ -18,15 +18,16 @@ _MOST_BINS = 10
 
 
 def accuracy_by_score(anchors: pl.DataFrame, bootstrap: Bootstrap) -> pl.DataFrame:
-    """Return the accuracy in bins of the background score.
+    """Return the accuracy on anchor questions in bins of the background score.
 
-    Questions of equal scores are in one bin. From the lowest score on, a bin takes further scores
-    until it has a tenth of the questions, and at least 20. What is left joins the last bin.
+    Questions with equal background scores share a bin. Starting at the lowest score, each bin
+    includes further scores until it contains a tenth of the questions, and at least 20. Remaining
+    questions are added to the last bin.
 
     Args:
-        anchors: ``background_score``, ``right`` and ``cluster``. Rows without a score or an answer
-            are left out.
-        bootstrap: Resamples the clusters.
+        anchors: Table with the columns ``background_score``, ``right`` and ``cluster``. Rows
+            without a background score or an answer are excluded.
+        bootstrap: The bootstrap that resamples the clusters.
     """
     import polars as pl
 

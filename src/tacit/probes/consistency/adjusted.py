@@ -1,10 +1,10 @@
-"""Does the background predict the answers when the number of facts is held fixed?
+"""Test whether the background predicts the answers when the number of facts is held fixed.
 
-The background score of one or two facts reaches 1 by luck, so average precision rewards or
-punishes anchors with few facts (METHODS section 4, "Number-of-facts confound"). Two adjustments:
-the lift above chance within strata of the number of facts, and the odds ratio of the background
-score in a logistic regression with the number of facts, the concepts' frequency and the answer's
-length.
+A background score over one or two facts often reaches 1 by chance. Average precision therefore
+depends on the number of facts per anchor (METHODS section 4, "Number-of-facts confound"). The
+adjusted lift is the lift above chance within strata of the number of facts. The adjusted odds ratio
+of the background score comes from a logistic regression. The regression also includes the number of
+facts, the concepts' frequency and the answer's length.
 """
 
 from __future__ import annotations
@@ -127,11 +127,12 @@ class LiftWithinStrata:
 
     @classmethod
     def of(cls, anchors: pl.DataFrame, how: Permutations | None = None) -> LiftWithinStrata:
-        """Measure it over anchors.
+        """Compute the lift within strata over the anchors.
 
         Args:
-            anchors: ``right``, ``background_score``, ``facts`` and ``cluster``, without nulls.
-            how: The permutations; the default if None.
+            anchors: Table with the columns ``right``, ``background_score``, ``facts`` and
+                ``cluster``, without nulls.
+            how: The permutations; None for the default.
         """
         right, score, facts, cluster = (
             anchors[name].to_numpy() for name in ("right", "background_score", "facts", "cluster")
@@ -153,15 +154,17 @@ class LiftWithinStrata:
 
 
 def adjusted(anchors: pl.DataFrame, how: Permutations | None = None) -> pl.DataFrame:
-    """Compute the adjusted lift and the adjusted odds ratio.
+    """Compute the lift adjusted for the number of facts, and the adjusted odds ratio.
 
     Args:
-        anchors: ``background_score``, ``right``, ``facts``, ``frequency`` (null if unknown),
-            ``answer`` and ``cluster``. Rows without a score or an answer are left out.
-        how: The permutations for the p-value and the interval of the lift; the default if None.
+        anchors: Table with the columns ``background_score``, ``right``, ``facts``, ``frequency``
+            (null if unknown), ``answer`` and ``cluster``. Rows without a score or an answer are
+            excluded.
+        how: The permutations for the p-value and the confidence interval of the lift; None for the
+            default.
 
     Returns:
-        One row with the columns of ``ADJUSTED``.
+        Table with one row and the columns of ``ADJUSTED``.
     """
     import polars as pl
 
@@ -186,13 +189,14 @@ def adjusted(anchors: pl.DataFrame, how: Permutations | None = None) -> pl.DataF
 
 
 def ratio_of(rows: pl.DataFrame) -> OddsRatio:
-    """Return the odds ratio of the background score.
+    """Return the odds ratio of the background score for a correct answer.
 
     Args:
-        rows: Anchors as for ``adjusted``, with a score and an answer.
+        rows: The anchors with a background score and an answer, as a table with the columns that
+            ``adjusted`` requires.
 
-    If no question has a known frequency, the frequency is left out; otherwise, the questions
-    without one are.
+    Questions without a known frequency are excluded. If no question has a known frequency, the
+    regression omits the frequency.
     """
     if rows["frequency"].null_count() < rows.height:
         rows = rows.drop_nulls("frequency")
@@ -200,7 +204,7 @@ def ratio_of(rows: pl.DataFrame) -> OddsRatio:
 
 
 def _predictors(rows: pl.DataFrame) -> Mapping[str, NDArray[np.float64]]:
-    """Return the predictors of the regression, the background score first."""
+    """Return the regression's predictors by name, the background score first."""
     return {
         "background_score": rows["background_score"].to_numpy(),
         "facts": np.log(rows["facts"].to_numpy()),

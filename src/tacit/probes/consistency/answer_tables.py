@@ -1,4 +1,4 @@
-"""Tables of a model's answers to facts, anchors and choices, built from stored scores."""
+"""Tabulate a model's answers to facts, anchors and choices from stored scores."""
 
 from __future__ import annotations
 
@@ -28,21 +28,22 @@ def facts(
     scored: Scored,
     beliefs: pl.DataFrame | None = None,
 ) -> pl.DataFrame:
-    """Return each fact with its two questions and their answers.
+    """Return a table of the facts, with the questions about each fact and the answers.
 
     Args:
         asked: The facts.
-        known: Whether each fact was answered correctly.
+        known: Whether each question about a fact was answered correctly.
         answers: The answers to the background questions.
         scored: All scores.
-        beliefs: The vote shares from ``Scored.beliefs``; None without votes.
+        beliefs: The vote shares that ``Scored.beliefs`` returns; None without votes.
 
     Returns:
-        ``fact``, head, relation, tail and negative. With the prefixes ``positive_`` and
-        ``negative_``: ``question``, ``right`` (null if missing), ``margin`` (best positive word
-        minus best negative word, in nats; null if one of them is unknown; see ``Answers`` for other
-        units), ``tied``, the winning ``meta``, ``pair`` and ``word``, and for votes the columns of
-        ``beliefs``.
+        Table with one row per fact and the columns ``fact``, ``head``, ``relation``, ``tail`` and
+        ``negative``. Further columns describe the answers, with the prefixes ``positive_`` and
+        ``negative_``: ``question``, ``right``, ``margin``, ``tied``, the winning ``meta``, ``pair``
+        and ``word``, and for votes the columns of ``beliefs``. ``right`` is null if the answer is
+        missing. ``margin`` is the score of the best positive word minus that of the best negative
+        word, in nats, or null if either score is unknown; ``Answers`` lists other units.
     """
     import polars as pl
 
@@ -83,21 +84,23 @@ def anchors(
     background: pl.DataFrame,
     frequency: pl.Series,
 ) -> pl.DataFrame:
-    """Return each anchor with its background score and its answer.
+    """Return a table of the anchors with their background scores and answers.
 
     Args:
         of: The anchors.
         scored: All scores.
         anchoring: The method whose answer counts.
         background: The table that ``background_scores.by_anchor`` returns.
-        frequency: The mean Zipf frequency of each anchor's concepts; see ``mean_zipf``.
+        frequency: The mean Zipf frequency of each anchor's concepts, as returned by ``mean_zipf``.
 
     Returns:
-        ``anchor`` (the id in the file), ``question``, ``concept``, ``cluster`` (the concept, or the
-        anchor itself if it has no concept), ``answer``, ``frequency``, the columns of
-        ``background``, then ``choice``, ``right`` (null if missing), ``margin``, ``tied``, and the
-        winner's ``meta`` and ``pair``. The other method, if it was run, adds the same columns with
-        its name as prefix.
+        Table with one row per anchor and the columns ``anchor``, ``question``, ``concept``,
+        ``cluster``, ``answer``, ``frequency``, the columns of ``background``, ``choice``,
+        ``right``, ``margin``, ``tied``, ``meta`` and ``pair``. ``anchor`` is the id in the file of
+        questions. ``cluster`` is the question concept, or the anchor's id for a question without a
+        concept. ``right`` is null if the answer is missing. ``meta`` and ``pair`` identify the
+        winning prompt variant. If a second anchoring method was run, its columns have the method's
+        name as prefix.
     """
     import polars as pl
 
@@ -145,13 +148,14 @@ def _answered(
 
 
 def questions(asked: Asked, scored: Scored) -> pl.DataFrame:
-    """Return every background question with the log-probability of every input.
+    """Return a table of the background questions with the log-probability of every input.
 
     Returns:
-        ``question``, ``meta``, ``pair`` (named by the prompt, or else the pair of the word),
-        ``word`` and ``logprob`` (nats; null if missing). For sampled replies, ``votes`` (null if no
-        reply to the prompt could be parsed) and the columns of ``votes.of_inputs`` replace
-        ``logprob``.
+        Table with the columns ``question``, ``meta``, ``pair``, ``word`` and ``logprob``. ``pair``
+        is the label pair that the prompt names, or the pair of the word if the prompt names none.
+        ``logprob`` is in nats, or null if missing. For sampled replies, ``votes`` and the columns
+        of ``votes.of_inputs`` replace ``logprob``. ``votes`` is null if no reply to the prompt
+        could be parsed.
     """
     import polars as pl
 
@@ -177,11 +181,12 @@ def questions(asked: Asked, scored: Scored) -> pl.DataFrame:
 
 
 def verifications(of: Sequence[Anchor], scored: Scored) -> pl.DataFrame | None:
-    """Return the score of every answer word to the question whether a choice is the answer.
+    """Return the score of each answer word to the question whether a choice is the answer.
 
     Returns:
-        ``anchor`` (the id in the file), ``choice``, ``meta``, ``pair``, ``word``, and ``logprob``
-        (nats) or, for sampled replies, ``votes``; null if missing. None if no choice was verified.
+        Table with the columns ``anchor`` (the id in the file), ``choice``, ``meta``, ``pair``,
+        ``word`` and ``logprob`` (nats). For sampled replies, ``votes`` replaces ``logprob``.
+        Missing scores and votes are null. The result is None if no choice was verified.
     """
     import polars as pl
 
@@ -203,12 +208,14 @@ def verifications(of: Sequence[Anchor], scored: Scored) -> pl.DataFrame | None:
 
 
 def choices(of: Sequence[Anchor], scored: Scored) -> pl.DataFrame:
-    """Return every choice's log-probability in every prompt variant; no rows without choices.
+    """Return the log-probability of every choice in every prompt variant.
 
     Returns:
-        ``anchor`` (the id in the file), ``meta``, ``pair`` (null if the variant names none),
-        ``choice``, ``logprob`` (nats; null if missing), ``bytes`` (UTF-8) and ``per_byte`` (nats
-        per byte).
+        Table with the columns ``anchor``, ``meta``, ``pair``, ``choice``, ``logprob``, ``bytes``
+        and ``per_byte``, without rows if choices were not scored as texts. ``anchor`` is the id in
+        the file of questions. ``pair`` is null if the prompt variant names no label pair.
+        ``logprob`` is in nats, or null if missing. ``bytes`` is the length in UTF-8 bytes, and
+        ``per_byte`` is in nats per byte.
     """
     import polars as pl
 

@@ -1,4 +1,4 @@
-"""Answers from stored scores: four presets for yes/no questions, two methods for anchors."""
+"""Derive the answers to yes/no questions and anchor questions from stored scores."""
 
 from __future__ import annotations
 
@@ -24,19 +24,22 @@ PRESETS: tuple[Preset, ...] = get_args(Preset)
 
 @dataclass(frozen=True)
 class Answers:
-    """The answers to questions. Every array has the shape (questions,).
+    """The answers to questions. Each array has the shape (questions,).
 
     Args:
-        positive: Whether the answer is positive; False if it is tied or missing.
-        missing: Whether there is no answer, because one side has no candidate word or because a
-            word without a score could be the best of all.
-        tied: Whether both sides are exactly equal, so that the answer is negative.
-        winner: The index of the input that decided the answer; -1 if the answer is missing or no
-            single input decides it.
-        margin: Best positive minus best negative score, in nats. For ``count``, contests won minus
-            contests lost. For votes, the share of positive minus the share of negative replies, or
-            with ``single`` the difference of the counts. NaN if the answer is missing or the losing
-            side's best word may be one without a score.
+        positive: Whether the answer is positive; False if the answer is tied or missing.
+        missing: Whether there is no answer, because there is no positive or no negative candidate
+            word, or because a word without a score could be the best.
+        tied: Whether the best positive and the best negative score are equal, which counts as a
+            negative answer.
+        winner: The index of the input (prompt variant and answer word) that decides the answer; -1
+            if the answer is missing or no single input decides.
+        margin: The best positive score minus the best negative score, in nats. For ``count``, the
+            margin is the number of word pairs won by the positive word minus the number won by the
+            negative word. For votes, the margin is the share of positive replies minus the share of
+            negative replies. For votes with ``single``, the margin is the difference of the vote
+            counts. The margin is NaN if the answer is missing, or if a word without a score could
+            be the best word of the losing answer.
     """
 
     positive: Bools
@@ -51,17 +54,17 @@ class Method:
     """A method of answering yes/no questions.
 
     Args:
-        preset: ``max`` (the paper's): the input with the highest score decides. ``single``: the
-            same, between the two words of one pair with one meta-prompt. ``count``: the majority
-            over all combinations of meta-prompt and pair decides. ``calibrated``: as ``max``, after
-            each input's mean over all questions is subtracted. ``count`` and ``calibrated`` are not
-            in the paper.
-        meta: The number of the meta-prompt, for ``single``.
-        pair: The positive and the negative word, for ``single``.
+        preset: With ``max``, the paper's preset, the input with the highest score decides. With
+            ``single``, the higher-scored word of one label pair with one meta-prompt decides. With
+            ``count``, the majority over all combinations of meta-prompt and pair decides.
+            ``calibrated`` is like ``max``, after each input's mean over all questions is subtracted
+            from its scores. The paper does not define ``count`` and ``calibrated``.
+        meta: The number of the meta-prompt for ``single``.
+        pair: The positive and the negative word for ``single``.
 
     Raises:
-        RequestError: The preset is unknown, ``single`` lacks the meta-prompt or the pair, or
-            another preset has one of them.
+        RequestError: The preset is unknown, ``single`` is used without the meta-prompt or the pair,
+            or either is given for another preset.
     """
 
     preset: Preset = "max"
@@ -84,7 +87,7 @@ class Method:
         """Answer all questions.
 
         Args:
-            scores: Nats, shape (questions, inputs); NaN for a missing score.
+            scores: Scores in nats, shape (questions, inputs); NaN for a missing score.
             inputs: The inputs of the columns.
             most: Upper bounds of the missing scores (``Bounds.background``).
 
@@ -98,7 +101,7 @@ class Method:
         return by_best(scores, *self.sides(inputs), most)
 
     def sides(self, inputs: Inputs) -> tuple[Ints, Ints]:
-        """Return the indices of the positive and of the negative inputs that count.
+        """Return the indices of the positive and of the negative inputs that the method uses.
 
         Raises:
             RequestError: The meta-prompt or the pair does not exist.
@@ -110,14 +113,15 @@ class Method:
 
 
 def by_best(scores: Floats, positive: Ints, negative: Ints, most: Floats | None = None) -> Answers:
-    """Answer positively if the best positive input scores higher than the best negative one.
+    """Answer positively if the best positive input has a higher score than the best negative input.
 
     Args:
-        scores: Nats, shape (questions, inputs); NaN for a missing score.
-        positive: The indices of the positive inputs. The first of several equal inputs is the best.
+        scores: Scores in nats, shape (questions, inputs); NaN for a missing score.
+        positive: The indices of the positive inputs. Of several inputs with equal scores, the first
+            input wins.
         negative: The indices of the negative inputs.
-        most: Upper bounds of the missing scores, in the same shape; None if words without a score
-            are not candidates.
+        most: Upper bounds of the missing scores, shape (questions, inputs). None if words without a
+            score are not candidates.
     """
     best_yes, yes = _best(scores, positive)
     best_no, no = _best(scores, negative)
@@ -138,16 +142,16 @@ def by_best(scores: Floats, positive: Ints, negative: Ints, most: Floats | None 
 
 
 def by_votes(counts: Floats, inputs: Inputs) -> Answers:
-    """Answer positively if more of all parsed replies are positive than negative.
+    """Answer positively if more parsed replies are positive than negative.
 
     Args:
-        counts: Votes, shape (questions, inputs); NaN if no reply to a prompt variant could be
+        counts: Vote counts, shape (questions, inputs); NaN if no reply to a prompt variant could be
             parsed.
         inputs: The inputs of the columns.
 
     Returns:
-        Answers without a winner. The margin is the share of positive minus the share of negative
-        replies.
+        Answers without a winner. The margin is the share of positive replies minus the share of
+        negative replies.
     """
     votes = np.nan_to_num(counts)
     positive = votes[:, inputs.positive.ravel()].sum(axis=1)
@@ -159,13 +163,14 @@ def by_votes(counts: Floats, inputs: Inputs) -> Answers:
 
 
 def without_unvoted(counts: Floats, inputs: Inputs) -> Floats:
-    """Return the counts with NaN for both words of each pair that received no votes.
+    """Return the vote counts with NaN for both words of each pair that received no votes.
 
-    Without votes, a pair is missing rather than tied.
+    A pair without votes is treated as missing rather than as tied.
 
     Args:
-        counts: Votes, shape (..., inputs); NaN if no reply to a prompt variant could be parsed.
-        inputs: The inputs of the last axis.
+        counts: Vote counts, shape (..., inputs); NaN if no reply to a prompt variant could be
+            parsed.
+        inputs: The inputs (prompt variants with answer words) along the last axis.
     """
     told = counts.copy()
     yes, no = inputs.positive.ravel(), inputs.negative.ravel()
@@ -176,19 +181,21 @@ def without_unvoted(counts: Floats, inputs: Inputs) -> Floats:
 
 
 def contests(scores: Floats, inputs: Inputs) -> Floats:
-    """Return the lead of each pair's positive word over its negative word, per meta-prompt.
+    """Return each pair's positive score minus its negative score, for each meta-prompt.
 
     Returns:
-        Nats, shape (questions, metas, pairs); NaN if one of the two words has no score.
+        Score differences in nats, shape (questions, metas, pairs); NaN if one of the two words has
+        no score.
     """
     ahead: Floats = scores[:, inputs.positive] - scores[:, inputs.negative]
     return ahead
 
 
 def calibrated(scores: Floats) -> Floats:
-    """From each score, subtract the mean of its input's scores over all questions that have one.
+    """Subtract from each score the mean score of its input over all questions with a score.
 
-    An input with the same score for all questions becomes exactly 0, without rounding errors.
+    The calibrated scores of an input with equal scores for all questions are exactly 0, without
+    rounding errors.
     """
     if not len(scores):
         return scores
@@ -201,10 +208,10 @@ def calibrated(scores: Floats) -> Floats:
 
 
 def _calibrated_within(scores: Floats, most: Floats | None) -> tuple[Floats, Floats | None]:
-    """Return calibrated scores and the matching upper bounds of missing scores.
+    """Return calibrated scores and the corresponding upper bounds of missing scores.
 
-    If a candidate score of an input is missing, its mean is unknown. All its scores are then NaN,
-    with an infinite bound.
+    An input with a missing candidate score has an unknown mean, so all calibrated scores of the
+    input are NaN, with infinite bounds.
     """
     if most is None:
         return calibrated(scores), None
@@ -214,7 +221,7 @@ def _calibrated_within(scores: Floats, most: Floats | None) -> tuple[Floats, Flo
 
 
 def _by_count(scores: Floats, inputs: Inputs) -> Answers:
-    """Answer by majority over all contests with two scores; a tie counts for neither word."""
+    """Answer by majority over the word pairs in which both words have scores; ties do not count."""
     ahead = contests(scores, inputs).reshape(len(scores), inputs.positive.size)
     missing: Bools = np.asarray(np.isnan(ahead).all(axis=1))
     margin = (ahead > 0).sum(axis=1) - (ahead < 0).sum(axis=1)
@@ -228,7 +235,7 @@ def _by_count(scores: Floats, inputs: Inputs) -> Answers:
 
 
 def _best(scores: Floats, among: Ints) -> tuple[Floats, Ints]:
-    """Return the best score among some inputs and its index; minus infinity without any score."""
+    """Return the best score among some inputs, and its index; minus infinity without scores."""
     values = scores[:, among]
     known = np.where(np.isnan(values), -np.inf, values)
     at = known.argmax(axis=1)
@@ -237,7 +244,7 @@ def _best(scores: Floats, among: Ints) -> tuple[Floats, Ints]:
 
 
 def _hidden(scores: Floats, most: Floats | None, among: Ints) -> Floats:
-    """Return the highest bound of the inputs without a score; minus infinity if all have one."""
+    """Return the highest bound of the missing scores, or minus infinity if no score is missing."""
     if most is None:
         return np.full(len(scores), -np.inf)
     hidden: Floats = np.where(np.isnan(scores[:, among]), most[:, among], -np.inf).max(axis=1)
@@ -246,19 +253,21 @@ def _hidden(scores: Floats, most: Floats | None, among: Ints) -> Floats:
 
 @dataclass(frozen=True)
 class Chosen:
-    """The answers to anchors. Every array has the shape (anchors,).
+    """The answers to anchors. Each array has the shape (anchors,) unless stated otherwise.
 
     Args:
-        choice: The index of the choice, the first one if choices tie; -1 if missing.
-        missing: Whether there is no answer because the value of a choice is unknown, or for votes
+        choice: The index of the selected choice, the first if choices tie; -1 if the answer is
+            missing.
+        missing: Whether there is no answer, because the value of a choice is unknown or, for votes,
             because choices tie.
-        tied: Whether another choice is exactly as good.
+        tied: Whether another choice has exactly the same value as the selected choice.
         winner: The index of the prompt variant (``choose``) or input (``verify``) with the deciding
-            score; -1 if the choice is missing or no single input decides it.
-        margin: The lead over the second-best choice, in nats per byte (``choose``), nats
-            (``verify``) or shares of votes (``verify_votes``); NaN if the choice is missing.
-        values: The value of every choice, in the same units, shape (anchors, choices); NaN if it is
-            unknown, and for padding.
+            score; -1 if the answer is missing or no single score decides.
+        margin: The selected choice's lead over the second-best choice, in nats per byte
+            (``choose``), nats (``verify``) or vote shares (``verify_votes``); NaN if the answer is
+            missing.
+        values: The value of every choice, in the units of ``margin``, shape (anchors, choices); NaN
+            for unknown values and for padding.
     """
 
     choice: Ints
@@ -270,13 +279,13 @@ class Chosen:
 
 
 def choose(scores: Floats, sizes: Ints, most: Floats | None = None) -> Chosen:
-    """Select the choice with the single highest score per byte over all prompt variants.
+    """Select the choice with the highest score per byte over all prompt variants.
 
     Args:
         scores: Log-probabilities in nats, shape (anchors, variants, choices); NaN if missing.
-        sizes: The choices' lengths in UTF-8 bytes, shape (anchors, choices); 0 is padding.
+        sizes: Lengths of the choices in UTF-8 bytes, shape (anchors, choices); 0 is padding.
         most: Upper bounds of the missing scores (``Bounds.choices``). The value of a choice is
-            unknown if a missing score could exceed its best one.
+            unknown if a missing score could exceed the choice's best score.
     """
     lengths = np.where(sizes > 0, sizes, 1)[:, None, :]
     per_byte = scores / lengths
@@ -290,12 +299,12 @@ def choose(scores: Floats, sizes: Ints, most: Floats | None = None) -> Chosen:
 
 
 def verify(scores: Floats, inputs: Inputs, sizes: Ints, most: Floats | None = None) -> Chosen:
-    """Select the choice whose best positive word leads its best negative word by the most.
+    """Select the choice for which the best positive word leads the best negative word by the most.
 
     Args:
         scores: Log-probabilities in nats, shape (anchors, choices, inputs); NaN if missing.
-        inputs: The inputs of the last axis.
-        sizes: As for ``choose``.
+        inputs: The inputs (prompt variants with answer words) along the last axis.
+        sizes: Lengths of the choices in UTF-8 bytes, shape (anchors, choices); 0 is padding.
         most: Upper bounds of the missing scores (``Bounds.verified``).
     """
     return verify_between(scores, inputs.positive.ravel(), inputs.negative.ravel(), sizes, most)
@@ -305,12 +314,13 @@ def verify_votes(counts: Floats, inputs: Inputs, sizes: Ints) -> Chosen:
     """Select the choice with the highest share of positive replies.
 
     Args:
-        counts: Votes, shape (anchors, choices, inputs); NaN if no reply could be parsed.
+        counts: Vote counts, shape (anchors, choices, inputs); NaN if no reply could be parsed.
         inputs: The inputs of the last axis.
-        sizes: As for ``choose``.
+        sizes: Lengths of the choices in UTF-8 bytes, shape (anchors, choices); 0 is padding.
 
     Returns:
-        The choices. Tied anchors have no choice, because ties are common among a few replies.
+        The choices. Anchors with tied choices have no answer, because ties are common among a few
+        replies.
     """
     answers = by_votes(counts.reshape(-1, counts.shape[-1]), inputs)
     margin = answers.margin.reshape(sizes.shape)
@@ -318,7 +328,7 @@ def verify_votes(counts: Floats, inputs: Inputs, sizes: Ints) -> Chosen:
 
 
 def without_ties(found: Chosen) -> Chosen:
-    """Return the choices with tied ones marked as missing; ``tied`` is unchanged."""
+    """Return the answers with tied answers marked as missing; ``tied`` is unchanged."""
     none = found.missing | found.tied
     return Chosen(
         np.where(none, -1, found.choice),
@@ -333,7 +343,7 @@ def without_ties(found: Chosen) -> Chosen:
 def verify_between(
     scores: Floats, positive: Ints, negative: Ints, sizes: Ints, most: Floats | None = None
 ) -> Chosen:
-    """Select choices like ``verify``, from subsets of the positive and the negative inputs."""
+    """Select choices like ``verify``, using only the given positive and negative inputs."""
     shape = (-1, scores.shape[-1])
     bound = None if most is None else most.reshape(shape)
     answers = by_best(scores.reshape(shape), positive, negative, bound)
@@ -341,10 +351,11 @@ def verify_between(
 
 
 def choice_table(scored: Sequence[Sequence[Scores]]) -> tuple[Floats, Ints]:
-    """Return the scores and the choice sizes of all anchors, as ``choose`` takes them.
+    """Return the scores and the lengths of the choices of all anchors as arrays for ``choose``.
 
     Args:
-        scored: For each anchor, the scores of its prompt variants in order; at least one anchor.
+        scored: For each anchor, the scores of its prompt variants in order. At least one anchor is
+            required.
     """
     widest = max(len(scores[0].answers) for scores in scored)
     table = np.full((len(scored), len(scored[0]), widest), np.nan)
@@ -358,11 +369,11 @@ def choice_table(scored: Sequence[Sequence[Scores]]) -> tuple[Floats, Ints]:
 
 
 def verify_table(scored: Sequence[Sequence[Sequence[Scores]]], inputs: Inputs) -> Floats:
-    """Return the scores of all anchors as ``verify`` takes them.
+    """Return the scores of all anchors as an array for ``verify``.
 
     Args:
-        scored: For each anchor and each of its choices, the scores of the prompt variants in order;
-            at least one anchor.
+        scored: For each anchor and each of its choices, the scores of the prompt variants in order.
+            At least one anchor is required.
         inputs: The inputs of the prompt variants.
     """
     widest = max(map(len, scored))
@@ -374,11 +385,11 @@ def verify_table(scored: Sequence[Sequence[Sequence[Scores]]], inputs: Inputs) -
 
 
 def verify_votes_table(votes: Sequence[Votes], choices: Sequence[int], inputs: Inputs) -> Floats:
-    """Return the votes of all anchors as ``verify_votes`` takes them.
+    """Return the votes on all anchors as an array for ``verify_votes``.
 
     Args:
-        votes: One entry per anchor, choice and prompt variant, in this order.
-        choices: The number of choices of each anchor; at least one anchor.
+        votes: The votes, one entry per anchor, choice and prompt variant, in this order.
+        choices: The number of choices of each anchor. At least one anchor is required.
         inputs: The inputs of the prompt variants.
     """
     table = np.full((len(choices), max(choices), len(inputs.words)), np.nan)
@@ -388,7 +399,7 @@ def verify_votes_table(votes: Sequence[Votes], choices: Sequence[int], inputs: I
 
 
 def _chosen(values: Floats, spoken: Ints, sizes: Ints) -> Chosen:
-    """Select the choice with the highest value, and its winning prompt variant or input."""
+    """Select the choice with the highest value, and the prompt variant or input that decides it."""
     present = sizes > 0
     missing: Bools = np.asarray((np.isnan(values) & present).any(axis=1))
     known = np.where(present & ~np.isnan(values), values, -np.inf)

@@ -1,4 +1,4 @@
-"""The audit of the background facts: a table of findings, and a sample for human rating."""
+"""Audit background facts, with a table of findings and a sample for human rating."""
 
 from __future__ import annotations
 
@@ -65,20 +65,21 @@ AUDIT = TableSpec(
 
 
 def sample(asked: Asked, anchors: Sequence[Anchor], n: int, seed: int) -> pl.DataFrame:
-    """Draw facts of questions, without replacement, for people to rate.
+    """Draw background facts of questions without replacement, for human rating.
 
-    Each fact of each question is equally likely. The draw depends only on the seed, the questions'
-    ids and the facts: those with the smallest hashes are drawn, in the order of the hashes.
+    Each fact of each question has the same probability of being drawn. The draw depends only on the
+    seed, the questions' ids and the facts. The facts with the smallest hashes are drawn, in the
+    order of the hashes.
 
     Args:
         asked: The facts and their questions.
         anchors: The questions.
-        n: The number of facts; all facts if there are fewer.
+        n: The number of facts to draw; all facts are returned if there are fewer.
         seed: The seed of the hashes.
 
     Returns:
-        The columns of ``SAMPLE``, with the choices separated by bars and the fact as a question,
-        and an empty ``rating``.
+        Table with the columns of ``SAMPLE`` and an empty column ``rating``. The choices are
+        separated by vertical bars, and each fact is worded as a question.
     """
     import polars as pl
 

@@ -1,7 +1,7 @@
-"""Background scores: accuracy on each fact, relation and anchor (equation 1).
+"""Compute background scores of anchors and relations from answered facts (equation 1).
 
-Each fact has two questions. Its own question should be answered positively and its negative's
-question negatively. Questions without an answer are left out.
+Each fact has two questions. A correct answer is positive for the question about the fact and
+negative for the question about its negative. Questions without an answer are excluded.
 """
 
 from __future__ import annotations
@@ -27,12 +27,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class CorrectAnswers:
-    """Whether each fact's two questions were answered correctly.
+    """Whether the two questions about each fact were answered correctly.
 
     Args:
-        positive: 1 or 0 for the fact, shape (facts,); NaN if the answer is missing.
-        negative: 1 or 0 for the negative, shape (facts,); NaN if the answer is missing or the fact
-            has no negative.
+        positive: 1 if the question about the fact was answered correctly, else 0, shape (facts,);
+            NaN if the answer is missing.
+        negative: 1 if the question about the negative was answered correctly, else 0, shape
+            (facts,); NaN if the answer is missing or the fact has no negative.
     """
 
     positive: Floats
@@ -40,7 +41,7 @@ class CorrectAnswers:
 
     @classmethod
     def of(cls, answers: Answers, asked: Asked) -> CorrectAnswers:
-        """Compare the answers with the expected ones."""
+        """Compare the model's answers with the expected answers."""
         said = np.where(answers.missing, np.nan, answers.positive)
         own = asked.facts["positive_question"].to_numpy()
         other = asked.facts["negative_question"]
@@ -59,9 +60,10 @@ def by_anchor(known: CorrectAnswers, asked: Asked, anchors: int) -> pl.DataFrame
         anchors: The number of anchors.
 
     Returns:
-        One row per anchor: ``facts``, ``positives`` and ``negatives`` (numbers of answered
-        questions), ``positive_accuracy``, ``negative_accuracy`` and ``background_score`` (their
-        mean; null if one of them is null).
+        Table with one row per anchor and the columns ``facts``, ``positives``, ``negatives``,
+        ``positive_accuracy``, ``negative_accuracy`` and ``background_score``. ``positives`` and
+        ``negatives`` are the numbers of answered questions. ``background_score`` is the mean of
+        both accuracies, or null if either is null.
     """
     import polars as pl
 
@@ -84,12 +86,14 @@ def by_anchor(known: CorrectAnswers, asked: Asked, anchors: int) -> pl.DataFrame
 
 
 def by_relation(known: CorrectAnswers, asked: Asked, bootstrap: Bootstrap) -> pl.DataFrame:
-    """Compute the background score of each relation over its distinct facts (Figure 4a).
+    """Compute the background score of each relation over the relation's distinct facts (Figure 4a).
 
     Returns:
-        ``relation``, ``facts``, ``positives`` and ``negatives`` (numbers of answered questions),
-        ``positive_accuracy``, ``negative_accuracy``, and ``background_score`` with its interval
-        ``low`` and ``high``, clustered by the heads of the facts. Values without answers are null.
+        Table with the columns ``relation``, ``facts``, ``positives``, ``negatives``,
+        ``positive_accuracy``, ``negative_accuracy``, ``background_score``, ``low`` and ``high``.
+        ``positives`` and ``negatives`` are the numbers of answered questions. ``low`` and ``high``
+        are the ends of the background score's 95 % CI, clustered by the heads of the facts. Values
+        without answers are null.
     """
     import polars as pl
 
@@ -117,13 +121,13 @@ def over_relations(relations: pl.DataFrame) -> Estimate:
 
 
 def mean_of(values: pl.Series) -> float | None:
-    """Return the mean of the values that are not null; None without any."""
+    """Return the mean of the non-null values, or None if all values are null."""
     there = values.drop_nulls().to_numpy()
     return float(there.mean()) if len(there) else None
 
 
 def _sums(of: Ints, values: Floats, size: int) -> tuple[Floats, Ints]:
-    """Return, per group, the sum and the number of the values that are not NaN."""
+    """Return the sum and the number of the non-NaN values in each group."""
     scored = ~np.isnan(values)
     total: Floats = np.zeros(size)
     np.add.at(total, of[scored], values[scored])
@@ -149,21 +153,24 @@ REASONS = {
 def relevance(
     known: CorrectAnswers, asked: Asked, anchors: pl.DataFrame, how: Permutations | None = None
 ) -> pl.DataFrame:
-    """Compute the relevance of all positive facts together, and of each relation's facts.
+    """Compute the relevance of facts, over all relations and for each relation.
 
     Args:
         known: Whether each fact was answered correctly.
         asked: The facts of each anchor.
-        anchors: ``right`` (null without an answer) and ``cluster``, one row per anchor.
-        how: The permutations for the interval. They permute which facts are right, clustered by
-            ``cluster``.
+        anchors: Table with the columns ``right`` (null without an answer) and ``cluster``, one row
+            per anchor.
+        how: The permutations for the interval. The permutations shuffle which facts are answered
+            correctly, clustered by ``cluster``.
 
     Returns:
-        ``relation`` (all, then each one), ``facts_right`` and ``facts_wrong`` (numbers of facts
-        with an answered anchor), ``given_right`` and ``given_wrong`` (the mean accuracy on the
-        anchors of such a fact), ``accuracy`` (the same over all these facts), ``relevance``
-        (given_right - accuracy), ``low``, ``high``, and ``no_interval`` (why there is no interval,
-        such as fewer than 20 facts right). Means over no facts are null.
+        Table with one row for all relations and one row per relation. ``facts_right`` and
+        ``facts_wrong`` are the numbers of facts answered correctly and incorrectly, among facts
+        with an answered anchor. ``given_right`` and ``given_wrong`` are the mean accuracies on the
+        anchors of facts answered correctly and incorrectly. ``accuracy`` is the mean accuracy on
+        the anchors of all facts. ``relevance`` is given_right - accuracy, and ``low`` and ``high``
+        are the ends of its confidence interval. ``no_interval`` states why there is no interval,
+        such as too few facts answered correctly. A mean accuracy over no facts is null.
     """
     import polars as pl
 

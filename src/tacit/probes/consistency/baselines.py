@@ -1,7 +1,8 @@
-"""Baselines that answer anchors without knowledge: priors, lengths, frequency, position, chance.
+"""Evaluate baselines that answer anchors without knowledge, such as the longest choice.
 
-Each has its accuracy, and its conceptual consistency: the average precision with which the model's
-background score predicts the baseline's correct answers (METHODS section 4, "Anchor baselines").
+Each baseline is evaluated by its accuracy and its conceptual consistency. The conceptual
+consistency of a baseline is the average precision with which the model's background score predicts
+the baseline's correct answers (METHODS section 4, "Anchor baselines").
 """
 
 from __future__ import annotations
@@ -32,13 +33,14 @@ MODEL, RANDOM = "model", "random"
 def anchor_baselines(
     of: Sequence[Anchor], scored: Scored, anchors: pl.DataFrame, bootstrap: Bootstrap
 ) -> pl.DataFrame:
-    """Return the accuracy and the consistency of the model and of each baseline.
+    """Return the accuracy and the conceptual consistency of the model and of each baseline.
 
     Args:
         of: The anchors.
         scored: All scores.
-        anchors: ``right``, ``background_score`` and ``cluster``, one row per anchor.
-        bootstrap: Resamples the clusters.
+        anchors: Table with the columns ``right``, ``background_score`` and ``cluster``, one row per
+            anchor.
+        bootstrap: The bootstrap that resamples the clusters.
     """
     import polars as pl
 
@@ -54,7 +56,7 @@ def anchor_baselines(
 
 
 def _values(of: Sequence[Anchor], scored: Scored) -> Mapping[str, Floats]:
-    """Return, by baseline, the value of each choice, shape (anchors, choices); NaN for padding."""
+    """Return each baseline's value of every choice, shape (anchors, choices); NaN for padding."""
     sizes = scored.sizes
     none = np.full(sizes.shape, np.nan)
     prior, gain = none, none
@@ -81,7 +83,10 @@ def _frequencies(of: Sequence[Anchor], sizes: Ints) -> Floats:
 
 
 def _correct(values: Floats, sizes: Ints, answer: Ints) -> Floats:
-    """Return whether the first choice of the highest value is correct; NaN if one is unknown."""
+    """Return, for each anchor, whether the choice of the highest value is correct.
+
+    NaN marks an anchor with a choice of unknown value.
+    """
     lacking = np.isnan(values)
     right = (np.where(lacking, -np.inf, values).argmax(axis=1) == answer).astype(float)
     found: Floats = np.where((lacking & (sizes > 0)).any(axis=1), np.nan, right)
@@ -89,19 +94,20 @@ def _correct(values: Floats, sizes: Ints, answer: Ints) -> Floats:
 
 
 def _majority(answer: Ints) -> Floats:
-    """Return whether the position that is most often correct is, the first one if several are."""
+    """Return, for each anchor, whether the correct choice is at the most frequent position."""
     right: Floats = (answer == np.bincount(answer).argmax()).astype(float)
     return right
 
 
 def _row(name: str, right: Floats, anchors: pl.DataFrame, bootstrap: Bootstrap) -> dict[str, Any]:
-    """Return the row of a baseline.
+    """Return the row of a baseline in the table ``ANCHOR_BASELINES``.
 
     Args:
         name: The baseline.
-        right: 1 or 0, or the probability of a correct answer, by anchor; NaN if unknown.
-        anchors: ``background_score`` and ``cluster``.
-        bootstrap: Resamples the clusters.
+        right: 1 for a correct answer of the baseline, 0 for an incorrect answer, or the probability
+            of a correct answer, by anchor; NaN if unknown.
+        anchors: Table with the columns ``background_score`` and ``cluster``.
+        bootstrap: The bootstrap that resamples the clusters.
     """
     known = ~np.isnan(right)
     clusters = anchors["cluster"].to_numpy()
@@ -124,9 +130,10 @@ def _row(name: str, right: Floats, anchors: pl.DataFrame, bootstrap: Bootstrap) 
 
 
 def _consistency(name: str, right: Floats, scores: Floats) -> tuple[float | None, float | None]:
-    """Return the average precision of the scores, and its chance level.
+    """Return the average precision of the scores and its chance level.
 
-    That of random answers is the chance level for their expected number of correct answers.
+    For random answers, the average precision is the chance level of their expected number of
+    correct answers.
     """
     if name != RANDOM:
         return average_precision(right, scores), chance_level(right, scores)

@@ -1,8 +1,8 @@
-"""Comparison of models: paired differences with confidence intervals.
+"""Compare models by paired differences with confidence intervals.
 
 Every figure is computed over the anchors for which both models have an answer and a background
-score, so both are measured on the same questions. Intervals and p-values resample question
-concepts, with the same resamples for both models.
+score. Intervals and p-values come from resampling question concepts, with the same resamples for
+both models.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _CELLS = 2_000_000  # counts per batch of resamples; bounds the memory
 
 
 def lifts(right: Floats, rows: Floats) -> Floats:
-    """Return (consistency - chance)/(1 - chance); NaN if chance is 1 or no row is right."""
+    """Return (consistency - chance)/(1 - chance); NaN if chance is 1 or no answer is correct."""
     chance = chance_levels(right.sum(axis=-1), rows)
     over = average_precisions(right, rows) - chance
     return np.divide(over, 1 - chance, out=np.full_like(over, np.nan), where=chance < 1)
@@ -56,16 +56,16 @@ _RANKED: Mapping[str, Figure] = {
 
 
 def compare(found: Mapping[str, Findings], bootstrap: Bootstrap | None = None) -> pl.DataFrame:
-    """Return the figures of each pair of models and their difference.
+    """Return, for each pair of models, the figures of both models and their difference.
 
     Args:
         found: The findings of each model, by the model's name.
-        bootstrap: The bootstrap for the intervals; ``Bootstrap.for_pairs`` if None.
+        bootstrap: The bootstrap for the intervals; None for ``Bootstrap.for_pairs``.
 
     Returns:
-        The columns of ``tacit.findings.compare.COMPARISON``. ``n`` is the number of anchors.
-        Undefined figures are null. The background score is the mean over questions here, so that it
-        can be paired.
+        The columns of ``tacit.findings.compare.COMPARISON``. The column ``n`` is the number of
+        anchors. Undefined figures are null. The background score is averaged over questions instead
+        of relations, so that the scores of two models can be paired.
     """
     import polars as pl
 
@@ -81,13 +81,13 @@ def compare(found: Mapping[str, Findings], bootstrap: Bootstrap | None = None) -
 
 @dataclass(frozen=True)
 class Aligned:
-    """The anchors of two or more models, aligned.
+    """The anchors for which two or more models have an answer and a background score.
 
     Args:
         clusters: The question concept of each anchor, shape (anchors,).
         scores: The background scores, shape (models, anchors).
-        right: 1 if the answer is right, else 0, shape (models, anchors).
-        tables: The table ``anchors`` of each model, with these anchors alone.
+        right: 1 if the answer is correct, else 0, shape (models, anchors).
+        tables: The rows of the aligned anchors in the table ``anchors`` of each model.
     """
 
     clusters: NDArray[np.str_]
@@ -97,7 +97,7 @@ class Aligned:
 
     @classmethod
     def of(cls, tables: Sequence[pl.DataFrame]) -> Aligned:
-        """Align the anchors for which all models have a background score and an answer.
+        """Select and align the anchors for which all models have a background score and an answer.
 
         Args:
             tables: The table ``anchors`` of each model.
@@ -121,7 +121,7 @@ class Aligned:
     def figures(
         self, bootstrap: Bootstrap
     ) -> Iterator[tuple[str, tuple[float | None, float | None], Change]]:
-        """Yield each figure's name, its value for each of two models, and the difference."""
+        """Yield each figure's name, the values of two models, and their difference."""
         ones = np.ones_like(self.scores)
         for name, values in self.means.items():
             change = bootstrap.difference(self.clusters, values, ones)
@@ -144,18 +144,18 @@ class Aligned:
 
     @property
     def means(self) -> Mapping[str, Floats]:
-        """The figures that are means over anchors, by name; shape (models, anchors)."""
+        """The figures that are means over anchors, by name, each of shape (models, anchors)."""
         return {"background score, mean over questions": self.scores, "questions right": self.right}
 
     def thresholds(self) -> list[Thresholds]:
-        """Return the counts per cluster and score of each model."""
+        """Return each model's numbers of anchors and of correct answers, by cluster and score."""
         return [
             Thresholds.of(*each, self.clusters)
             for each in zip(self.right, self.scores, strict=True)
         ]
 
     def _within_strata(self) -> list[WithinStrata]:
-        """Return the counts per cluster, score and stratum of the number of facts."""
+        """Return each model's counts by cluster, score and stratum of the number of facts."""
         strata = strata_of(self.tables[0]["facts"].to_numpy())
         return [
             WithinStrata.of(*each, self.clusters, strata)
@@ -181,11 +181,11 @@ class Aligned:
 
 @dataclass(frozen=True)
 class Thresholds:
-    """The number of rows and of right rows per cluster and score, highest score first.
+    """Numbers of anchors and of correct answers per cluster and score, highest score first.
 
     Args:
-        right: Number of right rows, shape (clusters, thresholds).
-        rows: Number of rows, shape (clusters, thresholds).
+        right: Number of anchors answered correctly, shape (clusters, thresholds).
+        rows: Number of anchors, shape (clusters, thresholds).
     """
 
     right: Floats
@@ -193,7 +193,7 @@ class Thresholds:
 
     @classmethod
     def of(cls, right: Floats, score: Floats, clusters: NDArray[np.str_]) -> Thresholds:
-        """Count the rows of one model; each argument has one value per row."""
+        """Count the anchors of one model; each argument has one value per anchor."""
         names, cluster = np.unique(clusters, return_inverse=True)
         levels, level = np.unique(-score, return_inverse=True)
         cells, shape = cluster * len(levels) + level, (len(names), len(levels))
@@ -204,11 +204,11 @@ class Thresholds:
         return cls(counts[0], counts[1])
 
     def figures(self, figure: Figure, times: Floats | None) -> Floats:
-        """Compute the figure for each resample, or for the original rows if ``times`` is None.
+        """Compute a figure for each resample, or for the original sample if ``times`` is None.
 
         Args:
             figure: The function that computes the figure from the counts per threshold.
-            times: How often each cluster is drawn, shape (resamples, clusters).
+            times: How often each resample contains each cluster, shape (resamples, clusters).
         """
         drawn = np.ones((1, len(self.rows))) if times is None else times
         return figure(drawn @ self.right, drawn @ self.rows)
@@ -216,11 +216,11 @@ class Thresholds:
 
 @dataclass(frozen=True)
 class WithinStrata:
-    """The counts of `Thresholds`, by stratum of the number of facts.
+    """The counts of ``Thresholds`` within strata of the number of facts.
 
     Args:
-        right: Number of right rows, shape (clusters, thresholds times strata).
-        rows: Number of rows, of the same shape.
+        right: Number of anchors answered correctly, shape (clusters, thresholds times strata).
+        rows: Number of anchors, shape (clusters, thresholds times strata).
         strata: Number of strata.
     """
 
@@ -232,7 +232,7 @@ class WithinStrata:
     def of(
         cls, right: Floats, score: Floats, clusters: NDArray[np.str_], strata: NDArray[np.intp]
     ) -> WithinStrata:
-        """Count the rows of one model; each argument has one value per row."""
+        """Count the anchors of one model; each argument has one value per anchor."""
         names, cluster = np.unique(clusters, return_inverse=True)
         levels, level = np.unique(-score, return_inverse=True)
         n = int(strata.max(initial=0)) + 1
@@ -244,7 +244,7 @@ class WithinStrata:
         return cls(counts[0], counts[1], n)
 
     def lifts(self, times: Floats | None) -> Floats:
-        """Compute the lift within strata for each resample; see ``Thresholds.figures``."""
+        """Compute the lift within strata for each resample, or for the original sample."""
         drawn = np.ones((1, len(self.rows))) if times is None else times
         found = []
         for part in np.array_split(drawn, 1 + drawn.shape[0] * self.rows.shape[1] // _CELLS):

@@ -1,7 +1,7 @@
-"""Conceptual consistency: does the background score predict correct answers? (equations 2 and 3).
+"""Compute conceptual consistency, how well background scores predict correct answers.
 
-Average precision is reported with its chance level, lift, AUROC and a p-value. A useless score
-reaches an average precision equal to the share of right anchors, or slightly above.
+Average precision (equations 2 and 3) is reported with its chance level, lift, AUROC and a p-value.
+Even an uninformative score reaches an average precision of about the share of correct answers.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ def overall(anchors: pl.DataFrame, how: Permutations | None = None) -> pl.DataFr
     """Compute conceptual consistency over all anchors (Figure 3).
 
     Args:
-        anchors: ``background_score``, ``right`` and ``cluster``. Rows without a score or an answer
-            are left out.
-        how: The permutations for the p-value and the intervals; the default if None.
+        anchors: Table with the columns ``background_score``, ``right`` and ``cluster``. Rows
+            without a background score or an answer are excluded.
+        how: The permutations for the p-value and the intervals; None for the default.
 
     Returns:
-        One row with the columns of ``by_relation``.
+        Table with one row and the columns of ``by_relation``.
     """
     return _table([("all", "all", range(anchors.height))], anchors, how)
 
@@ -43,15 +43,18 @@ def by_relation(
 ) -> pl.DataFrame:
     """Compute conceptual consistency over the anchors with a fact of each relation (Figure 7a).
 
-    The relation selects the anchors. Each anchor's score still covers all its facts.
+    The relation selects the anchors. An anchor's background score covers all facts of the anchor,
+    not only the facts of the relation.
 
     Returns:
-        ``subset`` (relation), ``name``, ``n``, ``clusters``, ``right``, ``accuracy``,
-        ``background_score`` (the mean), ``consistency`` (average precision), ``chance``, ``lift``
-        with ``lift_low`` and ``lift_high``, ``auroc`` with its interval, ``p_value``,
-        ``p_corrected`` (Benjamini and Hochberg, over the rows), ``smallest_lift`` (the smallest
-        lift that this number of anchors could show), and ``no_interval`` (why the lift has no
-        interval: a constant of `tacit.statistics.prediction`). Undefined figures are null.
+        Table with one row per relation. ``subset`` and ``name`` identify the relation. ``n``,
+        ``clusters`` and ``right`` are the numbers of anchors, question concepts and correct
+        answers. ``background_score`` is the mean background score of the anchors. ``consistency``
+        is the average precision, and ``chance`` is its chance level. ``lift`` and ``auroc`` have
+        intervals. ``p_corrected`` is ``p_value`` corrected over the rows by the method of Benjamini
+        and Hochberg. ``smallest_lift`` is the smallest lift that this number of anchors can detect.
+        ``no_interval`` is a constant of ``tacit.statistics.prediction`` that states why the lift
+        has no interval. Undefined figures are null.
     """
     import polars as pl
 
@@ -66,10 +69,12 @@ def by_concept(
 ) -> pl.DataFrame:
     """Compute conceptual consistency over the anchors with a fact about each concept (Figure 7b).
 
-    The concepts are the 14 most frequent ones, each in the backgrounds of at least 28 anchors.
+    The table covers the 14 most frequent concepts that occur in the backgrounds of at least 28
+    anchors.
 
     Returns:
-        The columns of ``by_relation``, one row per concept, the most frequent concept first.
+        Table with the columns of ``by_relation`` and one row per concept, the most frequent concept
+        first.
     """
     import polars as pl
 
@@ -79,15 +84,15 @@ def by_concept(
 
 
 def frequent_concepts(asked: Asked, among: pl.Series | None = None) -> pl.DataFrame:
-    """Return the 14 most frequent concepts, each in the backgrounds of at least 28 anchors.
+    """Return the 14 most frequent concepts that occur in the backgrounds of at least 28 anchors.
 
     Args:
         asked: The facts of each anchor.
-        among: The anchors that count; None for all.
+        among: Indices of the anchors to include; None for all anchors.
 
     Returns:
-        ``concept`` and ``anchors`` (a list of indices), the most frequent concept first, ties in
-        alphabetical order.
+        Table with the columns ``concept`` and ``anchors`` (a list of indices), the most frequent
+        concept first. Concepts of equal frequency are sorted alphabetically.
     """
     import polars as pl
 

@@ -1,7 +1,8 @@
-"""The facts that precede an anchor question in its context (METHODS section 4, "Intervention").
+"""Select the facts that precede an anchor question (METHODS section 4, "Intervention").
 
-Three conditions have equally many facts: the anchor's own facts, the same facts with the tails of
-their negatives, and the facts of another anchor. Only facts that have a negative are used.
+The three contexts of an anchor state the same number of facts: the anchor's own facts, the same
+facts with the tails of their negatives, and the facts of another anchor. Only facts that have a
+negative are included.
 """
 
 from __future__ import annotations
@@ -48,33 +49,34 @@ class ContextChoice:
     """How the facts of a context are chosen.
 
     Args:
-        most: Maximum number of facts. Those of the highest weight are used, and among facts of
-            equal weight those with the smallest hash of the seed and the fact, as at the cap on
+        most: Maximum number of facts. A context contains the facts of the highest weight. Ties in
+            weight are broken by the smallest hash of the seed and the fact, as for the cap on
             background facts.
-        seed: The seed of the hashes, and of the choice of the other anchor.
+        seed: The seed of the hashes, which also determines the anchor whose facts are used as
+            irrelevant facts.
     """
 
     most: int = MOST_FACTS
     seed: int = 0
 
     def rank(self, *words: str) -> str:
-        """Return a reproducible pseudo-random sort key."""
+        """Return a reproducible pseudo-random sort key for words."""
         text = "\t".join((str(self.seed), *words))
         return hashlib.md5(text.encode(), usedforsecurity=False).hexdigest()
 
 
 @dataclass(frozen=True)
 class Contexts:
-    """The contexts of the anchors. An anchor is identified by its index.
+    """The contexts of the anchors. Contexts and facts are identified by the index of the anchor.
 
     Args:
         anchors: The anchors.
-        background: Their facts and concepts.
-        templates: The templates of statements and of the context.
+        background: The facts and concepts of the anchors.
+        templates: The templates of statements and of contexts.
         choice: How the facts are chosen.
 
     Raises:
-        RequestError: A relation has no statement, or no anchor has a fact with a negative.
+        RequestError: A relation has no statement template, or no anchor has a fact with a negative.
     """
 
     anchors: Sequence[Anchor]
@@ -100,7 +102,7 @@ class Contexts:
 
     @cached_property
     def own(self) -> Mapping[int, tuple[Fact, ...]]:
-        """The facts of each anchor that has a context."""
+        """The facts in the context of each anchor; anchors without a context are omitted."""
         import polars as pl
 
         facts = self.background.facts.drop_nulls("negative")
@@ -117,10 +119,12 @@ class Contexts:
 
     @cached_property
     def irrelevant(self) -> Mapping[int, tuple[Fact, ...]]:
-        """As many facts of another anchor, for each anchor for which there is such an anchor.
+        """The irrelevant facts for each anchor, which are facts of another anchor.
 
-        The other anchor shares no concept with the anchor. No concept of its facts is one of the
-        anchor's, or has a word, other than a stop word, that the question or a choice contains.
+        The other anchor provides as many facts as the anchor's own context contains, and shares no
+        concept with the anchor. Anchors without irrelevant facts are omitted. The concepts of the
+        irrelevant facts are not concepts of the anchor. Apart from stop words, the concepts of the
+        irrelevant facts share no word with the anchor's question or choices.
         """
         order = sorted(self.own, key=lambda at: self.choice.rank(self.anchors[at].id))
         found: dict[int, tuple[Fact, ...]] = {}
@@ -131,7 +135,7 @@ class Contexts:
         return {anchor: found[anchor] for anchor in self.own if anchor in found}
 
     def _fitting(self, anchor: int, others: Sequence[int]) -> Iterator[tuple[Fact, ...]]:
-        """Yield the facts of the anchors that are irrelevant to an anchor and have enough facts."""
+        """Yield the facts of other anchors that meet the conditions of ``irrelevant``."""
         concepts, n = self._concepts.get(anchor, frozenset()), len(self.own[anchor])
         for other in others:
             facts = self.own[other][:n]
@@ -166,9 +170,9 @@ class Contexts:
 
     @cached_property
     def touching(self) -> Mapping[int, bool]:
-        """Whether a fact in an anchor's own context has a concept of the correct choice.
+        """Whether a fact in the anchor's own context contains a concept of the correct choice.
 
-        Empty if it is unknown which part of an anchor a concept is in.
+        The mapping is empty if it is unknown which concepts each part of an anchor contains.
         """
         by_part = self.background.by_part
         if by_part is None:
@@ -186,7 +190,7 @@ class Contexts:
 
     @cached_property
     def texts(self) -> Mapping[str, Mapping[int, str]]:
-        """The facts as text, by condition and anchor."""
+        """The statements of each context as text, by condition and anchor."""
         tails = {
             at: tuple(fact._replace(tail=fact.negative) for fact in facts)
             for at, facts in self.own.items()
@@ -204,7 +208,7 @@ class Contexts:
         )
 
     def wrapped(self, condition: str, anchor: int, prompt: Prompt) -> Prompt:
-        """Return a prompt of an anchor behind its context."""
+        """Return a prompt of an anchor question, preceded by its context."""
         return self.templates.context.wrapped(self.texts[condition][anchor], prompt)
 
 
@@ -213,7 +217,7 @@ def _words(*texts: str) -> frozenset[str]:
 
 
 def _sets(table: pl.DataFrame, *keys: str) -> Mapping[Any, frozenset[str]]:
-    """Return the concepts by key; a single key is not a tuple."""
+    """Return sets of concepts by key; a key of one column is a value rather than a tuple."""
     grouped = table.group_by(keys).agg("concept")
     return {
         row[0] if len(keys) == 1 else row[:-1]: frozenset(row[-1]) for row in grouped.iter_rows()

@@ -1,9 +1,9 @@
-"""Conceptual consistency from part of the background, and from another question's background.
+"""Recompute conceptual consistency without some facts, or with another anchor's background.
 
-Leakage: a fact that contains the correct answer may predict it without any further knowledge, so
-the background score is computed again without such facts. Irrelevant background (the paper's Figure
-1): the score of another anchor with as many facts and no shared concept should predict nothing. No
-control needs new model calls (METHODS section 4).
+The leakage controls exclude facts that contain the correct answer, because such facts may predict
+the answer without any further knowledge. The irrelevant background (the paper's Figure 1) belongs
+to another anchor with the same number of facts and no shared concept, and should predict nothing.
+No control requires additional model calls (METHODS section 4).
 """
 
 from __future__ import annotations
@@ -120,12 +120,12 @@ class Controls:
 
     Args:
         of: The anchors.
-        background: Their background.
+        background: The background of the anchors.
         asked: The facts of each anchor.
         known: Whether each fact was answered correctly.
-        anchors: The table of anchors, with ``background_score``, ``facts``, ``right`` and
+        anchors: The table of anchors, including ``background_score``, ``facts``, ``right`` and
             ``cluster``.
-        seed: The seed of the choice of irrelevant backgrounds.
+        seed: The seed that determines the irrelevant background of each anchor.
     """
 
     of: Sequence[Anchor]
@@ -139,7 +139,7 @@ class Controls:
         """Compute all controls.
 
         Args:
-            how: The permutations for the p-values and the intervals; the default if None.
+            how: The permutations for the p-values and the intervals; None for the default.
 
         Returns:
             The columns of ``CONTROLS``.
@@ -158,32 +158,32 @@ class Controls:
         return pl.DataFrame(rows, schema=CONTROLS.schema)
 
     def _missing(self, name: str) -> str | None:
-        """Return why facts cannot be left out; None if they can be."""
+        """Return the reason why a control cannot exclude facts, or None without such a reason."""
         if name == "topic":
             topics = self.background.topics
             return NO_TOPIC if topics is None or topics.is_empty() else None
         return UNKNOWN if self.background.by_part is None else None
 
     def _with(self, scores: pl.DataFrame) -> pl.DataFrame:
-        """Return the table of anchors with other background scores and numbers of facts."""
+        """Return the table of anchors with replaced background scores and numbers of facts."""
         columns = ("background_score", "facts")
         return self.anchors.with_columns(scores[name] for name in columns)
 
     def _scores_without(self, name: str) -> pl.DataFrame:
-        """Compute the scores from the facts that touch none of the named concepts."""
+        """Compute background scores from the facts that ``left_out`` does not return."""
         left_out = self.left_out(name)
         links = self.asked.links.join(left_out, on=["anchor", "fact"], how="anti")
         kept = replace(self.asked, links=links)
         return background_scores.by_anchor(self.known, kept, len(self.of))
 
     def left_out(self, name: str) -> pl.DataFrame:
-        """Return the facts of each anchor with a concept of its answer, choices or topic.
+        """Return each anchor's facts that contain a concept of the answer, choices or topic.
 
         Args:
             name: A key of ``WITHOUT``.
 
         Returns:
-            ``anchor`` and ``fact``, without duplicates.
+            Table with the columns ``anchor`` and ``fact``, without duplicates.
         """
         import polars as pl
 
@@ -196,7 +196,7 @@ class Controls:
         )
 
     def _concepts(self, name: str) -> pl.DataFrame:
-        """Return the concepts of each anchor's answer, choices or topic."""
+        """Return the concepts in each anchor's answer, choices or topic."""
         import polars as pl
 
         anchor = pl.col("question").cast(pl.Int64).alias("anchor")
@@ -214,7 +214,7 @@ class Controls:
 
     @cached_property
     def _irrelevant(self) -> pl.DataFrame:
-        """Return each anchor's irrelevant background score; null if no other anchor fits."""
+        """Return the background score of each anchor's matching anchor, or null without a match."""
         import polars as pl
 
         scores = self.anchors["background_score"].to_list()
@@ -227,9 +227,10 @@ class Controls:
         return pl.DataFrame(found, schema, orient="row")
 
     def partners(self) -> list[int | None]:
-        """Return, for each anchor, another one with as many facts and no concept in common.
+        """Return, for each anchor, another anchor with as many facts and no shared concept.
 
-        Among several, a seeded hash of both anchors chooses. None if no other anchor fits.
+        If several anchors match, the pair with the smallest seeded hash is selected. The entry
+        is None if no other anchor matches.
         """
         scored = self.anchors["background_score"].is_not_null().to_list()
         facts = self.anchors["facts"].to_list()
@@ -252,7 +253,7 @@ class Controls:
 
     @cached_property
     def _of_anchor(self) -> list[frozenset[str]]:
-        """The concepts of each anchor: all that were found, and the ends of its facts."""
+        """The concepts of each anchor, including the heads and tails of the anchor's facts."""
         found: list[set[str]] = [set() for _ in self.of]
         for at, concept in self._pairs():
             found[at].add(concept)
@@ -268,7 +269,7 @@ class Controls:
 
 
 def doubts(rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
-    """Yield a warning if the background of other questions predicts the answers as well.
+    """Yield a warning if the background scores of other questions also predict the answers.
 
     Args:
         rows: The rows of ``CONTROLS``.
@@ -284,7 +285,7 @@ def doubts(rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
 
 
 def _row(label: str, anchors: pl.DataFrame, how: Permutations | None) -> Mapping[str, object]:
-    """Return the row of one background."""
+    """Return the row of one control in the table ``CONTROLS``."""
     rows = anchors.drop_nulls(["background_score", "right"])
     scores, right = rows["background_score"], rows["right"]
     found = predict(right.to_numpy(), scores.to_numpy(), rows["cluster"].to_numpy(), how)

@@ -1,6 +1,7 @@
-"""Features of an anchor's answer that are known before the answer is checked.
+"""Compute features of an anchor's answer that are known before the answer is checked.
 
-From them, `prediction` predicts whether the answer is correct (METHODS section 4, "Prediction").
+The module ``prediction`` predicts from these features whether the answer is correct (METHODS
+section 4, "Prediction").
 """
 
 from __future__ import annotations
@@ -45,13 +46,14 @@ FEATURES = PREDICTORS[BOTH]
 
 @dataclass(frozen=True)
 class FactAnswers:
-    """How the questions about each fact and its negative were answered.
+    """The answers to the questions about each fact and its negative.
 
     Args:
         correct: Whether each question was answered correctly.
-        positive_margin: The margin of the answer to the fact's own question, positive for yes,
-            shape (facts,); NaN if it is unknown.
-        negative_margin: The same for its negative.
+        positive_margin: The margin of the answer to the question about the fact, positive for a
+            positive answer, shape (facts,); NaN if unknown.
+        negative_margin: The margin of the answer to the question about the negative, positive for a
+            positive answer, shape (facts,); NaN if unknown.
     """
 
     correct: CorrectAnswers
@@ -60,7 +62,7 @@ class FactAnswers:
 
     @classmethod
     def of(cls, answers: Answers, asked: Asked) -> FactAnswers:
-        """Return how the facts' questions were answered."""
+        """Collect the answers to the questions about each fact and its negative."""
         other = asked.facts["negative_question"]
         negative = np.full(len(other), np.nan)
         there = other.is_not_null().to_numpy()
@@ -69,7 +71,7 @@ class FactAnswers:
         return cls(CorrectAnswers.of(answers, asked), own, negative)
 
     def flipped(self, fact: int) -> FactAnswers:
-        """Return the same answers with the opposite answer to one fact's own question."""
+        """Return a copy in which the answer to the question about one fact is reversed."""
         positive, margin = self.correct.positive.copy(), self.positive_margin.copy()
         positive[fact], margin[fact] = 1 - positive[fact], -margin[fact]
         correct = CorrectAnswers(positive, self.correct.negative)
@@ -79,11 +81,11 @@ class FactAnswers:
 def features(
     scored: Scored, reading: Reading, asked: Asked, concepts: pl.DataFrame
 ) -> pl.DataFrame:
-    """Compute all features of each anchor: the columns of `of_background` and of `of_answer`.
+    """Compute all features of each anchor, the columns of ``of_background`` and ``of_answer``.
 
     Args:
         scored: All scores.
-        reading: How answers are derived from them.
+        reading: How answers are derived from the scores.
         asked: The facts of each anchor.
         concepts: The concepts of each anchor, as in ``Background``.
     """
@@ -98,14 +100,15 @@ def of_background(known: FactAnswers, asked: Asked, anchors: int) -> pl.DataFram
     """Compute the features of each anchor's background.
 
     Args:
-        known: How the facts' questions were answered.
+        known: The answers to the questions about the facts and their negatives.
         asked: The facts of each anchor.
         anchors: The number of anchors.
 
     Returns:
-        ``background_score`` (equation 1), ``background_margin`` (the mean of the facts' mean margin
-        and of the negatives' mean margin, where a positive margin is one for the correct answer)
-        and ``log_facts`` (the natural logarithm of the number of facts). Null if undefined.
+        Table with the columns ``background_score`` (equation 1), ``background_margin`` and
+        ``log_facts``. ``background_margin`` is the mean of two means, the mean margin of the facts
+        and the mean margin of the negatives. Margins are positive for correct answers.
+        ``log_facts`` is the natural logarithm of the number of facts. Undefined features are null.
     """
     import polars as pl
 
@@ -127,14 +130,17 @@ def of_answer(scored: Scored, reading: Reading, concepts: pl.DataFrame) -> pl.Da
 
     Args:
         scored: All scores.
-        reading: The first method of ``anchoring`` answers the anchors.
+        reading: How answers are derived from the scores; the first method of ``anchoring`` answers
+            the anchors.
         concepts: The concepts of each anchor, as in ``Background``.
 
     Returns:
-        ``answer_margin`` (the lead over the second choice; see ``Chosen``), ``entropy`` (of the
-        softmax of the choices' values, divided by its maximum), ``prior`` (the chosen answer's best
-        score per byte behind an empty question; null if choices are not scored as texts) and
-        ``frequency`` (the mean Zipf frequency of the anchor's concepts). Null if undefined.
+        Table with the columns ``answer_margin``, ``entropy``, ``prior`` and ``frequency``.
+        ``answer_margin`` is the lead over the second-best choice, in the units of
+        ``Chosen.margin``. ``entropy`` is the entropy of the softmax of the choices' values, divided
+        by the maximum entropy. ``prior`` is the best score per byte of the chosen answer after an
+        empty question, or null if choices are not scored as texts. ``frequency`` is the mean Zipf
+        frequency of the anchor's concepts. Undefined features are null.
     """
     import polars as pl
 
@@ -152,15 +158,15 @@ def of_answer(scored: Scored, reading: Reading, concepts: pl.DataFrame) -> pl.Da
 
 
 def best_per_byte(scores: Floats, sizes: Ints) -> Floats:
-    """Return the best score per byte of each choice over the prompt variants.
+    """Return each choice's best score per byte over all prompt variants.
 
     Args:
-        scores: Nats, shape (anchors, variants, choices); NaN if missing.
-        sizes: The choices' lengths in bytes, shape (anchors, choices); 0 is padding.
+        scores: Log-probabilities in nats, shape (anchors, variants, choices); NaN if missing.
+        sizes: Lengths of the choices in bytes, shape (anchors, choices); 0 is padding.
 
     Returns:
-        Shape (anchors, choices); NaN for padding, and where a score is missing, because it could be
-        the best.
+        Scores in nats per byte, shape (anchors, choices). NaN marks padding, and choices with a
+        missing score, which could be the best score.
     """
     lengths = np.where(sizes > 0, sizes, 1)[:, None, :]
     best: Floats = np.where(sizes > 0, (scores / lengths).max(axis=1), np.nan)
@@ -190,7 +196,7 @@ def _priors(scored: Scored, chosen: Chosen) -> Floats:
 
 
 def _means(of: Ints, values: Floats, size: int) -> Floats:
-    """Return the mean of the known values of each group; NaN without any."""
+    """Return the mean of the known values of each group; NaN for a group without known values."""
     known = ~np.isnan(values)
     sums = np.bincount(of[known], values[known], minlength=size)
     counts = np.bincount(of[known], minlength=size)

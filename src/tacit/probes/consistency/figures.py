@@ -1,8 +1,8 @@
-"""The figures of the consistency probe (Sahu et al. 2022, Figures 3 to 7).
+"""Figures of the consistency probe (Sahu et al. 2022, Figures 3 to 7).
 
-A figure shows one or several models. Figures 3 and 4 plot models against their number of parameters
-if their sizes are compared. The result is None if a table is absent or has nothing to show. An
-undefined value has no mark.
+A figure can show one or more models. If model sizes are compared, Figures 3 and 4 plot the models
+against their number of parameters. A figure function returns None if a required table is absent or
+has nothing to plot. Undefined values are not plotted.
 """
 
 from __future__ import annotations
@@ -100,9 +100,9 @@ def consistency(shown: Shown) -> Chart | None:
 
 @figure("Background score and answers", "Figure 4 of Sahu et al. (2022).")
 def background_and_anchors(shown: Shown) -> Chart | None:
-    """Plot the background score averaged over relations, and the anchor accuracy (Figure 4).
+    """Plot the mean background score over relations, and the anchor accuracy (Figure 4).
 
-    If only one of the two is defined, the figure has one panel.
+    If only one of the two measures is defined, the figure has one panel.
     """
     import polars as pl
 
@@ -151,7 +151,7 @@ def background_and_anchors(shown: Shown) -> Chart | None:
 
 @figure("Background score and consistency by relation", "Figure 5 of Sahu et al. (2022).")
 def background_against_consistency(shown: Shown) -> Chart | None:
-    """Plot background score against consistency by relation, one panel per model (Figure 5)."""
+    """Plot background score against consistency by relation, a panel per model (Figure 5)."""
     import polars as pl
 
     both = by_relation(shown)
@@ -189,7 +189,7 @@ def background_against_consistency(shown: Shown) -> Chart | None:
 
 @figure("Prompting bias", "Figure 6 of Sahu et al. (2022).")
 def prompting_bias(shown: Shown) -> Chart | None:
-    """Plot accuracy on positive and on negative facts, by all inputs and by one (Figure 6)."""
+    """Plot accuracy on facts and negatives, for all prompt variants and one variant (Figure 6)."""
     import polars as pl
 
     table = shown.defined("background_variants", "background_score")
@@ -244,13 +244,13 @@ def prompting_bias(shown: Shown) -> Chart | None:
 
 @figure("Consistency by relation", "Figure 7a of Sahu et al. (2022).")
 def consistency_by_relation(shown: Shown) -> Chart | None:
-    """Plot consistency over the anchors with a fact of each relation (Figure 7a)."""
+    """Plot consistency over the anchors that have a fact of each relation (Figure 7a)."""
     return _subsets(shown, "relation")
 
 
 @figure("Consistency by concept", "Figure 7b of Sahu et al. (2022).")
 def consistency_by_concept(shown: Shown) -> Chart | None:
-    """Plot consistency over the anchors with a fact about each concept (Figure 7b)."""
+    """Plot consistency over the anchors that have a fact about each concept (Figure 7b)."""
     return _subsets(shown, "concept")
 
 
@@ -259,7 +259,7 @@ def consistency_by_concept(shown: Shown) -> Chart | None:
     "Not in Sahu et al. (2022). Background score with each meta-prompt and label pair alone.",
 )
 def prompt_sensitivity(shown: Shown) -> Chart | None:
-    """Plot the background score of every meta-prompt and pair of words (not in the paper)."""
+    """Plot the background score of every meta-prompt and label pair (not in the paper)."""
     ways, winners = shown.table("background_variants"), shown.table("winners")
     alone = None if ways is None else ways.filter(preset="single")
     if ways is None or alone is None or alone["background_score"].is_null().all():
@@ -299,7 +299,7 @@ def prompt_sensitivity(shown: Shown) -> Chart | None:
     "Not in Sahu et al. (2022). Accuracy with each prompt variant alone.",
 )
 def anchor_sensitivity(shown: Shown) -> Chart | None:
-    """Plot the anchor accuracy of every prompt variant, per anchoring method (not in the paper)."""
+    """Plot the anchor accuracy of every prompt variant by anchoring method (not in the paper)."""
     import polars as pl
 
     ways, winners = shown.defined("anchor_variants", "accuracy"), shown.table("winners")
@@ -354,7 +354,7 @@ def size_of_models(shown: Shown) -> Chart | None:
     "the anchor question.",
 )
 def intervention(shown: Shown) -> Chart | None:
-    """Plot the change of accuracy behind true, false and irrelevant facts (not in the paper)."""
+    """Plot the change of accuracy after true, false and irrelevant facts (not in the paper)."""
     import polars as pl
 
     table = shown.defined("intervention", "change")
@@ -410,7 +410,7 @@ FIGURES: Mapping[str, FigureSpec] = {
 
 
 def _measure(kind: str, table: pl.DataFrame) -> tuple[pl.DataFrame, Axis, Column]:
-    """Return the rows, axis and column of ``consistency`` or ``lift``."""
+    """Return the rows, axis and column for a plot of ``consistency`` or ``lift``."""
     import polars as pl
 
     if kind == "consistency":
@@ -434,7 +434,7 @@ def _axis(
 def _models(
     drawn: pl.DataFrame, axis: Axis, column: Column, shown: Shown, text: str
 ) -> alt.LayerChart:
-    """Plot one row per model, or one mark per model against its size if sizes are compared."""
+    """Plot one row per model or, if sizes are compared, one mark per model against its size."""
     import polars as pl
 
     labels, colours = list(shown.labels.values()), shown.look.colours
@@ -453,7 +453,7 @@ def _models(
 
 
 def _size_caption(shown: Shown) -> Iterator[str]:
-    """Yield the caption of panels that plot models against size."""
+    """Yield the caption of panels that plot models against their size."""
     if shown.by_size:
         joined = len(set(shown.families.values())) < len(shown.families)
         yield "against the number of parameters, on a logarithmic scale" + (
@@ -462,7 +462,7 @@ def _size_caption(shown: Shown) -> Iterator[str]:
 
 
 def _subsets(shown: Shown, kind: str) -> Chart | None:
-    """Plot consistency and lift by relation or concept, with a pair of panels per model."""
+    """Plot consistency and lift by relation or concept, with two panels per model."""
     import polars as pl
 
     table = shown.defined(f"consistency_by_{kind}", "consistency")
@@ -512,14 +512,14 @@ def _subsets(shown: Shown, kind: str) -> Chart | None:
 
 
 def _cut(table: pl.DataFrame) -> str:
-    """Return the caption for lift intervals that extend beyond the axis, or an empty string."""
+    """Return a caption on lift intervals that extend beyond the axis, or an empty string."""
     return "; intervals are cut at \N{MINUS SIGN}1" * bool((table["lift_low"] < -1).any())
 
 
 def _scatter(
     part: pl.DataFrame, ends: tuple[float, float], model: str, colours: Palette
 ) -> alt.LayerChart:
-    """Plot the relations of one model and label those farthest from the diagonal."""
+    """Plot one model's relations, with labels on those farthest from the diagonal."""
     import altair as alt
     import polars as pl
 
@@ -562,7 +562,7 @@ def _scatter(
 def _gives(
     winners: pl.DataFrame | None, model: str, of: str, colours: Palette
 ) -> Iterator[alt.LayerChart]:
-    """Yield a panel of how often each prompt variant or input decides; nothing if unknown."""
+    """Yield a panel of how often each prompt variant or input decides the answer, if known."""
     won = None if winners is None else winners.filter(model=model, of=of)
     if won is not None and won["count"].sum():
         column = declared.WINNERS.column("share")
@@ -573,14 +573,14 @@ def _gives(
 
 
 def _beside(panels: Sequence[Sequence[alt.LayerChart]]) -> bool:
-    """Check whether any row of panels has a second panel."""
+    """Check whether any row of panels contains more than one panel."""
     return any(len(row) > 1 for row in panels)
 
 
 def _grid(
     part: pl.DataFrame, column: Column, shades: Sequence[str], colours: Palette, text: str
 ) -> alt.LayerChart:
-    """Plot a heat map of meta-prompts (rows) by pairs (columns), with a number in each entry."""
+    """Plot a heat map of meta-prompts (rows) by label pairs (columns), with numbers."""
     import polars as pl
 
     named = part.with_columns(pl.col("pair").fill_null(_NO_PAIR))
@@ -595,7 +595,7 @@ def _grid(
 
 
 def _shade(value: float | None, most: float, colours: Palette) -> str:
-    """Return a colour that is deeper the farther the value is from one half."""
+    """Return a colour that is stronger the farther the value is from one half."""
     if value is None:
         return PAPER
     hue = colours.before if value > _HALF else colours.after["paper"]
@@ -603,7 +603,7 @@ def _shade(value: float | None, most: float, colours: Palette) -> str:
 
 
 def _meta_prompts(ways: pl.DataFrame) -> Iterator[str]:
-    """Yield the texts of the meta-prompts (Table 1), for a caption."""
+    """Yield the texts of the meta-prompts (Table 1) for a caption."""
     texts, dots = load_templates().meta_prompts, "\N{HORIZONTAL ELLIPSIS}"
     for meta in sorted(ways["meta"].unique()):
         if meta <= len(texts):
@@ -612,7 +612,7 @@ def _meta_prompts(ways: pl.DataFrame) -> Iterator[str]:
 
 
 def _guessing(choices: pl.DataFrame) -> dict[str, float]:
-    """Return the accuracy of guessing by model: the mean over anchors of 1/(number of choices)."""
+    """Return each model's guessing accuracy, the mean of 1/(number of choices) over anchors."""
     import polars as pl
 
     counts = choices.group_by("model", "anchor", "meta", "pair").len()
@@ -621,7 +621,7 @@ def _guessing(choices: pl.DataFrame) -> dict[str, float]:
 
 
 def _baselines(model: str, anchoring: str, shown: Shown) -> tuple[float | None, float | None]:
-    """Return the accuracies of guessing and of all variants together; None where unknown."""
+    """Return the accuracies of guessing and of all prompt variants together; None if unknown."""
     choices, anchors = (shown.table(name) for name in ("choices", "anchors"))
     guess = None if choices is None else _guessing(choices).get(model)
     if anchors is None:

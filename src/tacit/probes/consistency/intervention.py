@@ -1,12 +1,13 @@
-"""The intervention: does stating facts before an anchor question change the answer?
+"""Measure whether stating facts before an anchor question changes the model's answer.
 
-Each anchor that has a context is asked without it, and behind its own facts, its negatives stated
-as facts, and another anchor's facts (METHODS section 4). Any text before a question may change the
-answer, so the anchor's own facts are also compared with the irrelevant ones and with the negatives,
-which differ from them in their tails only. The pairs of answers are compared for all anchors, and
-by two properties of an anchor's own facts in the context: whether the model answered
-all of them correctly as background questions, and whether one of them has a concept of the correct
-choice, so that the answer may be copied.
+Each anchor is asked without a context and with three contexts: the anchor's own facts, their
+negatives stated as facts, and the facts of another anchor (METHODS section 4). Any text before a
+question may change the answer. The condition with the anchor's own facts is therefore also compared
+with irrelevant facts, and with the negatives, which differ from the own facts only in their tails.
+Pairs of answers are compared for all anchors, and for groups of anchors by two properties of the
+anchors' own facts. The first property is whether the model answered all of the anchor's own facts
+correctly as background questions. The second property is whether one of the anchor's own facts
+contains a concept of the correct choice, so that the model may copy the answer.
 """
 
 from __future__ import annotations
@@ -200,14 +201,14 @@ def tables(
     asked: Asked,
     anchors: pl.DataFrame,
 ) -> dict[str, pl.DataFrame]:
-    """Return the tables of the intervention.
+    """Return the intervention's tables, with the answers in context and the changes of accuracy.
 
     Args:
         contexts: The contexts.
-        chosen: The answers of each condition's anchors, in the order of ``contexts.texts``.
+        chosen: The answers to the anchors of each condition, in the order of ``contexts.texts``.
         known: Whether each fact was answered correctly.
         asked: The facts.
-        anchors: ``anchor``, ``cluster`` and ``right``, one row per anchor.
+        anchors: Table with the columns ``anchor``, ``cluster`` and ``right``, one row per anchor.
     """
     facts_right = _all_right(contexts.own, known, asked)
     answers = _answers(contexts, chosen, facts_right, anchors)
@@ -220,7 +221,7 @@ def _answers(
     facts_right: Mapping[int, bool | None],
     anchors: pl.DataFrame,
 ) -> pl.DataFrame:
-    """Return the table of answers in context."""
+    """Return the table of answers to anchor questions in context."""
     import polars as pl
 
     rows: list[tuple[Any, ...]] = []
@@ -245,9 +246,9 @@ def _answers(
 def _all_right(
     own: Mapping[int, Sequence[Fact]], known: CorrectAnswers, asked: Asked
 ) -> dict[int, bool | None]:
-    """Return whether all facts of each anchor's context were answered correctly.
+    """Return whether the model answered all facts of each anchor's context correctly.
 
-    None if a fact has no answer and no other one was answered incorrectly.
+    The value is None if a fact has no answer and no fact was answered incorrectly.
     """
     of = asked.facts.select("head", "relation", "tail").iter_rows()
     right = dict(zip(of, known.positive.tolist(), strict=True))
@@ -259,11 +260,11 @@ def _all_right(
 
 
 def changes(answers: pl.DataFrame, bootstrap: Bootstrap | None = None) -> pl.DataFrame:
-    """Compute the paired change of accuracy of each condition, for all anchors and by group.
+    """Compute the paired change of accuracy for each condition, over all anchors and by group.
 
     Args:
-        answers: The table of answers in context.
-        bootstrap: The bootstrap for the intervals; the default if None.
+        answers: The table of answers to anchor questions in context.
+        bootstrap: The bootstrap for the intervals; None for the default.
     """
     import polars as pl
 
@@ -283,7 +284,7 @@ _OF_FACTS = ("facts_right", "answer_in_fact")
 def _group(
     name: str, answers: pl.DataFrame, bootstrap: Bootstrap | None
 ) -> list[dict[str, str | int | float | None]]:
-    """Return the rows of a group, one per comparison."""
+    """Return the rows of a group of anchors, one row per comparison of conditions."""
     rows = []
     for condition, against in COMPARISONS:
         after, before = (answers.filter(condition=each) for each in (condition, against))
@@ -298,11 +299,11 @@ def _group(
 
 
 def summary(contexts: Contexts, anchoring: str, found: pl.DataFrame) -> dict[str, Any]:
-    """Return the part of the summary about the intervention.
+    """Return the intervention's part of the run's summary.
 
     Args:
         contexts: The contexts.
-        anchoring: The method of answering anchors in context.
+        anchoring: The method by which anchors in context are answered.
         found: The table of changes.
     """
     asked = {condition: len(of) for condition, of in contexts.texts.items()}
@@ -326,10 +327,10 @@ def summary(contexts: Contexts, anchoring: str, found: pl.DataFrame) -> dict[str
 
 
 def sentences(found: Mapping[str, Any]) -> Iterator[str]:
-    """Yield sentences on the changes of accuracy, and on anchors without a context.
+    """Yield sentences on the changes of accuracy and on anchors without a context.
 
     Args:
-        found: The part of the summary about the intervention.
+        found: The intervention's part of the run's summary.
     """
     rows = {(row["group"], row["condition"], row["against"]): row for row in found["changes"]}
     for condition, against in COMPARISONS:
@@ -368,7 +369,7 @@ def sentences(found: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _change(row: Mapping[str, Any]) -> str:
-    """Return a change with its interval and p-value."""
+    """Return a change of accuracy as text, with its interval and p-value."""
     if row["p_value"] is None:
         return estimate(row, "change", points)
     p = p_value(row["p_value"])
@@ -377,7 +378,7 @@ def _change(row: Mapping[str, Any]) -> str:
 
 
 def _left_out(found: Mapping[str, Any]) -> Iterator[str]:
-    """Yield a sentence on the anchors that are not asked behind facts, or have no pair."""
+    """Yield sentences on anchors without a context, irrelevant facts or a pair of answers."""
     bare, asked = found["without_context"], found["asked"]
     alone = found["anchors"] - asked[CONDITIONS[2]]
     if bare or alone:
@@ -395,10 +396,10 @@ def _left_out(found: Mapping[str, Any]) -> Iterator[str]:
 
 
 def notes(found: Mapping[str, Any]) -> Iterator[str]:
-    """Yield a sentence on how contexts and tests are made.
+    """Yield a sentence on how contexts are composed and changes are tested.
 
     Args:
-        found: The part of the summary about the intervention.
+        found: The intervention's part of the run's summary.
     """
     facts = several(found["most"], "fact")
     yield (

@@ -16,7 +16,7 @@ PER_RELATION = 3
 
 
 def negative_examples(findings: Findings) -> pl.DataFrame | None:
-    """Return three facts of each relation with their negatives, chosen by a hash of the fact."""
+    """Return three facts of each relation with their negatives, selected by a hash of the fact."""
     import polars as pl
 
     facts = findings.tables.get("facts")

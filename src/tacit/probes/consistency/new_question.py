@@ -1,4 +1,4 @@
-"""Predict whether a model answers a new question correctly, with the predictor of a run."""
+"""Predict whether a model answers a new question correctly, using the predictor of a run."""
 
 from __future__ import annotations
 
@@ -34,15 +34,17 @@ _FEWEST = 2
 
 @dataclass(frozen=True)
 class FactEffect:
-    """A background fact, and how much the model's answer to it moved the prediction.
+    """A background fact, and the effect of the model's answer to the fact on the prediction.
 
     Args:
         fact: Head, relation and tail.
-        correct: Whether the model answers the fact's question correctly; None without an answer.
-        effect: The probability of a correct answer minus the probability with the opposite answer
-            to the fact's question: its correctness and the sign of its margin are reversed, and the
-            answers to all other questions, its negative's included, stay. None without an answer,
-            and if the prediction does not use the background.
+        correct: Whether the model answers the question about the fact correctly; None without an
+            answer.
+        effect: The predicted probability of a correct answer minus the probability if the answer to
+            the question about the fact were reversed. Reversing an answer changes whether it is
+            correct and the sign of its margin; the answers to all other questions are unchanged.
+            The effect is None if the model gave no answer, or if the prediction does not use the
+            background.
     """
 
     fact: str
@@ -52,16 +54,16 @@ class FactEffect:
 
 @dataclass(frozen=True)
 class AnswerPrediction:
-    """The prediction whether a model's answer to a question is correct.
+    """A prediction of whether a model's answer to a question is correct.
 
     Args:
-        p_correct: The probability that the answer is correct.
-        interval: The ends of its 95 % CI (Wald's, of the log-odds, with the cluster-robust
-            covariance of the run's predictor).
+        p_correct: The probability that the model's answer is correct.
+        interval: The ends of the probability's 95 % CI (a Wald interval of the log-odds, with the
+            cluster-robust covariance of the run's predictor).
         answer: The choice that the model selects.
-        facts: The background facts, those with the largest effect first.
-        predictor: ``both``, or ``margin`` if the background cannot be used.
-        notes: What the reader should know about the prediction.
+        facts: The background facts, sorted by the size of their effect, largest first.
+        predictor: Name of the predictor: ``both``, or ``margin`` if the background cannot be used.
+        notes: Notes for the reader on the limits of the prediction.
     """
 
     p_correct: float
@@ -73,7 +75,7 @@ class AnswerPrediction:
 
     @property
     def note(self) -> str | None:
-        """The notes in one text; None without any."""
+        """All notes as one text; None without notes."""
         return " ".join(self.notes) or None
 
     def to_json(self) -> dict[str, Any]:
@@ -91,7 +93,7 @@ class AnswerPrediction:
         }
 
     def table(self) -> pl.DataFrame:
-        """Return the facts as the table ``EFFECTS``."""
+        """Return the facts with their effects as the table ``EFFECTS``."""
         import polars as pl
 
         return pl.DataFrame(self.to_json()["facts"], schema=EFFECTS.schema)
@@ -99,13 +101,13 @@ class AnswerPrediction:
 
 @dataclass(frozen=True)
 class NewQuestion:
-    """A new question with its background.
+    """A new question with its background, to be answered by a model.
 
     Args:
         anchor: The question and its choices.
-        background: Its facts.
+        background: The background of the question.
         templates: The templates of the questions.
-        wording: How concepts are inserted into the templates.
+        wording: How concepts are worded in the templates.
         version: The version of the paper.
         reading: How answers are derived from scores.
     """
@@ -119,11 +121,11 @@ class NewQuestion:
 
     @classmethod
     def of(cls, options: ConsistencyOptions, question: str, choices: Sequence[str]) -> Self:
-        """Extract the background of a question with the options of a run.
+        """Extract the background of a new question with the options of a run.
 
         Raises:
             RequestError: The question or a choice is empty, there are fewer than two choices, a
-                choice is repeated, or the run's method of answering cannot answer one question.
+                choice is repeated, or the run uses ``calibrated`` answers.
             DataError: The knowledge base is missing or malformed.
         """
         from tacit.knowledge.background import background
@@ -155,7 +157,7 @@ class NewQuestion:
 
     @cached_property
     def prompt_set(self) -> PromptSet:
-        """The prompts in named groups, as in a run."""
+        """The prompts in the same named groups as in a run."""
         return PromptSet(
             self.asked.texts,
             (self.anchor,),
@@ -170,14 +172,15 @@ class NewQuestion:
         return self.prompt_set.requests
 
     def predict(self, answers: Answers, predictors: Mapping[str, Predictor]) -> AnswerPrediction:
-        """Predict whether the model's answer is correct.
+        """Predict whether the model's answer to the question is correct.
 
         Args:
-            answers: The model's answers to the requests.
+            answers: The model's answers to ``requests``.
             predictors: The stored predictors by name.
 
         Raises:
-            RequestError: The model has no answer to the question, or its margin is unknown.
+            RequestError: The model has no answer to the question, or the answer's margin is
+                unknown.
         """
         scored = self._scored(answers)
         values = self._values(scored)
@@ -205,7 +208,7 @@ class NewQuestion:
         return self.prompt_set.scored({name: answers.scores(name) for name in answers.groups})
 
     def _values(self, scored: Scored) -> dict[str, float | None]:
-        """Return the features of the question, by name."""
+        """Return the features of the question by name."""
         found = features.features(scored, self.reading, self.asked, self.background.concepts)
         return found.row(0, named=True)
 
@@ -215,7 +218,7 @@ class NewQuestion:
         used: Predictor,
         values: Mapping[str, float | None],
     ) -> Iterator[str]:
-        """Yield notes on features that are missing, or beyond those of the run's questions."""
+        """Yield notes on features that are missing or outside the range of the run's questions."""
         missing = predictors[BOTH].missing(values)
         if self.asked.facts.is_empty():
             yield "The prediction uses the answer margin alone: there is no background fact."
@@ -231,7 +234,7 @@ class NewQuestion:
     def _effects(
         self, known: FactAnswers, predictor: Predictor, values: Mapping[str, float | None]
     ) -> tuple[FactEffect, ...]:
-        """Return the facts, those with the largest effect first."""
+        """Return the facts with their effects, largest effect first."""
         found = []
         correct = known.correct.positive
         names = self.asked.facts.select("head", "relation", "tail").rows()
@@ -253,7 +256,7 @@ def _named(names: Sequence[str]) -> str:
 
 
 def _checked(question: str, choices: Sequence[str]) -> Anchor:
-    """Return the question, if it and its choices can be asked.
+    """Return the question and its choices as an anchor, after checking that they are valid.
 
     Raises:
         RequestError: See ``NewQuestion.of``.

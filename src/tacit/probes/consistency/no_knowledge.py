@@ -1,16 +1,19 @@
-"""The no-knowledge baseline: how well the tail alone tells facts from negatives (METHODS 4).
+"""Measure how well the tail alone distinguishes facts from negatives (METHODS section 4).
 
-A background score needs no knowledge of the pair of concepts as far as the tail gives the answer
-away. The baseline is a logistic regression on the tail's number of words, length, Zipf frequency,
-part of speech, degree in the knowledge base, and count as a tail of the relation. It is
-cross-validated with all facts of a head in the same fold.
+If tails reveal which questions are about facts, a background score requires no knowledge of the
+relation between the concepts. The no-knowledge baseline is a logistic regression on attributes of
+the tail: number of words, length, Zipf frequency, part of speech, degree in the knowledge base, and
+number of facts of the relation with this tail. The regression is cross-validated with all facts of
+a head in the same fold.
 
-The two counts come from the knowledge base, of which every fact is an edge and no negative is.
-Unadjusted, they would reveal the label: the tail of a fact has a count of at least 1. So they leave
-out the fact through which a tail was drawn: for the tail of a fact, the fact itself; for a negative
-that is the tail of another fact (``same-relation``, ``matched``), that other fact; for a negative
-drawn from all words (``uniform``), none. Where tails are exchanged between facts at random, facts
-and negatives then have the same predictors, and AUROC is 0.5. See ``tacit.knowledge.tails``.
+The degree and the number of facts with this tail are counts in the knowledge base, which contains
+every fact as an edge and no negative. Without adjustment, the counts would reveal the label,
+because the tail of a fact has a count of at least 1. The counts therefore exclude the fact from
+which a tail was drawn. For the tail of a fact, the excluded fact is the fact itself. For a negative
+that is the tail of another fact (``same-relation``, ``matched``), the excluded fact is that other
+fact. For a negative drawn from dictionary words (``uniform``), no fact is excluded. If negatives
+only exchange tails between facts at random, facts and negatives have the same predictors, and AUROC
+is 0.5. See ``tacit.knowledge.tails``.
 """
 
 from __future__ import annotations
@@ -89,15 +92,17 @@ NO_KNOWLEDGE = TableSpec(
 
 
 def no_knowledge(tails: pl.DataFrame, facts: pl.DataFrame, bootstrap: Bootstrap) -> pl.DataFrame:
-    """Compute the baseline over the distinct facts, beside the model's own figures.
+    """Evaluate the no-knowledge baseline and the model on the distinct facts.
 
-    One regression is fitted for all relations; its out-of-fold predictions are evaluated over all
-    facts and by relation. The intervals do not include the variance of the fit.
+    A single regression is fitted for all relations. The regression's out-of-fold predictions are
+    evaluated over all facts and by relation. The confidence intervals do not include the variance
+    of the fit.
 
     Args:
-        tails: The attributes of the tails; see ``tacit.knowledge.tails.tails_of``.
-        facts: The table ``facts``, with the model's answers. Facts without a negative are left out.
-        bootstrap: The resamples of heads for the intervals.
+        tails: The attributes of tails that ``tacit.knowledge.tails.tails_of`` returns.
+        facts: The table ``facts``, which includes the model's answers. Facts without a negative are
+            excluded.
+        bootstrap: The bootstrap that resamples heads for the intervals.
 
     Returns:
         The table that ``NO_KNOWLEDGE`` declares.
@@ -120,7 +125,7 @@ def no_knowledge(tails: pl.DataFrame, facts: pl.DataFrame, bootstrap: Bootstrap)
 
 
 def _with_answers(tails: pl.DataFrame, facts: pl.DataFrame) -> pl.DataFrame:
-    """Return the tails of facts that have a negative, with the model's answer to the question."""
+    """Return the tails of facts and negatives, with the model's answers to their questions."""
     import polars as pl
 
     answers = [
@@ -136,7 +141,7 @@ def _with_answers(tails: pl.DataFrame, facts: pl.DataFrame) -> pl.DataFrame:
 
 
 def _with_predictions(rows: pl.DataFrame) -> pl.DataFrame:
-    """Add the out-of-fold probability that a row is a fact; null if it cannot be predicted."""
+    """Add the out-of-fold probability that a row is a fact; null if no regression is fitted."""
     import polars as pl
 
     numbers = rows.select(
@@ -153,7 +158,7 @@ def _with_predictions(rows: pl.DataFrame) -> pl.DataFrame:
 
 
 def _figures(rows: pl.DataFrame, bootstrap: Bootstrap) -> dict[str, Any]:
-    """Return the figures of the regression and of the model over some facts."""
+    """Return the measures of the regression and of the model for the given rows."""
     import polars as pl
 
     predicted = rows.drop_nulls("predicted")
@@ -180,7 +185,7 @@ def _estimate(name: str, found: Estimate) -> dict[str, float | None]:
 
 
 def summary_of(table: pl.DataFrame | None) -> dict[str, Any]:
-    """Return the part of the summary: the row for all facts, and its AUROC; None if undefined.
+    """Return the summary's entries: the row for all facts and its AUROC, or None if undefined.
 
     Args:
         table: The table ``no_knowledge``; None if the facts do not come from a knowledge base.

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def of_knowledge_base(path: Path) -> Mapping[str, Any]:
-    """Return a knowledge base's description of its sources, in place of a digest of the file."""
+    """Return what a knowledge base records about its sources, used instead of a file digest."""
     from tacit.knowledge.base import KnowledgeBase
 
     with KnowledgeBase(path) as base:
@@ -24,7 +24,7 @@ def of_knowledge_base(path: Path) -> Mapping[str, Any]:
 
 @dataclass(frozen=True)
 class ConsistencyOptions:
-    """Options for the questions, their wording, and how answers are computed."""
+    """Options for the questions, the wording of facts, and the derivation of answers."""
 
     questions: Path = option(
         help="A file of multiple-choice questions: CommonsenseQA or another published data set, or "

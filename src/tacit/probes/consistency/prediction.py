@@ -1,8 +1,9 @@
-"""Predict whether each anchor is answered correctly: background, answer margin, both, base rate.
+"""Predict whether a model answers each anchor correctly, from background and answer margin.
 
-Each predictor is a ridge-penalised logistic regression, cross-validated with question concepts kept
-together (METHODS section 4, "Prediction"). All predictors use the same anchors and folds. The
-intervals resample question concepts; the fits are not repeated.
+Each predictor is a ridge-penalised logistic regression (METHODS section 4, "Prediction").
+Cross-validation assigns all anchors of a question concept to the same fold. All predictors use the
+same anchors and folds. The intervals come from resampling question concepts, without refitting the
+regressions.
 """
 
 from __future__ import annotations
@@ -59,10 +60,10 @@ class Rows:
 
     Args:
         anchors: The index of each anchor, shape (rows,).
-        right: Whether it is answered correctly.
-        clusters: Its question concept.
-        features: The features, by name; shape (rows,) each.
-        left_out: The number of answered anchors without all features.
+        right: Whether each anchor is answered correctly, shape (rows,).
+        clusters: The question concept of each anchor, shape (rows,).
+        features: The features by name, each of shape (rows,).
+        left_out: The number of answered anchors that lack a feature.
     """
 
     anchors: Ints
@@ -73,11 +74,11 @@ class Rows:
 
     @classmethod
     def of(cls, features: pl.DataFrame, anchors: pl.DataFrame) -> Rows:
-        """Select the anchors with an answer and all features.
+        """Select the anchors that have an answer and all features.
 
         Args:
-            features: The columns ``FEATURES``, one row per anchor.
-            anchors: ``right`` and ``cluster``, one row per anchor.
+            features: Table with the columns ``FEATURES``, one row per anchor.
+            anchors: Table with the columns ``right`` and ``cluster``, one row per anchor.
         """
         import polars as pl
 
@@ -97,28 +98,28 @@ class Rows:
 
     @cached_property
     def undefined(self) -> str | None:
-        """Why there is no prediction, one of the constants of ``logistic``; else None."""
+        """The reason for a missing prediction, a constant of ``logistic``, or None."""
         return logistic.why_not(self.right, self.clusters)
 
     def matrix(self, predictor: str) -> Floats:
-        """Return the features of a predictor that the anchors have, shape (rows, features)."""
+        """Return the available features of a predictor, shape (rows, features)."""
         columns = [self.features[name] for name in self.names(predictor)]
         return np.stack(columns, axis=1) if columns else np.empty((len(self.right), 0))
 
     def names(self, predictor: str) -> list[str]:
-        """Return the names of the features of a predictor that the anchors have."""
+        """Return the names of the available features of a predictor."""
         return [name for name in PREDICTORS[predictor] if name in self.features]
 
     @cached_property
     def fold(self) -> Ints:
-        """The fold of each row; empty if undefined."""
+        """The fold of each row; empty if there is no prediction."""
         if self.undefined is not None:
             return np.empty(0, dtype=np.intp)
         return logistic.folds(self.right, self.clusters)
 
     @cached_property
     def predicted(self) -> Mapping[str, Floats]:
-        """The out-of-fold probability of each predictor, by name; empty if undefined."""
+        """The out-of-fold probabilities by predictor; empty if there is no prediction."""
         if self.undefined is not None:
             return {}
         return {
@@ -127,10 +128,10 @@ class Rows:
         }
 
     def ranked(self, predictor: str) -> Floats:
-        """Return the scores by which a predictor ranks anchors.
+        """Return the scores by which a predictor ranks anchors, shape (rows,).
 
-        The base rate gives all anchors one score; its probability differs by fold only because the
-        other folds do.
+        The base rate ranks all anchors equally, because its probability differs between folds only
+        with the composition of the other folds.
         """
         return np.zeros(len(self.right)) if predictor == BASE_RATE else self.predicted[predictor]
 
@@ -141,7 +142,7 @@ _Estimates: TypeAlias = "Mapping[tuple[str, str], Mapping[str, Estimate]]"
 
 
 def _figures(rows: Rows, weights: Floats) -> Floats:
-    """Return the measures of all predictors, then their gains, shape (samples, statistics)."""
+    """Return all predictors' measures, then their differences, shape (samples, statistics)."""
     found = {name: dict(_of_predictor(rows, name, weights)) for name in PREDICTORS}
     return np.stack(
         [found[name][measure] for name in PREDICTORS for measure in MEASURES]
@@ -159,11 +160,12 @@ def _of_predictor(rows: Rows, name: str, weights: Floats) -> Iterator[tuple[str,
 
 
 def estimates(rows: Rows, bootstrap: Bootstrap) -> _Estimates:
-    """Estimate the measures of each predictor, and their differences, all on the same resamples.
+    """Estimate the measures of each predictor and their differences, all on the same resamples.
 
     Returns:
-        By predictor and the one whose measure is subtracted (empty for none), the estimates by
-        measure. Without values if there is no prediction.
+        Estimates by pair of predictors and by measure. The second predictor of a pair is the one
+        whose measure is subtracted, or empty for the measures of a single predictor. Estimates have
+        no value if there is no prediction.
     """
     keys = [((name, ""), measure) for name in PREDICTORS for measure in MEASURES]
     keys += [(pair, measure) for pair in PAIRS for measure in GAINED]
@@ -180,7 +182,7 @@ def estimates(rows: Rows, bootstrap: Bootstrap) -> _Estimates:
 
 
 def measures(rows: Rows, found: _Estimates) -> pl.DataFrame:
-    """Return the table ``PREDICTION``: the measures of each predictor, with intervals."""
+    """Return the table ``PREDICTION`` of the measures of each predictor, with intervals."""
     about = {"n": len(rows.right), "undefined": rows.undefined}
     return table_of(
         PREDICTION,
@@ -189,7 +191,7 @@ def measures(rows: Rows, found: _Estimates) -> pl.DataFrame:
 
 
 def gains(rows: Rows, found: _Estimates) -> pl.DataFrame:
-    """Return the table ``GAINS``: the paired differences of predictors; no rows if undefined."""
+    """Return the table ``GAINS`` of paired differences; no rows if there is no prediction."""
     pairs = PAIRS if rows.undefined is None else ()
     return table_of(
         GAINS,
@@ -213,7 +215,7 @@ def _columns(found: Mapping[str, Estimate]) -> dict[str, float | None]:
 
 
 def predictions(rows: Rows, anchors: pl.DataFrame) -> pl.DataFrame:
-    """Return the table ``PREDICTIONS``: each anchor's out-of-fold probabilities."""
+    """Return the table ``PREDICTIONS`` of each anchor's out-of-fold probabilities."""
     import polars as pl
 
     if rows.undefined is not None:
@@ -230,7 +232,7 @@ def predictions(rows: Rows, anchors: pl.DataFrame) -> pl.DataFrame:
 
 
 def tables(rows: Rows, anchors: pl.DataFrame, bootstrap: Bootstrap) -> dict[str, pl.DataFrame]:
-    """Return the tables of the prediction, by name."""
+    """Return the tables on the prediction of correct answers, by name."""
     found = estimates(rows, bootstrap)
     return {
         PREDICTION.name: measures(rows, found),
@@ -240,7 +242,7 @@ def tables(rows: Rows, anchors: pl.DataFrame, bootstrap: Bootstrap) -> dict[str,
 
 
 def summary(rows: Rows, found: Mapping[str, pl.DataFrame]) -> dict[str, Any]:
-    """Return the entries of the summary on the prediction."""
+    """Return the summary's entries on the prediction of correct answers."""
     by_name = {row["predictor"]: row for row in found[PREDICTION.name].iter_rows(named=True)}
     return {
         "prediction": {
@@ -259,7 +261,7 @@ def summary(rows: Rows, found: Mapping[str, pl.DataFrame]) -> dict[str, Any]:
 
 
 def table_of(spec: TableSpec, rows: list[dict[str, Any]]) -> pl.DataFrame:
-    """Return rows as a table with the declared types."""
+    """Return rows as a table with the column types that ``spec`` declares."""
     import polars as pl
 
     return pl.DataFrame(rows, schema=spec.schema)
@@ -280,12 +282,12 @@ _WHY = {
 
 
 def why(reason: str) -> str:
-    """Return a reason why there is no prediction, as a clause."""
+    """Return a clause that explains why there is no prediction."""
     return _WHY[reason]
 
 
 def sentences(summary: Mapping[str, Any]) -> Iterator[str]:
-    """Yield sentences on whether the background adds to the answer margin.
+    """Yield sentences on whether background scores improve on the answer margin.
 
     Args:
         summary: The summary of the probe's findings.
@@ -303,7 +305,7 @@ def sentences(summary: Mapping[str, Any]) -> Iterator[str]:
 
 
 def adds(summary: Mapping[str, Any]) -> str:
-    """Return a clause on whether the background adds to the answer margin, with the figures."""
+    """Return a clause on whether the background improves on the answer margin, with figures."""
     found = summary["prediction"]
     over = {row["over"]: row for row in summary[GAINS.name] if row["predictor"] == BOTH}
     chance, margin, rest = (_gain(over[name]) for name in (BASE_RATE, MARGIN, ANSWER))
@@ -323,7 +325,7 @@ def adds(summary: Mapping[str, Any]) -> str:
 
 
 def background_adds(summary: Mapping[str, Any]) -> bool:
-    """Return whether all features beat chance, the margin alone, and all but the background."""
+    """Return whether all features beat chance, the margin, and all features but the background."""
     rows = [row for row in summary[GAINS.name] if row["predictor"] == BOTH]
     return bool(rows) and all((row["auroc_low"] or 0.0) > 0 for row in rows)
 

@@ -1,4 +1,4 @@
-"""Figures on the prediction of correct answers, and on accuracy by background score."""
+"""Figures of the prediction of correct answers, and of accuracy by background score."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ def _named(part: pl.DataFrame) -> pl.DataFrame:
     "Not in Sahu et al. (2022). Share of correct answers by background score.",
 )
 def accuracy_by_score(shown: Shown) -> Chart | None:
-    """Plot the accuracy in bins of the background score, one line per model."""
+    """Plot the anchor accuracy in bins of the background score, with one line per model."""
     table = shown.defined("accuracy_by_score", "accuracy")
     if table is None:
         return None

@@ -1,4 +1,4 @@
-"""The fitted predictor of correct answers, stored with a run and applied to new questions."""
+"""Store the fitted predictors of correct answers with a run, and apply them to new questions."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Predictor:
         name: The name in ``PREDICTORS``.
         features: The names of the features.
         ranges: The lowest and the highest value of each feature among the fitted questions.
-        fitted: The logistic regression over these features, in this order.
+        fitted: The logistic regression over ``features``, in the order of ``features``.
     """
 
     name: str
@@ -43,28 +43,28 @@ class Predictor:
     fitted: Logistic
 
     def missing(self, values: Mapping[str, float | None]) -> list[str]:
-        """Return the features that have no value."""
+        """Return the names of the features without a value."""
         return [name for name in self.features if values[name] is None]
 
     def outside(self, values: Mapping[str, float | None]) -> list[str]:
-        """Return the features whose value is outside the range of the fitted questions."""
+        """Return the names of features with a value outside the range of the fitted questions."""
         ends = zip(self.features, self.ranges, strict=True)
         return [name for name, (low, high) in ends if not low <= (values[name] or 0.0) <= high]
 
     def probability(self, values: Mapping[str, float | None]) -> Estimate:
-        """Return the probability of a correct answer with its interval.
+        """Return the probability of a correct answer, with its confidence interval.
 
         Args:
-            values: The value of each feature, by name; none of the predictor's is missing.
+            values: The value of each feature by name; no feature of the predictor may be missing.
         """
         return self.fitted.interval([float(values[name] or 0.0) for name in self.features])
 
 
 def tables(rows: Rows) -> dict[str, pl.DataFrame]:
-    """Fit the stored predictors on all rows, and return the tables that describe them.
+    """Fit the predictors on all rows, and return the tables that describe the fits.
 
     Returns:
-        ``PREDICTOR`` and ``COVARIANCE``, by name; without rows if there is no prediction.
+        The tables ``PREDICTOR`` and ``COVARIANCE`` by name, without rows if there is no prediction.
     """
     import polars as pl
 
@@ -90,7 +90,7 @@ def tables(rows: Rows) -> dict[str, pl.DataFrame]:
 
 
 def stored(found: Mapping[str, pl.DataFrame]) -> dict[str, Predictor]:
-    """Return the predictors that the tables of a run describe, by name; none without rows."""
+    """Return the predictors that a run's tables describe, by name; empty without rows."""
     covariances = found[COVARIANCE.name]
     predictors = {}
     for (name,), part in found[PREDICTOR.name].group_by("predictor", maintain_order=True):

@@ -1,4 +1,4 @@
-"""The consistency probe: from anchors and their background to requests, and on to findings."""
+"""The consistency probe, which tests whether background knowledge predicts correct answers."""
 
 from __future__ import annotations
 
@@ -61,14 +61,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Reading:
-    """How answers are derived from scores. Another ``method`` needs no new model calls.
+    """How answers are derived from scores. Changing ``method`` requires no additional model calls.
 
     Args:
-        method: How a background question is answered.
-        anchoring: The methods of answering anchors; the answers of the first one count.
+        method: The method of answering background questions.
+        anchoring: The methods of answering anchors; the main results use the answers of the first
+            method.
 
     Raises:
-        RequestError: ``anchoring`` is empty or has an unknown or repeated method.
+        RequestError: ``anchoring`` is empty or contains an unknown or repeated method.
     """
 
     method: Method = field(default_factory=Method)
@@ -85,10 +86,11 @@ class Reading:
 
     @classmethod
     def of(cls, options: ConsistencyOptions) -> Self:
-        """Return the reading that options describe.
+        """Return the ``Reading`` that the options describe.
 
         Raises:
-            RequestError: The pair is not two words, or an answering method is unknown.
+            RequestError: The pair does not consist of two words, or a method of answering is
+                unknown.
         """
         pair = None if options.pair is None else tuple(options.pair.split("/"))
         if pair is not None and len(pair) != 2:  # noqa: PLR2004 - a pair
@@ -100,23 +102,23 @@ class Reading:
 
 @dataclass(frozen=True)
 class ConsistencyProbe:
-    """A probe that asks the background questions of anchors, and the anchors themselves.
+    """A probe that asks anchor questions, and background questions about their facts.
 
     Args:
         anchors: Multiple-choice questions with answers.
-        background: The facts of the anchors, by the index of the anchor.
+        background: The facts of the anchors, identified by the index of the anchor.
         templates: The templates of the questions.
         wording: How concepts are inserted into the templates.
         version: The version of the paper, which determines the number of meta-prompts.
         reading: How answers are derived from scores.
-        surface: The surface texts of the facts; None for the templates alone.
-        context: How the facts are chosen behind which anchors are asked again; None to ask them
-            only once.
+        surface: The surface texts of the facts; None to word all facts by templates.
+        context: How facts are selected for the contexts in which anchors are asked again; None to
+            ask anchors only without a context.
 
     Raises:
         RequestError: No anchor has a fact, an anchor has no answer, a relation has no template, or
-            the version lacks the meta-prompt or pair of the reading. With ``context``: see
-            ``Contexts``.
+            the version of the paper lacks the meta-prompt or the pair of ``reading``. With
+            ``context``: see ``Contexts``.
     """
 
     name: ClassVar[str] = "consistency"
@@ -145,10 +147,10 @@ class ConsistencyProbe:
 
     @classmethod
     def of(cls, options: ConsistencyOptions) -> Self:
-        """Build the probe from options; see ``Probe.of``.
+        """Create the probe from its options, as ``Probe.of`` describes.
 
         Raises:
-            RequestError: An option is unknown, or there is nothing to ask.
+            RequestError: An option is unknown, or the probe has no questions.
             DataError: A file is missing or malformed.
         """
         from tacit.knowledge.background import background
@@ -197,12 +199,12 @@ class ConsistencyProbe:
 
     @cached_property
     def asked(self) -> Asked:
-        """The distinct facts and their questions."""
+        """The distinct facts with the questions about the facts and their negatives."""
         return Asked.of(self.background.facts, self.templates, self.wording, self.surface)
 
     @cached_property
     def variants(self) -> tuple[PromptVariant, ...]:
-        """The prompt variants of a yes/no question."""
+        """The prompt variants of yes/no questions."""
         return prompt_variants(self.templates, self.version)
 
     @cached_property
@@ -212,7 +214,7 @@ class ConsistencyProbe:
 
     @cached_property
     def contexts(self) -> Contexts | None:
-        """The contexts in which anchors are asked again; None to ask them only once."""
+        """The contexts in which anchors are asked again; None to ask anchors without context."""
         if self.context is None:
             return None
         return Contexts(self.anchors, self.background, self.templates, self.context)
@@ -232,15 +234,15 @@ class ConsistencyProbe:
 
     @cached_property
     def prompts(self) -> Sequence[Prompt]:
-        """The prompts of all groups, in order."""
+        """The prompts of all groups in the order of ``requests``."""
         return [p for name in self.requests() for p in self.prompt_set.prompts(name)]
 
     def requests(self) -> Mapping[str, Requests]:
-        """Return the requests in the groups that ``prompt_set`` names; see ``Probe.requests``."""
+        """Return the requests by group, as ``Probe.requests`` describes."""
         return self.prompt_set.requests
 
     def measure(self, answers: Answers) -> Findings:
-        """Compute the findings from scores or votes; see ``Probe.measure``.
+        """Compute the findings from scores or votes.
 
         Raises:
             RequestError: See ``check_replies``.
@@ -276,7 +278,7 @@ class ConsistencyProbe:
 
     @staticmethod
     def scaling(found: Mapping[str, Findings]) -> list[ScaledFigure]:
-        """Return figures over the size of models; see ``tacit.probes.consistency.scale``."""
+        """Return the figures that are plotted against the size of models."""
         from tacit.probes.consistency.scale import scaling
 
         return scaling(found)
@@ -300,30 +302,30 @@ class ConsistencyProbe:
 
     @staticmethod
     def sentences(findings: Findings) -> Iterator[str]:
-        """Yield sentences on requests and results; see ``tacit.probes.consistency.sentences``."""
+        """Yield sentences on the questions and results of a run."""
         from tacit.probes.consistency.sentences import sentences
 
         return sentences(findings.summary)
 
     @staticmethod
     def notes(findings: Findings) -> Iterator[str]:
-        """Yield sentences on how figures are made; see ``tacit.probes.consistency.sentences``."""
+        """Yield sentences on how the figures of a run are computed."""
         from tacit.probes.consistency.sentences import notes
 
         return notes(findings.summary)
 
     @staticmethod
     def views(findings: Findings, request: Mapping[str, Any], most: int) -> Iterator[View]:
-        """Yield the questions, down to their prompts; see ``tacit.probes.consistency.views``."""
+        """Yield tables of the questions with their choices, facts and scores."""
         from tacit.probes.consistency.views import views
 
         return views(findings, request, most)
 
     def check_replies(self, *, sampled: bool) -> None:
-        """Check that replies in a chat can answer the questions; see ``ReadsReplies``.
+        """Check that chat replies can answer the probe's questions.
 
         Raises:
-            RequestError: Choices are scored as texts, or the preset for sampled replies is
+            RequestError: Choices are scored as texts, or sampled replies are used with the preset
                 ``calibrated``.
         """
         if "choice" in self.reading.anchoring:
@@ -344,8 +346,8 @@ class ConsistencyProbe:
 
         Args:
             scored: The scores or votes.
-            scores: The part of the summary that describes them.
-            in_contexts: The answers to the anchors that are asked in a context.
+            scores: The entries of the summary that describe the scores or votes.
+            in_contexts: The answers to anchors in context, by condition.
         """
         how, bootstrap = Permutations(), Bootstrap()
         answers = scored.answers(self.reading.method)
@@ -411,7 +413,7 @@ class ConsistencyProbe:
         return Findings(answer_tables.questions(self.asked, scored), tables, summary)
 
     def _counts(self) -> dict[str, Any]:
-        """Return the counts of what was asked, for the summary."""
+        """Return the summary's counts of facts, questions and prompts."""
         return {
             "repeated_choices": sum(anchor.repeated for anchor in self.anchors),
             "facts": self.asked.facts.height,

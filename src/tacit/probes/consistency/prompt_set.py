@@ -1,4 +1,4 @@
-"""The prompts of a run in named groups, and the arrays of the answers to each group."""
+"""Build the prompts of a run in named groups, and convert the answers to arrays."""
 
 from __future__ import annotations
 
@@ -42,23 +42,23 @@ answer, and choices behind an empty question."""
 
 
 def in_context(condition: str) -> str:
-    """Return the name of the group of anchors that are asked in a context."""
+    """Return the name of the prompt group for anchors in the context of a condition."""
     return f"intervention-{condition}"
 
 
 @dataclass(frozen=True)
 class PromptSet:
-    """What is asked, in named groups of prompts.
+    """The prompts of a run, in named groups.
 
     Args:
-        texts: The background questions, without their question mark.
+        texts: The background questions, without a final question mark.
         anchors: The anchors.
         variants: The prompt variants of a yes/no question.
-        choice_variants: The prompt variants that a choice answers.
+        choice_variants: The prompt variants that a choice can answer.
         templates: The templates of the questions.
         anchoring: The methods of answering anchors.
-        contexts: The contexts in which anchors are asked again, by the first of these methods; None
-            to ask them only once.
+        contexts: The contexts in which anchors are asked again, by the first method in
+            ``anchoring``; None to ask anchors only without a context.
     """
 
     texts: tuple[str, ...]
@@ -75,12 +75,12 @@ class PromptSet:
         return {name: _requests(questions) for name, questions in self._questions.items()}
 
     def prompts(self, name: str) -> list[Prompt]:
-        """Return the prompts of a group; none if it is not asked."""
+        """Return the prompts of a group, or no prompts if the run lacks the group."""
         return [prompt for question in self._questions.get(name, ()) for prompt in question]
 
     @cached_property
     def _questions(self) -> Mapping[str, list[list[Prompt]]]:
-        """The prompts of each group: for each question, its prompt variants."""
+        """The prompts of each group, as one list of prompt variants per question."""
         groups = {BACKGROUND: [background_prompts(text, self.variants) for text in self.texts]}
         if CHOICE in self.anchoring:
             groups[CHOICE] = [one for each in self.anchors for one in self._asking(each, CHOICE)]
@@ -92,13 +92,13 @@ class PromptSet:
         return {**groups, **self._in_context()}
 
     def _asking(self, anchor: Anchor, way: str) -> list[list[Prompt]]:
-        """Return the prompts of an anchor: one question, or with ``verify`` one per choice."""
+        """Return the prompts of an anchor, for one question or, with ``verify``, one per choice."""
         if way == CHOICE:
             return [choice_prompts(anchor.question, anchor.choices, self.choice_variants)]
         return verify_prompts(anchor.question, anchor.choices, self.variants, self.templates)
 
     def _in_context(self) -> Mapping[str, list[list[Prompt]]]:
-        """Return the prompts of the anchors that are asked in a context, by group."""
+        """Return the prompts of the anchors in context, by group."""
         if self.contexts is None:
             return {}
         return {
@@ -113,15 +113,15 @@ class PromptSet:
     def in_contexts(
         self, answers: Mapping[str, Sequence[Any]], *, sampled: bool
     ) -> dict[str, Chosen]:
-        """Return the answers to the anchors that are asked in a context, by condition.
+        """Return the answers to the anchors in context, by condition.
 
         Args:
-            answers: The scores or votes of all groups.
-            sampled: Whether they are votes.
+            answers: The scores or votes by the name of the group.
+            sampled: Whether ``answers`` are votes.
 
         Returns:
-            For each condition that any anchor has, the choices of its anchors, in the order of
-            ``Contexts.texts``.
+            The answers to the anchors of each condition, in the order of ``Contexts.texts``.
+            Conditions without anchors are omitted.
         """
         found: dict[str, Chosen] = {}
         way = self.anchoring[0]
@@ -136,11 +136,11 @@ class PromptSet:
 
     @cached_property
     def inputs(self) -> Inputs:
-        """The inputs of a yes/no question."""
+        """The inputs (prompt variants with answer words) of a yes/no question."""
         return Inputs.of(self.variants)
 
     def scored(self, scores: Mapping[str, Sequence[Scores]]) -> Scored:
-        """Return the scores of all groups as arrays."""
+        """Convert the scores of all groups to arrays."""
         most = {name: [at_most(one) for one in group] for name, group in scores.items()}
         bounds = Bounds() if most == scores else Bounds(*self._arrays(most)[:3])
         arrays = self._arrays(scores)
@@ -164,7 +164,7 @@ class PromptSet:
         return self.inputs.table(scores[BACKGROUND]), choices, verified, prior
 
     def voted(self, votes: Mapping[str, Sequence[Votes]]) -> Scored:
-        """Return the votes of all groups as arrays; anchors are verified."""
+        """Convert the votes of all groups to arrays; anchors are answered by ``verify``."""
         choices = [len(anchor.choices) for anchor in self.anchors]
         return Scored(
             self.variants,
@@ -179,7 +179,7 @@ class PromptSet:
 
     @cached_property
     def sizes(self) -> Ints:
-        """The choices' lengths in UTF-8 bytes; 0 is padding."""
+        """The lengths of the choices in UTF-8 bytes, shape (anchors, choices); 0 is padding."""
         sizes = np.zeros((len(self.anchors), max(len(a.choices) for a in self.anchors)), np.int64)
         for at, anchor in enumerate(self.anchors):
             sizes[at, : len(anchor.choices)] = [len(choice.encode()) for choice in anchor.choices]
@@ -187,7 +187,7 @@ class PromptSet:
 
 
 def _requests(questions: Sequence[Sequence[Prompt]]) -> Requests:
-    """Return the prompts of questions in their variants, keyed by the index of each."""
+    """Return requests for the prompts, keyed by the indices of question and prompt variant."""
     import polars as pl
 
     prompts = [prompt for group in questions for prompt in group]
@@ -202,5 +202,5 @@ def _requests(questions: Sequence[Sequence[Prompt]]) -> Requests:
 
 
 def _by(items: Sequence[Item], size: int) -> list[Sequence[Item]]:
-    """Return the items in groups of the same size."""
+    """Split the items into groups of ``size`` consecutive items."""
     return [items[at : at + size] for at in range(0, len(items), size)]

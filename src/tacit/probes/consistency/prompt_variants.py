@@ -1,4 +1,4 @@
-"""The inputs that form the columns of yes/no scores, and the tables of scores."""
+"""Define the inputs (prompt variants with answer words) of yes/no questions."""
 
 from __future__ import annotations
 
@@ -27,16 +27,17 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Inputs:
-    """The inputs (prompt variant, answer word) of a yes/no question, by variant and answer word.
+    """The inputs of a yes/no question, pairs of a prompt variant and an answer word.
 
     Args:
-        variants: The index of each input's prompt variant.
+        variants: The index of the prompt variant of each input.
         words: The answer word of each input.
         metas: The numbers of the meta-prompts.
         pairs: The pairs of answer words, positive word first.
-        positive: The index of the input with a meta-prompt and a pair's positive word, shape
+        positive: The index of the input for a meta-prompt and the positive word of a pair, shape
             (metas, pairs).
-        negative: The same for the pair's negative word.
+        negative: The index of the input for a meta-prompt and the negative word of a pair, shape
+            (metas, pairs).
     """
 
     variants: tuple[int, ...]
@@ -48,7 +49,7 @@ class Inputs:
 
     @classmethod
     def of(cls, variants: Sequence[PromptVariant]) -> Inputs:
-        """Return the inputs of a question that is asked in all these prompt variants."""
+        """Return the inputs of a question that is asked in all given prompt variants."""
         columns: dict[tuple[int, tuple[str, str]], int] = {}
         for variant in variants:
             for pair in zip(variant.answers[::2], variant.answers[1::2], strict=True):
@@ -66,7 +67,7 @@ class Inputs:
         )
 
     def indexes(self, meta: int, pair: tuple[str, str]) -> tuple[int, int]:
-        """Return the indices of a meta-prompt in ``metas`` and of a pair in ``pairs``.
+        """Return the index of a meta-prompt in ``metas`` and the index of a pair in ``pairs``.
 
         Raises:
             RequestError: The meta-prompt or the pair does not exist.
@@ -84,7 +85,8 @@ class Inputs:
         """Return the scores of questions as an array, one row per question.
 
         Args:
-            scored: For each question in turn, the scores of its prompt variants in order.
+            scored: The scores of each question's prompt variants, ordered by question and prompt
+                variant.
 
         Returns:
             Log-probabilities in nats, shape (questions, inputs); NaN for a missing score.
@@ -96,10 +98,11 @@ class Inputs:
         """Return the votes on questions as an array, one row per question.
 
         Args:
-            voted: For each question in turn, the votes on its prompt variants in order.
+            voted: The votes on each question's prompt variants, ordered by question and prompt
+                variant.
 
         Returns:
-            Counts, shape (questions, inputs); NaN if no reply to the prompt variant could be
+            Vote counts, shape (questions, inputs); NaN if no reply to a prompt variant could be
             parsed.
         """
         each = [
@@ -111,16 +114,16 @@ class Inputs:
 
 
 def nan_or(value: float | None) -> float:
-    """Return the value, or NaN for None."""
+    """Return the value, or NaN if the value is None."""
     return float("nan") if value is None else value
 
 
 @dataclass(frozen=True)
 class Bounds:
-    """The tables of scores with each missing score replaced by its upper bound.
+    """Arrays of scores in which each missing score is replaced by its upper bound.
 
-    Minus infinity marks an answer that is not a candidate, infinity an unknown score. If a table is
-    None, no answer without a score is a candidate.
+    Minus infinity marks an answer that is not a candidate, and infinity marks an unknown score. An
+    array is None if answers without a score are not candidates.
     """
 
     background: Floats | None = None
@@ -132,9 +135,10 @@ def at_most(scores: Scores) -> Scores:
     """Return a prompt's scores with each missing score replaced by its upper bound.
 
     Returns:
-        Nats. An answer that the model cannot write is not a candidate: minus infinity. An answer
-        outside the most probable tokens that a server returns is at most as probable as the least
-        probable answer inside. Any other missing score is unknown: infinity.
+        Scores in nats. The bound is minus infinity for an answer that the model cannot generate,
+        which is not a candidate. If a server returns only the most probable tokens, any other
+        answer is at most as probable as the least probable answer among these tokens. For any other
+        missing score, the bound is infinity.
     """
     if all(one.logprob is not None for one in scores.answers):
         return scores

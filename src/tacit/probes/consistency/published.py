@@ -1,7 +1,7 @@
-"""Comparison with the numbers that Sahu et al. (2022) print: ours, published, difference.
+"""Compare a probe's numbers with the numbers published by Sahu et al. (2022).
 
-These numbers describe the method and the data. The paper plots its results without printing the
-values.
+The published numbers describe the paper's method and data. The paper shows its results only in
+plots, without the values.
 """
 
 from __future__ import annotations
@@ -23,14 +23,15 @@ _ARXIV = "arxiv"
 
 
 def method_table(probe: ConsistencyProbe, relations: Mapping[str, int]) -> pl.DataFrame:
-    """Compare the paper's numbers on its method and data with those of a probe.
+    """Compare the paper's numbers that describe its method and data with a probe's numbers.
 
     Args:
         probe: The probe.
-        relations: The number of edges of each relation in the knowledge base.
+        relations: The number of edges in the knowledge base by relation.
 
     Returns:
-        Columns table (of the paper), row, ours, published, difference.
+        Table with the columns ``table`` (of the paper), ``row``, ``ours``, ``published`` and
+        ``difference``.
     """
     import polars as pl
 

@@ -1,4 +1,4 @@
-"""Prompts from facts and anchors: meta-prompts, label pairs and choices (section 3.2)."""
+"""Build prompts from facts and anchors by meta-prompts, label pairs and choices (section 3.2)."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ _BLANK = re.compile(f"(?<!_){BLANK}(?!_)")
 
 @dataclass(frozen=True, slots=True)
 class PromptVariant:
-    """A prompt variant: a meta-prompt, with a label pair if it names one.
+    """A prompt variant, which is a meta-prompt with the label pair that it names, if any.
 
     Args:
-        meta: The meta-prompt's number in Table 1, from 1.
-        pair: The labels that the prompt names; None if it names none.
-        answers: The answer words, each pair's positive word first: those of ``pair``, or of all
-            pairs.
-        text: The meta-prompt with its labels filled in, and ``{question}``.
+        meta: The number of the meta-prompt in Table 1, starting at 1.
+        pair: The labels that the prompt names; None if the prompt names no labels.
+        answers: The answer words, with each positive word before its negative word. If ``pair`` is
+            None, the words of all pairs are listed.
+        text: The meta-prompt with its labels inserted, and with the placeholder ``{question}``.
     """
 
     meta: int
@@ -45,11 +45,11 @@ class PromptVariant:
         convert_strings(self, "answers")
 
     def prompt(self, question: str, answers: Sequence[str] | None = None) -> Prompt:
-        """Return the prompt for a question without its question mark.
+        """Return the prompt for a question without a final question mark.
 
         Args:
             question: The question.
-            answers: The candidate answers; the answer words if None.
+            answers: The candidate answers; None for the answer words.
         """
         named = strings(answers or self.answers, "answers")
         return Prompt(self.text.format(question=question), named)
@@ -76,7 +76,7 @@ def choice_variants(
 ) -> tuple[PromptVariant, ...]:
     """Return the prompt variants that a choice can answer: 23, or 22 in the arXiv version.
 
-    These variants exclude meta-prompts that ask for a truth value.
+    Meta-prompts that ask for a truth value are excluded.
 
     Raises:
         RequestError: The version does not exist.
@@ -89,7 +89,7 @@ def choice_variants(
 
 
 def background_question(fact: tuple[str, str, str], templates: Templates, wording: Wording) -> str:
-    """Return a fact (concept, relation, concept) as a question without its question mark.
+    """Return a fact (head, relation, tail) as a question without its question mark.
 
     Raises:
         RequestError: The relation has no template.
@@ -99,9 +99,9 @@ def background_question(fact: tuple[str, str, str], templates: Templates, wordin
 
 
 def background_prompts(question: str, variants: Sequence[PromptVariant]) -> list[Prompt]:
-    """Return a background question in every prompt variant.
+    """Return the prompts of a background question, one per prompt variant.
 
-    The scores of these prompts form one row of ``Inputs.table``.
+    The scores of the prompts form one row of ``Inputs.table``.
     """
     return [variant.prompt(question) for variant in variants]
 
@@ -109,7 +109,7 @@ def background_prompts(question: str, variants: Sequence[PromptVariant]) -> list
 def choice_prompts(
     question: str, choices: Sequence[str], variants: Sequence[PromptVariant]
 ) -> list[Prompt]:
-    """Return an anchor's question in every prompt variant, with its choices as answers.
+    """Return the prompts of an anchor question, one per variant, with its choices as answers.
 
     Args:
         question: The anchor's question; see ``bare``.
@@ -121,9 +121,9 @@ def choice_prompts(
 
 
 def prior_prompts(choices: Sequence[str], variants: Sequence[PromptVariant]) -> list[Prompt]:
-    """Return an empty question in every prompt variant, with an anchor's choices as answers.
+    """Return prompts with an empty question, one per variant, with an anchor's choices as answers.
 
-    The scores show how probable the choices are without their question ("Question: ? Answer:").
+    The scores show how probable the choices are without their question.
     """
     choices = strings(choices, "choices")
     return [variant.prompt("", choices) for variant in variants]
@@ -132,7 +132,7 @@ def prior_prompts(choices: Sequence[str], variants: Sequence[PromptVariant]) -> 
 def verify_prompts(
     question: str, choices: Sequence[str], variants: Sequence[PromptVariant], templates: Templates
 ) -> list[list[Prompt]]:
-    """Ask of each choice whether it is the answer: a yes/no question in every prompt variant."""
+    """Return yes/no prompts on whether each choice is the answer, one list per choice."""
     asked = bare(question)
     return [
         background_prompts(
@@ -144,11 +144,11 @@ def verify_prompts(
 
 
 def bare(question: str) -> str:
-    """Return an anchor's question without its final punctuation, which the meta-prompt supplies.
+    """Return an anchor's question without its final punctuation, which the meta-prompt adds.
 
-    Surrounding whitespace is removed. So is a final question mark with any marks behind it, or else
-    a single final full stop. An ellipsis stays. A run of three underscores would be the prompt's
-    blank; a fourth underscore is added, which makes the run plain text.
+    Surrounding whitespace is removed. A final question mark and any marks after it are removed. If
+    there is no question mark, a single final full stop is removed. An ellipsis is kept. A run of
+    three underscores would be interpreted as the prompt's blank, so a fourth underscore is added.
     """
     return _BLANK.sub(BLANK + "_", _END.sub("", question.strip()))
 
@@ -165,14 +165,16 @@ FACT = ("head", "relation", "tail")
 
 @dataclass(frozen=True)
 class Asked:
-    """The distinct facts of all anchors, and their distinct questions.
+    """The distinct facts of all anchors, and the distinct background questions.
 
     Args:
-        facts: ``fact`` (from 0), head, relation, tail, negative (the other tail; null if there is
-            none), ``positive_question`` and ``negative_question`` (indices into ``texts``; the
-            latter is null without a negative).
-        links: ``anchor`` and ``fact``: the facts of each anchor.
-        texts: The questions, without their question mark.
+        facts: Table with the columns ``fact`` (numbered from 0), ``head``, ``relation``, ``tail``,
+            ``negative``, ``positive_question`` and ``negative_question``. ``negative`` is the tail
+            that makes the fact false. ``positive_question`` and ``negative_question`` are indices
+            into ``texts``. ``negative`` and ``negative_question`` are null for a fact without a
+            negative.
+        links: Table with the columns ``anchor`` and ``fact``, one row per fact of an anchor.
+        texts: The background questions, without a final question mark.
     """
 
     facts: pl.DataFrame
@@ -187,13 +189,14 @@ class Asked:
         wording: Wording,
         surface: Surface | None = None,
     ) -> Asked:
-        """Build the questions about background facts.
+        """Build the background questions of all facts.
 
         Args:
-            found: ``question`` (the index of the anchor), head, relation, tail and negative.
+            found: Table with the columns ``question`` (the index of the anchor), ``head``,
+                ``relation``, ``tail`` and ``negative``.
             templates: The templates of the relations.
             wording: How concepts are inserted into the templates.
-            surface: The surface texts, which are used for the facts that have one.
+            surface: The surface texts, which replace the template for facts with a surface text.
 
         Raises:
             RequestError: A relation has no template.
@@ -231,7 +234,7 @@ class Asked:
 
 
 def _refuse_unworded(found: pl.DataFrame, templates: Templates) -> None:
-    """Raise, before further work, if a relation has no template; the error names all of them."""
+    """Raise an error that names all relations without a template, if there are any."""
     unworded = sorted(set(found["relation"]) - set(templates.relations))
     if unworded:
         raise RequestError(

@@ -1,4 +1,4 @@
-"""Background score against conceptual consistency by relation, over several models."""
+"""Plot background score against conceptual consistency by relation, for several models."""
 
 from __future__ import annotations
 
@@ -28,11 +28,12 @@ _SIDE = 200  # pixels
 
 
 def by_relation(shown: Shown) -> pl.DataFrame | None:
-    """Return both measures of each model and relation; None if there are none.
+    """Return the background score and the consistency by model and relation; None without data.
 
     Returns:
-        The columns of the table ``background_by_relation`` with ``model``, and ``consistency``,
-        ``chance``, ``n`` (anchor questions) and ``lift_low``, null where undefined.
+        Table with the columns of ``background_by_relation``, ``model``, ``consistency``,
+        ``chance``, ``n`` (the number of anchor questions) and ``lift_low``. Undefined figures are
+        null.
     """
     found, known = shown.table("consistency_by_relation"), shown.table("background_by_relation")
     if found is None or known is None:
@@ -47,7 +48,7 @@ def by_relation(shown: Shown) -> pl.DataFrame | None:
     "Figure 5 of Sahu et al. (2022) with one panel per relation and one mark per model.",
 )
 def relations_across_models(shown: Shown) -> Chart | None:
-    """Plot background score against consistency, one panel per relation; None for one model."""
+    """Plot background score against consistency, a panel per relation; None for a single model."""
     import polars as pl
 
     both = None if len(shown.found) == 1 else by_relation(shown)
@@ -89,7 +90,7 @@ def relations_across_models(shown: Shown) -> Chart | None:
 def _panel(
     relation: str, part: pl.DataFrame, ends: tuple[float, float], colours: Palette
 ) -> alt.LayerChart:
-    """Plot one mark per model, with the model's number beside it."""
+    """Plot one mark per model, labelled with the model's number."""
     import altair as alt
 
     across, up = Axis("CC", ends), Axis("background score", ends, percent=True)
@@ -110,7 +111,7 @@ def _panel(
 
 
 def diagonal(ends: tuple[float, float], colours: Palette) -> alt.Chart:
-    """Return the dotted line on which both measures are equal."""
+    """Return a dotted line on which background score and consistency are equal."""
     import altair as alt
 
     corners = alt.InlineData(values=[{"a": end} for end in ends])

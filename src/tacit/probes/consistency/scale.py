@@ -1,8 +1,9 @@
-"""The figures that are compared over the size of models: lift, background score and accuracy.
+"""Compute lift, background score and accuracy for a comparison of models by size.
 
-All models of a family are measured on the anchors for which each has an answer and a background
-score. Resamples draw question concepts. A block of Page's test is a group of question concepts,
-because the lift has no value for a single concept: every 20th concept in alphabetical order.
+All models of a family are evaluated on the anchors for which each model has an answer and a
+background score. Resamples draw question concepts. In Page's test, a block is a group of question
+concepts, because the lift is undefined for a single concept. The concepts are assigned in
+alphabetical order to each of up to 20 blocks in turn.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ def scaling(found: Mapping[str, Findings]) -> list[ScaledFigure]:
     """Return the figures of some models; see ``ScaledFigure``.
 
     Args:
-        found: The findings of each model, with the table ``anchors``.
+        found: The findings of each model by name, including the table ``anchors``.
     """
     aligned = Aligned.of([findings.tables["anchors"] for findings in found.values()])
     blocks = blocks_of(len(np.unique(aligned.clusters)))
@@ -47,5 +48,5 @@ def scaling(found: Mapping[str, Findings]) -> list[ScaledFigure]:
 
 
 def blocks_of(concepts: int) -> NDArray[np.intp]:
-    """Return the block of each question concept, shape (concepts,)."""
+    """Return the index of the block of each question concept, shape (concepts,)."""
     return np.arange(concepts) % max(1, min(MOST_BLOCKS, concepts // CONCEPTS_PER_BLOCK))

@@ -1,4 +1,4 @@
-"""All scores or votes of a run, as arrays from which answers are computed."""
+"""All scores or votes of a run, as arrays from which answers are derived."""
 
 from __future__ import annotations
 
@@ -26,22 +26,24 @@ ANCHORING = ("choice", "verify")
 
 @dataclass(frozen=True)
 class Scored:
-    """All scores of a run, as arrays from which answers are computed.
+    """All scores or votes of a run, as arrays from which answers are derived.
 
     An input is a prompt variant together with an answer word.
 
     Args:
         variants: The prompt variants of a yes/no question.
-        choice_variants: The prompt variants that a choice answers.
+        choice_variants: The prompt variants that a choice can answer.
         background: Nats, shape (questions, inputs); NaN for a missing score.
-        choices: Nats, shape (anchors, choice variants, choices); None without choice prompts.
-        verified: Nats, shape (anchors, choices, inputs); None without verification prompts.
-        prior: Nats of the choices behind an empty question, shape (anchors, choice variants,
-            choices); None without choice prompts.
+        choices: Scores in nats, shape (anchors, choice variants, choices); None if choices were not
+            scored.
+        verified: Scores in nats, shape (anchors, choices, inputs); None if choices were not
+            verified.
+        prior: Scores in nats of the choices after an empty question, shape (anchors, choice
+            variants, choices); None if choices were not scored.
         sizes: The choices' lengths in UTF-8 bytes, shape (anchors, choices); 0 is padding.
         bounds: Upper bounds of the missing scores.
-        unread: The numbers of sampled replies that could not be parsed. The scores are then vote
-            counts. None if the scores are log-probabilities.
+        unread: Numbers of sampled replies that could not be parsed, if the scores are vote counts.
+            ``unread`` is None if the scores are log-probabilities.
     """
 
     variants: tuple[PromptVariant, ...]
@@ -56,14 +58,14 @@ class Scored:
 
     @property
     def voted(self) -> bool:
-        """Whether the scores are counts of sampled replies."""
+        """Whether the scores are vote counts of sampled replies."""
         return self.unread is not None
 
     def answers(self, method: Method) -> Answers:
         """Compute the answers to the background questions.
 
-        For votes, ``max`` pools the replies to all prompt variants. With many variants, the highest
-        share of a single variant would be 1 for both answers.
+        For votes, the preset ``max`` pools the replies to all prompt variants. With many prompt
+        variants, the highest share of a single variant would often be 1 for both answers.
         """
         if not self.voted:
             return method.answers(self.background, self.inputs, self.bounds.background)
@@ -72,7 +74,7 @@ class Scored:
         return method.answers(without_unvoted(self.background, self.inputs), self.inputs)
 
     def beliefs(self, method: Method) -> pl.DataFrame | None:
-        """Return the vote shares of each question (``votes.of_questions``); None without votes."""
+        """Return the vote shares computed by ``votes.of_questions``; None without votes."""
         if self.unread is None:
             return None
         sides = method.sides(self.inputs)
@@ -80,11 +82,11 @@ class Scored:
 
     @cached_property
     def inputs(self) -> Inputs:
-        """The inputs, which are the columns of the yes/no scores."""
+        """The inputs (prompt variants with answer words), one per column of yes/no scores."""
         return Inputs.of(self.variants)
 
     def chosen(self, anchoring: str) -> Chosen | None:
-        """Return the answer to each anchor by one method; None if that method was not run."""
+        """Return the answers to the anchors by one method; None if the method was not run."""
         if anchoring == "choice":
             if self.choices is None:
                 return None
@@ -96,7 +98,7 @@ class Scored:
         return answers.verify(self.verified, self.inputs, self.sizes, self.bounds.verified)
 
     def chosen_variants(self, anchoring: str) -> Sequence[tuple[int, str | None, str | None]]:
-        """Return the meta-prompt, pair and word for each ``winner`` index of ``chosen``."""
+        """Return the meta-prompt, the pair and the word of each ``winner`` index of ``chosen``."""
         if anchoring == "choice":
             return [
                 (variant.meta, joined_pair(variant.pair), None) for variant in self.choice_variants
@@ -105,7 +107,7 @@ class Scored:
 
 
 def input_labels(variants: Sequence[PromptVariant], inputs: Inputs) -> list[tuple[int, str, str]]:
-    """Return the meta-prompt, pair and word of each input."""
+    """Return the meta-prompt, the label pair and the answer word of each input."""
     pair_of = {word: "/".join(pair) for pair in inputs.pairs for word in pair}
     return [
         (variants[variant].meta, pair_of[word], word)
@@ -114,5 +116,5 @@ def input_labels(variants: Sequence[PromptVariant], inputs: Inputs) -> list[tupl
 
 
 def joined_pair(pair: tuple[str, str] | None) -> str | None:
-    """Return a pair of answer words as ``Yes/No``; None without a pair."""
+    """Return a label pair in the form ``Yes/No``, or None without a pair."""
     return None if pair is None else "/".join(pair)

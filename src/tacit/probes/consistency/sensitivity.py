@@ -1,4 +1,4 @@
-"""Sensitivity of the answers to the prompt, over meta-prompts and pairs of answer words."""
+"""Compute how much answers depend on the meta-prompt and on the pair of answer words."""
 
 from __future__ import annotations
 
@@ -33,11 +33,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Alone:
-    """The accuracy of each prompt variant, used alone.
+    """Numbers of answers and of correct answers if each prompt variant is used alone.
 
     Args:
-        right: Number of correct answers per variant, or per meta-prompt and pair.
-        scored: Number of answers, in the same shape.
+        right: Number of correct answers by variant, or by meta-prompt and pair.
+        scored: Number of answers, in the same shape as ``right``.
     """
 
     right: Ints
@@ -45,25 +45,26 @@ class Alone:
 
 
 def wins(answers: Answers, inputs: Inputs) -> Ints:
-    """Count how often each combination of meta-prompt and pair contains the winning input.
+    """Count how often the winning input belongs to each meta-prompt and pair of answer words.
 
-    The sum over the first axis counts the wins of each pair, over the second of each meta-prompt.
+    The sum over the first axis is the number of wins of each pair. The sum over the second axis is
+    the number of wins of each meta-prompt.
 
     Returns:
-        Counts, shape (metas, pairs). Answers without a winner are not counted.
+        Counts, shape (metas, pairs). Answers without a winning input are not counted.
     """
     won = np.bincount(answers.winner[answers.winner >= 0], minlength=len(inputs.words))
     return won[inputs.positive] + won[inputs.negative]
 
 
 def choose_alone(scores: Floats, sizes: Ints, right: Ints, most: Floats | None = None) -> Alone:
-    """Compute the accuracy of each prompt variant alone, with ``choose``.
+    """Compute the accuracy of each prompt variant alone, using ``choose``.
 
     Args:
-        scores: As for ``choose``.
-        sizes: As for ``choose``.
-        right: The index of each anchor's right choice, shape (anchors,).
-        most: As for ``choose``.
+        scores: Log-probabilities in nats, shape (anchors, variants, choices); NaN if missing.
+        sizes: Lengths of the choices in UTF-8 bytes, shape (anchors, choices); 0 is padding.
+        right: The index of each anchor's correct choice, shape (anchors,).
+        most: Upper bounds of the missing scores (``Bounds.choices``).
 
     Returns:
         Counts, shape (variants,).
@@ -84,15 +85,16 @@ def verify_alone(
     *,
     voted: bool = False,
 ) -> Alone:
-    """Compute the accuracy of each combination of meta-prompt and pair alone, with ``verify``.
+    """Compute the accuracy of each pair of answer words with each meta-prompt, using ``verify``.
 
     Args:
-        scores: As for ``verify``.
-        inputs: As for ``verify``.
-        sizes: As for ``choose``.
-        right: The index of each anchor's right choice, shape (anchors,).
-        most: As for ``verify``.
-        voted: Whether the scores are votes, so that tied choices are missing.
+        scores: Log-probabilities in nats or vote counts, shape (anchors, choices, inputs); NaN if
+            missing.
+        inputs: The inputs (prompt variants with answer words) along the last axis.
+        sizes: Lengths of the choices in UTF-8 bytes, shape (anchors, choices); 0 is padding.
+        right: The index of each anchor's correct choice, shape (anchors,).
+        most: Upper bounds of the missing scores (``Bounds.verified``).
+        voted: Whether the scores are votes, for which tied choices count as missing.
 
     Returns:
         Counts, shape (metas, pairs).
@@ -118,19 +120,21 @@ _OF_VOTES: tuple[Preset, ...] = ("max", "count")
 
 
 def background_variants(scored: Scored, asked: Asked, anchors: pl.DataFrame) -> pl.DataFrame:
-    """Compute the background results for each preset, and for each meta-prompt and pair alone.
+    """Compute the background results of each preset, and of each meta-prompt and pair alone.
 
     Args:
         scored: All scores.
         asked: The facts.
-        anchors: ``right``, one row per anchor.
+        anchors: Table with the column ``right``, one row per anchor.
 
     Returns:
-        ``preset`` (``votes``: all sampled replies together), ``meta`` and ``pair`` (for
-        ``single``), ``n`` (anchors with a background score), ``positive_accuracy``,
-        ``negative_accuracy`` and ``background_score`` (means over these anchors, Figure 6),
-        ``consistency``, ``chance`` and ``lift``, and the numbers of ``missing`` and ``tied``
-        questions. Undefined figures are null.
+        Table with the columns ``preset``, ``meta``, ``pair``, ``n``, ``positive_accuracy``,
+        ``negative_accuracy``, ``background_score``, ``consistency``, ``chance``, ``lift``,
+        ``missing`` and ``tied``. The preset ``votes`` pools all sampled replies. ``meta`` and
+        ``pair`` are set for the preset ``single``. ``n`` is the number of anchors with a background
+        score. The accuracies and the background score are means over the anchors with a background
+        score (Figure 6). ``missing`` and ``tied`` are numbers of background questions. Undefined
+        figures are null.
     """
     import polars as pl
 
@@ -148,11 +152,12 @@ def background_variants(scored: Scored, asked: Asked, anchors: pl.DataFrame) -> 
 
 
 def anchor_variants(scored: Scored, anchors: Sequence[Anchor]) -> pl.DataFrame:
-    """Compute the anchor accuracy of each prompt variant, or meta-prompt and pair, alone.
+    """Compute the anchor accuracy of each prompt variant, or of each meta-prompt and pair.
 
     Returns:
-        ``anchoring`` (choice or verify), ``meta``, ``pair`` (null if the variant names none),
-        ``right``, ``n`` (number of answered anchors) and ``accuracy``.
+        Table with the columns ``anchoring`` (``choice`` or ``verify``), ``meta``, ``pair``,
+        ``right``, ``n`` and ``accuracy``. ``pair`` is null if the prompt variant names no pair.
+        ``n`` is the number of answered anchors.
     """
     import polars as pl
 
@@ -189,16 +194,17 @@ def anchor_variants(scored: Scored, anchors: Sequence[Anchor]) -> pl.DataFrame:
 def winners(
     answers: Answers, scored: Scored, anchors: Sequence[tuple[str, Chosen]]
 ) -> pl.DataFrame:
-    """Count how often each meta-prompt and pair contains the winning input.
+    """Count how often the winning input belongs to each meta-prompt and pair of answer words.
 
     Args:
         answers: The answers to the background questions.
         scored: All scores.
-        anchors: Each anchoring method and its choices.
+        anchors: Pairs of an anchoring method and the answers that it selects.
 
     Returns:
-        ``of`` (background, choice or verify), ``meta``, ``pair`` (null if the variant names none),
-        ``count``, and ``share`` of the answers that a single input decided.
+        Table with the columns ``of`` (``background``, ``choice`` or ``verify``), ``meta``,
+        ``pair``, ``count`` and ``share``. ``pair`` is null if the prompt variant names no pair.
+        ``share`` is ``count`` divided by the number of answers that a single input decided.
     """
     import polars as pl
 
@@ -230,7 +236,7 @@ def _methods(scored: Scored) -> Iterator[Method]:
 
 
 def _preset(method: Method, scored: Scored) -> str:
-    """Return the name of a method in the tables."""
+    """Return the name of an answering method in the tables."""
     return "votes" if scored.voted and method.preset == "max" else method.preset
 
 
@@ -251,7 +257,7 @@ def _background_row(
 
 
 def _prediction(anchors: pl.DataFrame) -> tuple[float | None, float | None, float | None]:
-    """Return consistency, its chance level and the lift."""
+    """Return the conceptual consistency, its chance level and the lift."""
     right, score = anchors["right"].to_numpy(), anchors["background_score"].to_numpy()
     precision, chance = average_precision(right, score), chance_level(right, score)
     return precision, chance, lift(precision, chance)

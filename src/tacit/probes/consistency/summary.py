@@ -1,4 +1,4 @@
-"""The summary of a run: counts and main figures, ready for JSON."""
+"""The summary of a run, with counts and main figures as values that JSON can represent."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 def of_tables(tables: Mapping[str, pl.DataFrame], bootstrap: Bootstrap) -> dict[str, Any]:
-    """Return the main figures of the tables."""
+    """Return counts and the main figures from a run's tables."""
     anchors = tables["anchors"]
     able = anchors.filter(anchors["facts"] > 0)
     variants = tables["background_variants"]
@@ -61,12 +61,12 @@ def of_tables(tables: Mapping[str, pl.DataFrame], bootstrap: Bootstrap) -> dict[
 def of_answers(
     answers: Answers, facts: pl.DataFrame, beliefs: pl.DataFrame | None
 ) -> dict[str, int]:
-    """Count the background questions without an answer, with a tie, and without a margin.
+    """Count the background questions without an answer, with tied answers or without a margin.
 
     Args:
         answers: The answers to the background questions.
         facts: The table of facts.
-        beliefs: The vote shares of the questions; None without votes.
+        beliefs: The vote shares of the background questions; None without votes.
     """
     asked = {side: facts.drop_nulls(f"{side}_question") for side in ("positive", "negative")}
     return {
@@ -82,10 +82,10 @@ def of_answers(
 
 
 def score_counts(scores: Mapping[str, Sequence[Scores]]) -> dict[str, int]:
-    """Count the inputs, those of several tokens, those without a score, and spanned tokens.
+    """Count inputs, missing scores, and answers with several tokens or with shared tokens.
 
     Args:
-        scores: The scores of each group of prompts.
+        scores: The scores by the name of the group of prompts.
     """
     words = [one for score in scores[BACKGROUND] for one in score.answers]
     anchors = [
@@ -102,7 +102,7 @@ def score_counts(scores: Mapping[str, Sequence[Scores]]) -> dict[str, int]:
 
 
 def intervals(how: Permutations, bootstrap: Bootstrap) -> dict[str, Any]:
-    """Describe how the intervals of each figure are made."""
+    """Return a description of how the intervals of each figure are computed."""
     by_concept = {"clusters": "question concept"}
     return {
         "consistency": {**how.to_json(), **by_concept},
@@ -115,7 +115,7 @@ def intervals(how: Permutations, bootstrap: Bootstrap) -> dict[str, Any]:
 
 
 def _accuracy(anchors: pl.DataFrame, bootstrap: Bootstrap) -> dict[str, float | int | None]:
-    """Return the share of answered anchors that are right, clustered by question concept."""
+    """Return the accuracy on answered anchors, with an interval clustered by question concept."""
     done = anchors.drop_nulls("right")
     right = done["right"].cast(int).to_numpy()
     share = bootstrap.ratio(done["cluster"].to_numpy(), right, np.ones_like(right))
@@ -123,11 +123,11 @@ def _accuracy(anchors: pl.DataFrame, bootstrap: Bootstrap) -> dict[str, float | 
 
 
 def _guessing(baselines: pl.DataFrame) -> float | None:
-    """Return the expected accuracy of a random choice."""
+    """Return the expected accuracy of randomly selected choices."""
     found: float | None = baselines.filter(baselines["baseline"] == RANDOM)["accuracy"].item()
     return found
 
 
 def _clear(beliefs: pl.DataFrame) -> int:
-    """Count the questions whose vote share has an interval on one side of one half."""
+    """Count the questions whose vote share has an interval that excludes one half."""
     return int(((beliefs["low"] > 1 / 2) | (beliefs["high"] < 1 / 2)).sum())

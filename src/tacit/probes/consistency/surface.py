@@ -1,10 +1,11 @@
-"""The surface wording: background questions made from the sentences of the knowledge base.
+"""Word background questions by the surface text of the knowledge base.
 
 ConceptNet marks the concepts of a fact in its surface text: "You are likely to find [[wheat]] in
-[[a field]]". The end of an edge may be named first ("*Something you find on [[a test]] is [[hard
-questions]]"), so the marked concepts are matched with the labels of head and tail. A question is
-the statement within a template. In a negative, the other concept replaces the marked tail, with the
-tail's article: without one, the article alone would tell facts from negatives.
+[[a field]]". A surface text may mention the tail first ("*Something you find on [[a test]] is
+[[hard questions]]"), so the marked concepts are matched with the labels of head and tail. A
+question is the surface text inserted into a template. In a question about a negative, the
+negative's tail replaces the marked tail and receives an article if the marked tail has one. Without
+an article, questions about negatives could be recognised by the article alone.
 """
 
 from __future__ import annotations
@@ -43,11 +44,11 @@ _FIRST_PERSON = re.compile(r"I\b")
 
 @dataclass(frozen=True, slots=True)
 class Sentence:
-    """A surface text whose marked concepts are a fact's head and tail.
+    """A surface text in which the marked concepts are a fact's head and tail.
 
     Args:
-        before: The text before the tail, without marks.
-        tail: The tail as the sentence words it.
+        before: The text before the tail, without concept marks.
+        tail: The tail as worded in the surface text.
         after: The text after the tail.
     """
 
@@ -65,8 +66,8 @@ class Sentence:
             tail: The label of the fact's tail.
 
         Returns:
-            The sentence; None if it does not mark two concepts, or if they do not show which one is
-            the tail.
+            The parsed sentence; None if the text does not mark exactly two concepts, or if it is
+            unclear which concept is the tail.
         """
         plain = " ".join(unescape(text).replace("_", " ").split())
         pieces = _MARKED.split(plain.strip("* "))
@@ -87,8 +88,8 @@ class Sentence:
         """Return the sentence without marks.
 
         Args:
-            nouns: The rules of ``a`` and ``an``.
-            tail: A concept in place of the tail; None for the tail itself.
+            nouns: The rules for the articles ``a`` and ``an``.
+            tail: A concept that replaces the tail; None to keep the tail.
         """
         if tail is None:
             return f"{self.before}{self.tail}{self.after}"
@@ -103,14 +104,14 @@ class Sentence:
 
 @dataclass(frozen=True)
 class Surface:
-    """The surface texts of facts, as questions.
+    """The surface texts of facts, from which questions are built.
 
     Args:
         facts: Number of distinct facts.
-        texts: Number of these facts that have a surface text.
-        sentences: The parsed texts, by head, relation and tail.
+        texts: Number of distinct facts that have a surface text.
+        sentences: The parsed surface texts, by head, relation and tail.
         template: The question, with ``{statement}``.
-        nouns: The rules of ``a`` and ``an``.
+        nouns: The rules for the articles ``a`` and ``an``.
     """
 
     facts: int
@@ -121,11 +122,12 @@ class Surface:
 
     @classmethod
     def of(cls, base: KnowledgeBase, facts: pl.DataFrame, template: str) -> Self:
-        """Read the surface texts of facts; a warning is logged if none has one.
+        """Read the surface texts of facts, and log a warning if no fact has one.
 
         Args:
             base: The knowledge base.
-            facts: ``head``, ``relation`` and ``tail``; repeated facts count once.
+            facts: Table with the columns ``head``, ``relation`` and ``tail``. Repeated facts count
+                once.
             template: The question, with ``{statement}``.
         """
         from tacit.english import Nouns
@@ -146,11 +148,11 @@ class Surface:
         return cls(distinct, found.height, sentences, template, Nouns.load())
 
     def question(self, fact: Fact, tail: str) -> str | None:
-        """Return a question by a fact's surface text; None if the fact has no usable text.
+        """Return a question worded by a fact's surface text, or None without usable text.
 
         Args:
             fact: Head, relation and tail.
-            tail: The tail to ask about: the fact's own, or a concept in its place.
+            tail: The tail to ask about, either the fact's own tail or the negative's tail.
         """
         sentence = self.sentences.get(fact)
         if sentence is None:
@@ -159,12 +161,12 @@ class Surface:
         return ended(self.template.format(statement=sentence.statement(self.nouns, other)))
 
     def summary(self) -> dict[str, int]:
-        """Return the number of facts, of those with a text, and of those worded by it."""
+        """Return the numbers of facts, of facts with surface text, and of facts worded by text."""
         return {"facts": self.facts, "with_text": self.texts, "worded": len(self.sentences)}
 
 
 def _overlap(worded: str, label: str) -> float:
-    """Return the share of words that a concept in a sentence and a label have in common."""
+    """Return the word overlap of a concept in a sentence and a label, from 0 to 1."""
     one, other = _words(worded), _words(label)
     return len(one & other) / len(one | other) if one | other else 0.0
 
@@ -175,7 +177,7 @@ def _words(text: str) -> frozenset[str]:
 
 
 def _lowered(start: str, first: str) -> tuple[str, str]:
-    """Lower the first letter of a sentence, unless it may be a name or is the pronoun I."""
+    """Convert the first letter to lower case, except in the pronoun I and in possible names."""
     text = start or first
     is_name = not start and text.split(maxsplit=1)[0].lower() not in determiners()
     if is_name or _FIRST_PERSON.match(text):

@@ -1,4 +1,4 @@
-"""The tables of the consistency probe's findings, and its headlines."""
+"""Tables and headlines of the consistency probe's findings."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ VARIANT = (
 
 
 def sampled(before: str = "") -> tuple[Column, ...]:
-    """Return the columns for sampled replies: the vote share, its interval and unread replies.
+    """Return the columns for sampled replies: vote share, its interval and unparsed replies.
 
     Args:
         before: Prefix of the columns' names.
@@ -128,11 +128,11 @@ _ANSWERED = (
 
 
 def _answer(before: str = "") -> tuple[Column, ...]:
-    """Return the columns of an anchor's answer.
+    """Return the columns that describe an anchor's answer.
 
     Args:
-        before: Prefix of the columns' names: the name of the anchoring method, or empty for the
-            method that counts.
+        before: Prefix of the columns' names, which is the name of the anchoring method, or empty
+            for the main anchoring method.
     """
     optional = bool(before)
     return (
@@ -224,7 +224,7 @@ ANCHORS = TableSpec(
 
 
 def _side(before: str, of: str, right: str) -> tuple[Column, ...]:
-    """Return the columns of one of a fact's two questions and its answer."""
+    """Return the columns for the question about a fact, or its negative, and the answer."""
     named = f"{of}: "
     return (
         Column(f"{before}question", f"{named}question", meaning="The background question."),
@@ -358,7 +358,7 @@ CHANCE = Column(
 
 
 def _predicts(name: Column) -> tuple[Column, ...]:
-    """Return the columns on how well the background score predicts correct answers in a subset."""
+    """Return columns that show how well background scores predict correct answers in a subset."""
     return (
         Column(
             "subset",
@@ -647,7 +647,7 @@ def _accuracy(findings: Findings) -> pl.DataFrame:
 
 
 def _relations(findings: Findings) -> pl.DataFrame:
-    """Return the background score and the conceptual consistency of each relation."""
+    """Return the table of background scores and conceptual consistency by relation."""
     known = findings.tables["background_by_relation"].select(
         "facts", name="relation", score="background_score"
     )

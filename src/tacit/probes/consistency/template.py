@@ -1,4 +1,4 @@
-"""The templates of section 3.2 and Tables 1 and 2, and user-defined relation templates."""
+"""Templates from section 3.2 and Tables 1 and 2, and relation templates defined by users."""
 
 from __future__ import annotations
 
@@ -46,14 +46,15 @@ Worded = Annotated[str, AfterValidator(_worded)]
 
 @dataclass(frozen=True)
 class RelationTemplate:
-    """The template of a relation's questions; ``consistency.yaml`` describes each field.
+    """The template of a relation's questions, with the fields that ``consistency.yaml`` describes.
 
     Args:
-        text: The paper's text, with ``{c1}`` and ``{c2}``.
-        singular: The grammatical text for a singular subject; None if ``text`` needs no repair.
+        text: The paper's text, with the placeholders ``{c1}`` and ``{c2}``.
+        singular: The grammatical text for a singular subject; None if ``text`` is grammatical.
         plural: The grammatical text for a plural subject; None if ``singular`` is None.
-        statement: The fact as a statement; None if it cannot be in a context.
-        plural_statement: The statement for a plural subject; None if ``statement`` serves both.
+        statement: The fact as a statement; None if the relation cannot be used in a context.
+        plural_statement: The statement for a plural subject; None if ``statement`` is correct for
+            singular and plural subjects.
     """
 
     __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(extra="forbid")
@@ -76,9 +77,9 @@ class ContextFormat:
     """The format in which facts precede a prompt.
 
     Args:
-        fact: A fact as a sentence, with ``{statement}``.
+        fact: A fact as a sentence, with the placeholder ``{statement}``.
         separator: The text between two facts.
-        text: The whole, with ``{facts}`` and ``{prompt}``.
+        text: The complete text, with the placeholders ``{facts}`` and ``{prompt}``.
     """
 
     fact: str
@@ -86,11 +87,11 @@ class ContextFormat:
     text: str
 
     def facts(self, statements: Iterable[str]) -> str:
-        """Return statements as the facts of a context."""
+        """Return statements joined as the facts of a context."""
         return self.separator.join(self.fact.format(statement=one) for one in statements)
 
     def wrapped(self, facts: str, prompt: Prompt) -> Prompt:
-        """Return a prompt behind the facts of a context."""
+        """Return a prompt that is preceded by the facts of a context."""
         return replace(prompt, text=self.text.format(facts=facts, prompt=prompt.text))
 
 
@@ -99,13 +100,16 @@ class Templates:
     """All templates of questions and prompts (Tables 1 and 2).
 
     Args:
-        relations: The relation templates, by ConceptNet's name of the relation.
-        meta_prompts: In the order of Table 1, with ``{question}``, ``{label_a}``, ``{label_b}``.
-        pairs: The positive and the negative word of each pair.
+        relations: The relation templates by ConceptNet's name of the relation.
+        meta_prompts: The meta-prompts in the order of Table 1, with the placeholders
+            ``{question}``, ``{label_a}`` and ``{label_b}``.
+        pairs: The positive and the negative word of each label pair.
         versions: The number of meta-prompts in each version of the paper.
-        asks_for_truth: The meta-prompts, from 1, that no choice can answer.
-        verify: The question whether a choice is the answer, with ``{choice}`` and ``{question}``.
-        surface: The question whether a fact's surface text is true, with ``{statement}``.
+        asks_for_truth: The numbers, starting at 1, of the meta-prompts that no choice can answer.
+        verify: The question whether a choice is the answer, with the placeholders ``{choice}`` and
+            ``{question}``.
+        surface: The question whether a fact's surface text is true, with the placeholder
+            ``{statement}``.
         context: The format in which facts precede a prompt.
     """
 
@@ -148,16 +152,17 @@ class Templates:
 
 
 def load_templates(own: Path | None = None) -> Templates:
-    """Return Tacit's templates, extended by the relation templates of a user's file.
+    """Return Tacit's templates, extended by a user's relation templates.
 
     Args:
-        own: A YAML file with ``relations``, each with the fields of ``consistency.yaml``. Its
-            templates override the built-in ones of the same relation.
+        own: Path of a YAML file with the key ``relations``, in which each relation has the fields
+            that ``consistency.yaml`` describes. Templates in the file override Tacit's templates of
+            the same relations.
 
     Raises:
-        DataError: The file is missing or not valid YAML, or a relation has an unknown field, lacks
-            ``text``, has only one of ``singular`` and ``plural``, or does not contain each concept
-            once.
+        DataError: The file is missing or not valid YAML, or contains an invalid template. A
+            template is invalid if it has an unknown field, lacks ``text``, has only one of
+            ``singular`` and ``plural``, or does not contain each concept once.
     """
     templates = _built_in()
     return (

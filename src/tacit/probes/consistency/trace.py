@@ -1,4 +1,4 @@
-"""The trace of one anchor, from its question to its contribution to conceptual consistency."""
+"""Trace one anchor from its question to its contribution to conceptual consistency."""
 
 from __future__ import annotations
 
@@ -17,23 +17,27 @@ TABLES = ("anchors", "links", "facts", "choices", "consistency")
 
 
 def trace(tables: Mapping[str, pl.DataFrame], anchor: str) -> dict[str, Any]:
-    """Return what a run found about one anchor.
+    """Return all results of a run for one anchor.
 
     Args:
-        tables: The findings' tables named in ``TABLES``.
+        tables: The tables of the findings that ``TABLES`` names.
         anchor: The anchor's id.
 
     Returns:
-        The row of ``anchors``, with these additions: ``facts_count``; ``choices``, each with its
-        best prompt variant in nats per byte; ``facts``, the rows of that table; and
-        ``contribution``, which is None for an anchor without a background score or an answer.
-        Otherwise the contribution has ``background_score`` (the threshold), ``at_least`` (number of
-        anchors with this score or a higher one), ``right`` (how many of these are right),
-        ``precision``, ``all_right`` (number of right anchors overall), ``adds`` (precision over
-        ``all_right``; 0 for a wrong anchor) and ``consistency`` (the sum over all anchors).
+        The anchor's row in the table ``anchors``, with the added keys ``facts_count``, ``choices``,
+        ``facts`` and ``contribution``. ``choices`` lists each choice with the prompt variant that
+        results in the highest score per byte. ``facts`` lists the anchor's rows in the table
+        ``facts``. ``contribution`` is None if the anchor lacks a background score or an answer.
+        ``contribution`` has the keys ``background_score``, ``at_least``, ``right``, ``precision``,
+        ``all_right``, ``adds`` and ``consistency``. ``at_least`` is the number of anchors whose
+        background score is at least ``background_score``. ``right`` is the number of correct
+        answers to these anchors, and ``precision`` is ``right`` divided by ``at_least``.
+        ``all_right`` is the number of correct answers to all anchors. ``adds`` is ``precision``
+        divided by ``all_right``, or 0 for an incorrect answer. ``consistency`` is the sum of
+        ``adds`` over all anchors.
 
     Raises:
-        RequestError: The run has no such anchor.
+        RequestError: The run has no anchor with this id.
     """
     import polars as pl
 
@@ -62,7 +66,7 @@ def trace(tables: Mapping[str, pl.DataFrame], anchor: str) -> dict[str, Any]:
 def _contribution(
     anchors: pl.DataFrame, place: int, consistency: pl.DataFrame
 ) -> dict[str, Any] | None:
-    """Return what the anchor adds to average precision; None without a score or an answer."""
+    """Return the anchor's contribution to average precision; None without a score or an answer."""
     own = anchors.row(place, named=True)
     threshold = own["background_score"]
     if threshold is None or own["right"] is None:
@@ -83,7 +87,7 @@ def _contribution(
 
 
 def traced(found: Mapping[str, Any]) -> str:
-    """Format the result of ``trace`` as text."""
+    """Format the result of ``trace`` as text for readers."""
     return "\n".join(
         [*_question_lines(found), "", *_fact_lines(found), "", *_contribution_lines(found)]
     )
@@ -131,7 +135,7 @@ def _fact_lines(found: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _answer_text(fact: Mapping[str, Any], side: str) -> str:
-    """Return the answer and its margin: a word in nats, or yes/no in votes or contests."""
+    """Return the answer to a background question and its margin, as text."""
     word, margin = fact[f"{side}_word"], fact[f"{side}_margin"]
     if fact[f"{side}_right"] is None:
         return "no answer could be scored"
@@ -145,7 +149,7 @@ def _answer_text(fact: Mapping[str, Any], side: str) -> str:
 
 
 def _replied(fact: Mapping[str, Any], side: str) -> str:
-    """Return the share of yes among sampled replies and the number of unparsed ones."""
+    """Return the vote share of yes and the number of unparsed replies, as text."""
     share = fact.get(f"{side}_share")
     if share is None:
         return ""

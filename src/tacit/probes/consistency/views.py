@@ -1,4 +1,4 @@
-"""The questions of a run with their details: choices, facts, and the scores of answer words."""
+"""Tables of a run's questions for readers, with choices, facts and scores of answer words."""
 
 from __future__ import annotations
 
@@ -61,13 +61,13 @@ _PROMPT = Column("prompt", "prompt", "prompt", within="background")
 
 
 def views(findings: Findings, request: Mapping[str, Any], most: int) -> Iterator[View]:
-    """Yield the questions, then the choices and facts behind each, then the scores behind facts.
+    """Yield the questions, the choices and facts of each question, and the scores of each fact.
 
     Args:
         findings: The findings, with their questions.
-        request: The run's options; ``paper_version``, if present, determines the prompts.
-        most: Approximate maximum number of scores behind the questions; beyond it, the questions
-            are sampled.
+        request: The run's options. ``paper_version`` determines the prompts that are shown.
+        most: Approximate maximum number of scores to show. If the run has more scores, the
+            questions are sampled.
     """
     import polars as pl
 
@@ -95,7 +95,7 @@ def _questions(told: str) -> TableSpec:
 
 
 def _choices(shown: pl.DataFrame, findings: Findings, prompts: pl.DataFrame) -> pl.DataFrame:
-    """Return the choices of all questions, best first."""
+    """Return the choices of the given anchors, the highest score per byte first."""
     import polars as pl
 
     asked_as = shown.select(
@@ -107,7 +107,7 @@ def _choices(shown: pl.DataFrame, findings: Findings, prompts: pl.DataFrame) -> 
 
 
 def _scores(own: pl.DataFrame, findings: Findings, prompts: pl.DataFrame) -> View:
-    """Return every answer word with every prompt, for the given background questions."""
+    """Return the scores of every answer word in every prompt, for some background questions."""
     scores = findings.questions.rename({"question": "background"}).join(
         own.select("background").unique(maintain_order=True), on="background", how="semi"
     )
@@ -124,7 +124,7 @@ def _scores(own: pl.DataFrame, findings: Findings, prompts: pl.DataFrame) -> Vie
 
 
 def _asked(facts: pl.DataFrame) -> pl.DataFrame:
-    """Return the questions about facts, as ``background``, with their expected answers."""
+    """Return the background questions with their expected answers, in the column ``background``."""
     import polars as pl
 
     names = ["question", "right", "margin", "word", "meta", "pair"]
@@ -145,7 +145,7 @@ def _asked(facts: pl.DataFrame) -> pl.DataFrame:
 def _sample(
     anchors: pl.DataFrame, asked: pl.DataFrame, findings: Findings, most: int
 ) -> tuple[pl.DataFrame, str]:
-    """Return the anchors to show and a caption: all, or an evenly spaced sample beyond ``most``."""
+    """Return the anchors to show, sampled evenly if there are too many scores, and a caption."""
     import polars as pl
 
     questions = findings.questions
@@ -162,7 +162,7 @@ def _sample(
 
 
 def _prompts(request: Mapping[str, Any]) -> pl.DataFrame:
-    """Return the text of each meta-prompt and pair."""
+    """Return a table with the text of each meta-prompt and label pair."""
     import polars as pl
 
     from tacit.errors import TacitError

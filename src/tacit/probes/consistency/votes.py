@@ -1,8 +1,8 @@
-"""Vote shares of sampled replies, with confidence intervals.
+"""Compute vote shares of sampled replies, with confidence intervals.
 
 Replies that cannot be parsed are counted separately and support no answer. Replies to several
-prompts are treated as draws of one share. If the prompts' true shares differ, these draws vary
-less, so Wilson's interval is conservative (rather too wide than too narrow).
+prompts are treated as draws from a single vote share. If the prompts' true shares differ, the draws
+vary less than assumed, so Wilson's interval is conservative (too wide rather than too narrow).
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ COLUMNS = ("share", "low", "high", "unparsed", "truncated")
 
 @dataclass(frozen=True)
 class Unread:
-    """Replies to background questions that could not be parsed; shape (questions, variants).
+    """Counts of unparsed replies to background questions, shape (questions, variants).
 
     Args:
         unparsed: Number of replies that could not be parsed.
-        truncated: How many of these were cut off while the model was reasoning.
+        truncated: Number of unparsed replies that were cut off while the model was reasoning.
     """
 
     unparsed: Ints
@@ -43,7 +43,8 @@ class Unread:
         """Count the replies that could not be parsed.
 
         Args:
-            votes: For each question in turn, the votes on its prompt variants in order.
+            votes: The votes on each question's prompt variants, ordered by question and prompt
+                variant.
             variants: The number of prompt variants.
         """
         unparsed, truncated = (
@@ -59,16 +60,18 @@ def of_questions(
     """Compute each background question's share of positive replies.
 
     Args:
-        votes: Shape (questions, inputs); NaN if no reply to a prompt variant could be parsed.
+        votes: Vote counts, shape (questions, inputs); NaN if no reply to a prompt variant could be
+            parsed.
         unread: The counts of replies that could not be parsed.
-        inputs: The inputs of the columns of ``votes``.
+        inputs: The inputs, one per column of ``votes``.
         positive: The inputs that count as positive answers.
         negative: The inputs that count as negative answers.
 
     Returns:
-        One row per question: ``share`` of positive answers with ``low`` and ``high`` (Wilson's 95 %
-        interval), null if no reply could be parsed; ``unparsed`` and, of these, ``truncated``
-        replies to the prompt variants that count.
+        Table with one row per question and the columns ``share``, ``low``, ``high``, ``unparsed``
+        and ``truncated``. ``share`` is the share of positive replies, and ``low`` and ``high`` are
+        the ends of Wilson's 95 % interval; all three are null if no reply could be parsed.
+        ``unparsed`` and ``truncated`` are numbers of replies to the prompt variants in use.
     """
     counts = np.nan_to_num(votes)
     yes, no = (counts[:, side].sum(axis=1) for side in (positive, negative))
@@ -78,10 +81,10 @@ def of_questions(
 
 
 def of_inputs(votes: Floats, unread: Unread, inputs: Inputs) -> pl.DataFrame:
-    """Compute each answer word's share of the replies to its prompt.
+    """Compute the share of each answer word among the replies to its prompt.
 
     Returns:
-        One row per question and input, with the columns of ``of_questions``.
+        Table with one row per question and input, and the columns of ``of_questions``.
     """
     variants = np.array(inputs.variants)
     counts = np.nan_to_num(votes)

@@ -1,10 +1,11 @@
-"""The wording of a background question by a template: as the paper prints it, or grammatical.
+"""Word background questions by a template, either as in the paper or grammatically.
 
-``grammatical`` uses a lexicon of single words with their parts of speech, and the lists in
-``consistency.yaml``. It does not parse, which limits it. A word that may be a noun or a verb is
-treated as a noun, except where the template asks for an activity. A noun that may be mass or count
-follows the lists, and is a count noun if unlisted. Words inside a phrase stay unchanged ("soak in
-hotspring", "chest of drawer").
+The grammatical wording uses a lexicon of single words with their parts of speech, and the lists in
+``consistency.yaml``. The grammatical wording is approximate, because sentences are not parsed. A
+word that may be a noun or a verb is treated as a noun, unless the template requires an activity. A
+noun that may be a mass noun or a count noun is classified by the lists, and is a count noun if no
+list contains the noun. Words inside a phrase are not changed ("soak in hotspring", "chest of
+drawer").
 """
 
 from __future__ import annotations
@@ -33,34 +34,34 @@ _PLURAL_PRONOUNS = frozenset({"i", "you", "we", "they"})
 
 
 class Wording(Protocol):
-    """The protocol of classes that phrase a fact as a question."""
+    """The protocol of classes that word a fact as a question."""
 
     def question(self, template: RelationTemplate, first: str, second: str) -> str:
-        """Return the question without its question mark, its first letter capitalised."""
+        """Return the question without its question mark and with a capital first letter."""
 
 
 class Paper:
-    """The wording that the paper prints."""
+    """The wording of the paper, including grammatical errors."""
 
     def question(self, template: RelationTemplate, first: str, second: str) -> str:
-        """Return the question as printed; see ``Wording``."""
+        """Return the question as worded in the paper."""
         return ended(template.text.format(c1=_spaced(first), c2=_spaced(second)))
 
 
 @dataclass(frozen=True)
 class Grammatical:
-    """The wording with articles, number and verb forms repaired.
+    """The paper's wording with corrected articles, number and verb forms.
 
     Args:
-        nouns: The exceptions to the rules of number and article.
-        words: The lists that ``consistency.yaml`` describes, by name.
+        nouns: The nouns that are exceptions to the rules for number and articles.
+        words: The lists of words that ``consistency.yaml`` describes, by name.
     """
 
     nouns: Nouns
     words: Mapping[str, frozenset[str]]
 
     def question(self, template: RelationTemplate, first: str, second: str) -> str:
-        """Return the question in correct grammar; see ``Wording``."""
+        """Return the question in grammatical English."""
         first, second = _spaced(first), _spaced(second)
         if template.singular is None or template.plural is None:
             return Paper().question(template, first, second)
@@ -68,7 +69,7 @@ class Grammatical:
         return ended(self._filled(text, first, second))
 
     def statement(self, template: RelationTemplate, first: str, second: str) -> str:
-        """Return a fact as a statement without its full stop, its first letter capitalised.
+        """Return a fact as a statement, without a full stop and with a capital first letter.
 
         Raises:
             RequestError: The template has no statement.
@@ -101,7 +102,7 @@ class Grammatical:
         }
 
     def noun(self, concept: str) -> str:
-        """Return a noun with its article, if it takes one; a verb becomes a gerund."""
+        """Return a noun with its article, if the noun requires one; return a verb as a gerund."""
         if self._is_verb(concept):
             return _gerund(concept)
         if self._is_determined(concept) or self._is_plural_noun(concept) or self._is_mass(concept):
@@ -109,17 +110,17 @@ class Grammatical:
         return f"{self.nouns.article(concept)} {concept}"
 
     def plural(self, concept: str) -> str:
-        """Return a noun in the plural; a verb, determined or mass noun is worded as by ``noun``."""
+        """Return a noun's plural; verbs, mass nouns and determined nouns are as in ``noun``."""
         if self._is_verb(concept) or self._is_determined(concept) or self._is_mass(concept):
             return self.noun(concept)
         return concept if self._is_plural_noun(concept) else _pluralised(concept)
 
     def doing(self, concept: str) -> str:
-        """Return a concept that may be a verb as a gerund, and any other as by ``_agreeing``."""
+        """Return a possible verb as a gerund, and any other concept by ``_agreeing``."""
         return _gerund(concept) if self._is_verb(concept, eager=True) else self._agreeing(concept)
 
     def _agreeing(self, concept: str) -> str:
-        """Return ``two eyes`` for ``two eye``; other concepts are unchanged."""
+        """Return ``two eyes`` for ``two eye``, and any other concept unchanged."""
         singular = not self._is_plural_noun(concept)
         return _pluralised(concept) if singular and self._is_many(concept) else concept
 
@@ -163,7 +164,8 @@ class Grammatical:
 def wording(preset: str) -> Wording:
     """Return the wording of a preset: ``paper``, ``grammatical`` or ``surface``.
 
-    The wording of ``surface`` is that of the facts without a surface text, ``paper``.
+    For ``surface``, the result is the paper's wording, which is used for facts without a surface
+    text.
 
     Raises:
         RequestError: The preset does not exist.
@@ -177,18 +179,18 @@ def wording(preset: str) -> Wording:
 
 
 def grammatical() -> Grammatical:
-    """Return the grammatical wording, with Tacit's lists."""
+    """Return the grammatical wording with the word lists that Tacit provides."""
     return Grammatical(Nouns.load(), _lists())
 
 
 def determiners() -> frozenset[str]:
-    """Return the words that take the place of an article."""
+    """Return the words that replace an article, such as determiners and pronouns."""
     return _lists()["determiners"]
 
 
 @cache
 def _lists() -> Mapping[str, frozenset[str]]:
-    """Return the lists that ``consistency.yaml`` describes, by name."""
+    """Return the word lists that ``consistency.yaml`` describes, by name."""
     path = resources.files("tacit") / "data" / "templates" / "consistency.yaml"
     lists = yaml.safe_load(path.read_text(encoding="utf-8"))["words"]
     return {name: frozenset(words) for name, words in lists.items()}
@@ -203,7 +205,7 @@ def _first(concept: str) -> str:
 
 
 def ended(text: str, mark: str = "?") -> str:
-    """Remove the final question mark or full stop, and capitalise the first letter."""
+    """Remove ``mark`` from the end of the text, and capitalise the first letter."""
     bare = text.rstrip().removesuffix(mark).rstrip()
     return bare[:1].upper() + bare[1:]
 
@@ -229,7 +231,7 @@ def _is_current(word: str) -> bool:
 
 @cache
 def _lemmas(word: str) -> Mapping[str, tuple[str, ...]]:
-    """Return a word's lemmas by part of speech; empty if the lexicon does not list it."""
+    """Return a word's lemmas by part of speech; empty for words outside the lexicon."""
     from lemminflect import getAllLemmas
 
     lemmas: Mapping[str, tuple[str, ...]] = getAllLemmas(word)
@@ -237,13 +239,13 @@ def _lemmas(word: str) -> Mapping[str, tuple[str, ...]]:
 
 
 def _plurals(noun: str) -> tuple[str, ...]:
-    """Return a noun's plurals, the usual one first; a mass noun may be among its plurals."""
+    """Return a noun's plurals, the usual one first; a mass noun can be its own plural."""
     return _inflected(noun, "NNS")
 
 
 @cache
 def _inflected(word: str, tag: str) -> tuple[str, ...]:
-    """Return the inflections in the lexicon; empty if it lacks the word as a noun or verb."""
+    """Return a word's inflections in the lexicon; empty if the lexicon lists none."""
     from lemminflect import getInflection
 
     return tuple(getInflection(word, tag, inflect_oov=False))
