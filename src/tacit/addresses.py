@@ -12,7 +12,7 @@ _BUCKET = re.compile(r"(?:^|:)(?:s3a?|gs|gcs|oss|oci)://[^/]*@", re.IGNORECASE)
 
 
 def check_holds_no_password(text: str, where: str) -> None:
-    """Raise if an address contains a user and a password, or a user before the name of a bucket.
+    """Raise if an address contains a user name and password, or a user name before a bucket name.
 
     Args:
         text: An address, or any other text that may be an address.
@@ -20,8 +20,8 @@ def check_holds_no_password(text: str, where: str) -> None:
             error message.
 
     Raises:
-        RequestError: The address contains a password, or a user before the name of a bucket. The
-            error message does not repeat any part of the address.
+        RequestError: The address contains a password, or a user name before the name of a bucket.
+            The error message does not repeat any part of the address.
     """
     if _PASSWORD.search(text) or _BUCKET.search(text):
         raise RequestError(

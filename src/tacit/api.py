@@ -63,10 +63,10 @@ def run(  # noqa: PLR0913 - all of a run in one call
         beliefs: A file of beliefs to read in place of a model; only for probes that accept beliefs
             (``parts``).
         out: The run's folder. For several models, ``out`` is the folder that contains their runs.
-            If None, nothing is written.
+            If ``out`` is None, nothing is written.
         report: Whether to also write ``report.html`` to ``out``.
-        store: The score store. If None, the folder in ``$TACIT_STORE`` is used, or ``.tacit`` in
-            the current folder if the variable is not set.
+        store: The score store. If ``store`` is None, the folder in ``$TACIT_STORE`` is used, or
+            ``.tacit`` in the current folder if the variable is not set.
         progress: Whether to show progress on standard error.
         options: Options of the probe (``drawings=``, ``limit=``) and of models, servers and
             clusters (``device=``, ``dtype=``, ``chat=``). Each option has the name of the
@@ -139,10 +139,11 @@ def suite(  # noqa: PLR0913 - all of a suite in one call
         given: Options such as ``{"limit": 10}`` that apply to all models, or to every run whose
             probe accepts them.
         only: The names of the suite's runs to include; if empty, all runs are included.
-        fail_fast: Whether to stop at the first run that fails. By default, the other runs continue.
+        fail_fast: Whether to stop at the first run that fails. By default, a suite continues after
+            a failed run.
         report: Whether to write ``report.html``.
-        store: The score store. If None, the folder in ``$TACIT_STORE`` is used, or ``.tacit`` in
-            the current folder if the variable is not set.
+        store: The score store. If ``store`` is None, the folder in ``$TACIT_STORE`` is used, or
+            ``.tacit`` in the current folder if the variable is not set.
         progress: Whether to show progress on standard error.
         engine: Options of the scoring engine, such as ``engine``, ``address``, ``workers`` and
             ``threads``.
@@ -153,8 +154,8 @@ def suite(  # noqa: PLR0913 - all of a suite in one call
 
     Raises:
         RequestError: The suite does not name a folder, or an option is invalid.
-        DataError: The suite file or a data file is missing or malformed. The error message names
-            the line.
+        DataError: The suite file or a data file is missing or malformed. If a line is malformed,
+            the error message names the line.
         WorkError: A file cannot be written.
 
     Examples:
@@ -263,7 +264,7 @@ def build_kb(dump: str | Path, out: str | Path) -> Path:
         The path of the knowledge base that was built.
 
     Raises:
-        DataError: The dump is missing or malformed.
+        DataError: The ConceptNet file or the file of triples is missing or malformed.
         RequestError: ``out`` cannot be written.
 
     Examples:
@@ -295,16 +296,16 @@ def check(
             identify groups.
         ontology: A shipped ontology (``parts``, ``taxonomy``, ``time`` or ``space``), the path of a
             YAML file, or an ``Ontology``.
-        believed: ``p_true``, which counts a statement as believed if its value is above one half;
-            or the name of a Boolean column.
+        believed: The column from which the believed statements are read. For ``p_true``, statements
+            with a value above one half are believed; any other column must be Boolean.
         on_duplicate: What to do if several rows contain the same statement with different beliefs:
             ``error``, ``mean`` or ``first``.
         options: Options of ``tacit.coherence.check.check``: ``groups`` (the columns that identify a
             group), ``revision_cost`` and ``time_limit``.
 
     Warns:
-        UserWarning: A column identifies no group and is only copied to the results, or nearly
-            every group has a single row.
+        UserWarning: The beliefs have a column that identifies no group and is only copied to the
+            results, or nearly every group of beliefs has only one row.
 
     Raises:
         DataError: The beliefs are malformed, or contain the same statement twice.

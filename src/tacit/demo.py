@@ -1,4 +1,4 @@
-"""The demo: run all three probes on bundled data, to find planted gaps and errors."""
+"""The demo: run all three probes on bundled models with deliberate gaps and errors."""
 
 from __future__ import annotations
 
@@ -142,7 +142,7 @@ def _bundle() -> None:
 
 
 def summary_lines(found: Mapping[str, Run]) -> list[str]:
-    """Return one summary line per probe, and one line about the planted gaps and errors.
+    """Return one summary line per probe, and one line about the models' deliberate gaps and errors.
 
     Args:
         found: The causal demo model's runs, by the probe's name.
@@ -185,10 +185,10 @@ def _believed(beliefs: pl.DataFrame) -> set[tuple[str, ...]]:
 
 
 def _separations(found: Mapping[str, Run]) -> dict[str, float | None]:
-    """Return the AUROC that separates taught from withheld concepts, for each probe.
+    """Return each probe's AUROC for telling concepts in the training data from withheld concepts.
 
-    A concept's score is its accuracy in parts, its mean background score in consistency, and its
-    mean reciprocal rank in assumptions.
+    The score of a concept is its accuracy for the parts probe, its mean background score for the
+    consistency probe, and its mean reciprocal rank for the assumptions probe.
     """
     import polars as pl
 

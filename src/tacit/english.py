@@ -89,7 +89,7 @@ def number_of(n: int, one: str, many: str | None = None) -> str:
     Args:
         n: The count.
         one: The form for 1.
-        many: The form for any count other than 1; if None, ``one`` with an s.
+        many: The form for any count other than 1; if None, an s is added to ``one``.
     """
     return one if n == 1 else many or f"{one}s"
 

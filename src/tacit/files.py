@@ -60,7 +60,7 @@ def legible(name: str) -> str:
 
 
 def file_name(words: str) -> str:
-    """Convert words to a safe file name: letters, digits, dots, hyphens and underscores, no suffix.
+    """Convert words to a safe file name of letters, digits, dots, hyphens and underscores.
 
     Different words may be converted to the same file name. The file name is never empty, ``.``,
     ``..`` or a reserved device name, and contains no path separator or control character.

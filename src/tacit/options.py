@@ -27,8 +27,8 @@ class Option:
     """The declaration of an option, in addition to the field's name, type and default.
 
     Args:
-        help: One or two sentences. The default is added automatically, so the text should not
-            mention it.
+        help: One or two sentences. The help text should not mention the default value, which is
+            added automatically.
         flags: The names of the option on the command line; if empty, the name of the field is used.
         metavar: The placeholder for the option's value in help.
         least: The minimum of a number.
@@ -36,7 +36,8 @@ class Option:
         requested: Whether ``run.yaml`` includes the option, so that runs with different values
             count as different runs.
         data: A function that maps the option's value to digests of the data that the value names,
-            by file name. If None, the SHA-256 hash of each path's file is used.
+            by file name. If ``data`` is None and the value is a path, the SHA-256 hash of the file
+            is used.
         hidden: Whether help omits the option.
         check: A function that checks a value from the command line and returns it, before any other
             use of the value.

@@ -60,7 +60,8 @@ def check_outputs(
     Raises:
         DataError: A table's suffix is not a supported format, or a path is invalid.
         RequestError: An output file is a folder, a device, an input file or another output file,
-            also through links. An existing output file is of another kind, and ``force`` is false.
+            also through links. An existing, nonempty output file is not of the kind that the
+            command writes, and ``force`` is false.
     """
     read = {resolved(path) for path in inputs}
     written: set[Path] = set()

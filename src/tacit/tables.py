@@ -94,8 +94,8 @@ def write_tables(tables: Sequence[tuple[pl.DataFrame, Path]]) -> None:
     Raises:
         DataError: A suffix is not supported, or a TSV cell or column name contains a tab or a line
             break. No table is written.
-        WorkError: A file cannot be written. Tables earlier in the sequence have already been
-            written.
+        WorkError: A file cannot be written. All tables that precede the failed table have already
+            been written.
     """
     for frame, path in tables:
         if _suffix_of(path) == ".tsv":
@@ -237,11 +237,11 @@ def _json_lines(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
 
 
 class RepeatedKeyError(ValueError):
-    """A JSON object contains the same key twice, where Python silently uses the last value."""
+    """A JSON object contains the same key twice; Python would silently use the last value."""
 
 
 def once(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
-    """Return a JSON object without duplicate keys from its pairs; a hook for ``json.loads``.
+    """Convert key-value pairs to a JSON object, for ``json.loads``; duplicate keys are rejected.
 
     Raises:
         RepeatedKeyError: A key occurs twice.
@@ -283,7 +283,7 @@ def _read_jsonl(path: Path) -> pl.DataFrame:
 
 
 def _check_kinds(record: dict[str, Any], kinds: dict[str, str], path: Path, line: int) -> None:
-    """Raise if the type of a cell differs from earlier rows; ``kinds`` is updated in place."""
+    """Raise if a cell's type differs from its column's type in earlier rows; updates ``kinds``."""
     for name, cell in record.items():
         if cell is None:
             continue

@@ -41,8 +41,8 @@ class Assignment:
             assignment is proven optimal.
         optimal: For each group, whether the assignment is proven optimal.
         settled: Whether the tie rule compared all best assignments in every group.
-        statements: All true statements, including statements that are not in the beliefs, with the
-            columns g, s, r and o of `violations`.
+        statements: All true statements, including statements that are not in the beliefs. The
+            integer columns are g (group), s (subject), r (relation) and o (object).
     """
 
     row_true: Booleans
@@ -130,7 +130,7 @@ def _statements(
     families: tuple[Family, ...],
     ontology: Ontology,
 ) -> pl.DataFrame:
-    """Return all true statements in each relation of a class, in both directions if symmetric."""
+    """Return all true statements, including the inverse and symmetric forms of each statement."""
     _, places = compile_ontology(ontology)
     found = [pl.DataFrame(schema=dict.fromkeys(("g", "s", "r", "o"), pl.Int64))]
     for bucket, answer in zip(buckets, answers, strict=True):

@@ -86,9 +86,9 @@ def grouping_remarks(
 ) -> list[str]:
     """Return messages to the user about how the beliefs were grouped.
 
-    One message names the columns that are only copied to the results. Another message warns about
-    group columns that place nearly every row in a group of its own, because no constraint connects
-    rows of different groups.
+    One message names the columns that are only copied to the results. Another message warns if the
+    group columns put nearly every row in a group of its own. Because no constraint connects rows of
+    different groups, few constraints apply if most groups have only one row.
 
     Args:
         beliefs: The beliefs.
@@ -193,7 +193,7 @@ def merge_duplicates(
 
 
 def _warn_about_case(frame: pl.DataFrame, columns: list[str]) -> None:
-    """Warn about items of a group that differ only in case and so count as different items."""
+    """Warn about different items of a group whose names differ only in upper and lower case."""
     import polars as pl
 
     sides = [frame.select(*columns, item=pl.col(name).cast(pl.String)) for name in ITEMS]

@@ -84,8 +84,8 @@ class Check:
             constraint, because several constraints can conflict through a statement without a
             belief.
         revision_cost_at_least: A proven lower bound on the revision cost; None if not requested.
-        revision_cost_at_most: An upper bound on the revision cost: a number of changes that
-            suffices. None if not requested.
+        revision_cost_at_most: An upper bound on the revision cost: a number of changed beliefs that
+            is known to make all groups consistent. None if not requested.
 
     Examples:
         >>> import tacit
@@ -177,9 +177,10 @@ class Check:
         Returns:
             The group columns, the column ``constraint``, and the columns ``subject_1``,
             ``relation_1``, ``object_1``, ``p_true_1`` and ``believed_1`` of the first statement.
-            Each copied column of the beliefs is also included, with the suffix ``_1``. Columns of
-            the second statement have the suffix ``_2``, and columns of the third statement have the
-            suffix ``_3``. Only transitive constraints have a third statement.
+            Each column of the beliefs that is only copied to the results is also included, with the
+            suffix ``_1``. Columns of the second statement have the suffix ``_2``, and columns of
+            the third statement have the suffix ``_3``. Only transitive constraints have a third
+            statement.
         """
         return _violations(self._constraints, self._beliefs, self._coded, self._relations)
 
@@ -238,11 +239,13 @@ def check(
         beliefs: A table with the columns subject, relation, object, p_true (null if missing) and
             the group columns.
         ontology: The constraints.
-        believed: ``p_true``, which counts a statement as believed if its value is above one half;
-            or the name of a Boolean column (null if missing).
+        believed: The column from which the believed statements are read. For ``p_true``, statements
+            with a value above one half are believed; any other column must be Boolean (null if the
+            belief is missing).
         groups: The columns that identify a group, as in
             :func:`tacit.coherence.beliefs.group_columns`.
-        revision_cost: Whether to compute the smallest number of beliefs that must change.
+        revision_cost: Whether to compute the revision cost, which is the smallest number of beliefs
+            that must change to make all groups consistent.
         time_limit: Time limit in seconds for the revision cost. Revision costs that are not proven
             within the limit are reported as bounds. None for no limit.
 

@@ -44,10 +44,11 @@ class Family:
     Args:
         classes: The relation classes, in the order of the ontology file.
         implications: Implications as triples (a, b, turned) of two indices into ``classes`` and a
-            flag. For each triple, x a y implies x b y, or y b x if ``turned`` is true.
+            flag. For each triple, class a between items x and y implies class b between x and y, or
+            between y and x if ``turned`` is true.
         exclusions: Exclusions as triples (a, b, turned) of two indices into ``classes`` and a flag.
-            For each triple, x a y and x b y are never both true, or x a y and y b x if ``turned``
-            is true.
+            For each triple, class a between items x and y excludes class b between x and y, or
+            between y and x if ``turned`` is true.
     """
 
     classes: tuple[RelationClass, ...]
@@ -56,7 +57,7 @@ class Family:
 
     @property
     def transitive(self) -> bool:
-        """Whether any class is transitive, so that statements about different items interact."""
+        """Whether any relation class of the family is transitive."""
         return any(each.transitive for each in self.classes)
 
     @property
@@ -78,7 +79,7 @@ class Membership:
 
 @dataclass(frozen=True)
 class Clauses:
-    """The constraints on all statements about n items, where a statement is a row of ``variables``.
+    """The constraints on all statements about n items; each row of ``variables`` is a statement.
 
     Args:
         variables: The class and the two items (class, i, j) of each statement, shape (v, 3).
@@ -231,7 +232,7 @@ def _class_of(relation: Relation) -> RelationClass:
 def _representatives(
     relations: Mapping[str, Relation],
 ) -> tuple[dict[str, str], dict[str, bool]]:
-    """Return, for each relation, the first relation of its class and whether they are inverses."""
+    """Return the first relation of each relation's class, and whether the two are inverses."""
     first: dict[str, str] = {}
     turned: dict[str, bool] = {}
     for name, relation in relations.items():

@@ -1,4 +1,4 @@
-"""Enumeration of all assignments of a few items, to find the best one for each set of weights."""
+"""Search for the best truth values of the statements about a few items, by enumeration."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ MOST_WORLDS = 5000
 
 @dataclass(frozen=True)
 class Best:
-    """The best assignments chosen for a set of problems.
+    """The best assignment of truth values for each of several problems.
 
     Args:
         true: Whether each statement is true in the chosen assignment, shape (problems, statements).
@@ -39,10 +39,11 @@ class Best:
 
 @lru_cache(maxsize=64)
 def all_assignments(family: Family, n: int) -> Booleans | None:
-    """Return all consistent assignments of n items, shape (assignments, statements).
+    """Return all consistent assignments of truth values to the statements about n items.
 
     Returns:
-        The assignments in a fixed order; None if there are too many assignments to enumerate.
+        The assignments in a fixed order, shape (assignments, statements); None if there are too
+        many assignments to enumerate.
     """
     clauses = clauses_of(family, n)
     count = len(clauses.variables)
@@ -64,12 +65,12 @@ def best_assignments(
 ) -> Best:
     """Return the assignment with the largest total weight, for each set of weights.
 
-    Among equally good assignments, the function chooses the assignment with the fewest true
-    statements, and then the assignment with the smallest sum of tie-breaking numbers.
+    Among equally good assignments, the function prefers fewer true statements, and then a smaller
+    sum of tie-breaking numbers.
 
     Args:
         assignments: The result of `all_assignments`.
-        weights: One integer per statement, shape (problems, statements).
+        weights: One integer weight per statement, shape (problems, statements).
         ties: A function from a problem's row number to the tie-breaking numbers of the problem, one
             number per statement.
     """
@@ -89,7 +90,7 @@ def best_assignments(
 
 
 def _allowed(assignments: Booleans, clauses: Clauses, triples: Integers, last: int) -> Booleans:
-    """Return which partial assignments satisfy the constraints whose last statement is ``last``."""
+    """Return which assignments satisfy the constraints whose highest statement is ``last``."""
     keep = np.ones(len(assignments), dtype=bool)
     if last in clauses.never:
         keep &= ~assignments[:, last]

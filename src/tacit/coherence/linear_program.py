@@ -1,11 +1,12 @@
 """The linear program of the constraints on n items, with transitive constraints added on demand.
 
-Strict partial orders also satisfy an inequality that is not among the pairwise and transitive
-constraints. Let y(ij) mean "item i precedes item j". For a cycle of three items i, j and k, the
-inequality is y(ij) + y(jk) + y(ki) - y(ik) - y(kj) - y(ji) <= 1. The inequality is half the sum of
-three transitive constraints, with the limit rounded down. With this inequality, the linear program
-describes the strict partial orders of three items exactly. Transitive constraints alone also admit
-the value one half on each arc of the cycle.
+Strict partial orders also satisfy cycle inequalities, which are not among the pairwise and
+transitive constraints. Let y(ij) mean "item i precedes item j". For a cycle of three items i, j and
+k, the cycle inequality is y(ij) + y(jk) + y(ki) - y(ik) - y(kj) - y(ji) <= 1. The cycle inequality
+is half the sum of three transitive constraints, with all coefficients and the limit rounded down.
+With the cycle inequalities, the linear program describes the strict partial orders of three items
+exactly. Transitive constraints alone also admit the value one half on each arc of a cycle of three
+items.
 """
 
 from __future__ import annotations
@@ -41,13 +42,13 @@ class Rows:
     Args:
         family: The relations.
         n: Number of items.
-        total: Whether exactly one of any two reverse statements is true, which makes the assignment
-            an order of all items.
+        total: Whether exactly one of the statements "i precedes j" and "j precedes i" is true for
+            every pair of items, so that the assignment is an order of all items.
 
     Attributes:
         matrix: The coefficients of the rows added so far, shape (r, v).
         limits: The upper limit b of each row, shape (r,).
-        triples: Number of transitive constraints, whether added or not.
+        triples: Number of transitive constraints, including constraints without a row.
         complete: Whether rows for all transitive constraints have been added.
     """
 
@@ -75,10 +76,10 @@ class Rows:
         return len(self.clauses.variables)
 
     def before_branching(self, values: Floats) -> None:
-        """Add transitive constraints that ``values`` violates or nearly violates, up to a maximum.
+        """Add transitive constraints that ``values`` violates or nearly violates.
 
-        Branch and bound is faster with fewer rows, but each violated constraint that is missing
-        costs a restart.
+        At most ``_MOST_BRANCHED`` constraints are added. Branch and bound is faster with fewer
+        rows, but each violated constraint that is missing costs a restart.
         """
         if not self.complete:
             self.add(self.violated(values, _MOST_BRANCHED, least=-_NEARLY))
@@ -238,7 +239,7 @@ class Optimum:
         bound: Upper bound on the objective over all integer solutions.
         optimal: Whether the solution is proven optimal, or the region is proven to contain no
             solution.
-        relaxed: The solution of the linear program without integrality.
+        relaxed: The solution of the linear program, whose values need not be integers.
         reduced: The absolute values of the reduced costs of the linear program.
         relaxed_bound: The objective value of the linear program's solution.
         branched: Whether branch and bound was necessary, because the linear program's solution was
@@ -273,9 +274,9 @@ def best_solution(
         within: The region.
         deadline: The `time.monotonic` value at which to stop.
         start: A function that finds a good integer solution from the relaxed solution and its
-            bound; requires an unrestricted region. Branch and bound then searches for a different
-            solution of at least equal value, so that a single search proves both optimality and
-            uniqueness.
+            bound; requires an unrestricted region. If ``start`` is given, branch and bound searches
+            for a different solution of at least equal value, so that a single search proves both
+            optimality and uniqueness.
         branch: Whether to use branch and bound if the solution of the linear program is not
             integral.
     """
@@ -334,7 +335,7 @@ def best_solution(
 
 
 def other_than(assignment: Booleans, loose: Booleans) -> Region:
-    """Return the region of solutions that differ from an assignment in ``loose`` statements."""
+    """Return the region of solutions that equal an assignment except in ``loose`` statements."""
     whole = assignment.astype(np.float64)
     low, high = np.where(loose, 0.0, whole), np.where(loose, 1.0, whole)
     kept = np.where(loose, np.where(assignment, 1.0, -1.0), 0.0)

@@ -22,7 +22,7 @@ def greedy_assignment(rows: Rows, weights: Integers, likely: Floats, deadline: f
 
     Args:
         rows: The constraints.
-        weights: One integer per statement.
+        weights: One integer weight per statement.
         likely: A number per statement; statements with a larger number are tried first.
         deadline: The `time.monotonic` value at which to stop.
     """
@@ -34,11 +34,14 @@ def greedy_assignment(rows: Rows, weights: Integers, likely: Floats, deadline: f
 
 
 def bettered(rows: Rows, weights: Integers, assignment: Booleans, deadline: float) -> Booleans:
-    """Reassign the statements of each item greedily, until the total weight no longer increases.
+    """Improve an assignment item by item until the total weight no longer increases.
+
+    For each item in turn, the function removes all statements about the item, and then greedily
+    adds statements about the item that increase the total weight.
 
     Args:
         rows: The constraints.
-        weights: One integer per statement.
+        weights: One integer weight per statement.
         assignment: A consistent assignment.
         deadline: The `time.monotonic` value at which to stop.
     """
@@ -122,10 +125,11 @@ def search_assignment(program: Program, rows: Rows, likely: Floats, deadline: fl
 
 
 def search_order(program: Program, kicks: int | None, deadline: float) -> Booleans:
-    """Return an assignment of large weight for a family that is an order.
+    """Return an assignment of large weight for a program that orders items.
 
     Args:
-        program: The program to solve; its family must be an order.
+        program: The program to solve; its family must consist of one asymmetric, transitive
+            relation.
         kicks: Number of random perturbations; None to continue until the deadline.
         deadline: The `time.monotonic` value at which to stop.
     """

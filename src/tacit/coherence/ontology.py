@@ -220,7 +220,7 @@ class _Agreement:
     relations: Mapping[str, Relation]
 
     def check(self, relation: Relation) -> None:
-        """Check a relation's properties, also against the relations that it refers to.
+        """Check that a relation's properties agree with each other and with other relations.
 
         Raises:
             DataError: The relation refers to an unknown relation or to itself, or its properties

@@ -21,13 +21,13 @@ _WHOLE = 1 << 19
 
 
 def best_order(weights: Integers, ties: Integers) -> tuple[list[int], Booleans]:
-    """Return the order of items with the largest sum of weights over forward pairs.
+    """Return the item order with the largest total weight, summed over all pairs (i before j).
 
     Args:
         weights: Integer weight for item i before item j, not negative, shape (n, n).
         ties: Tie-breaking numbers from 0 to 4,095, shape (n, n). Among equally good orders, the
-            function chooses the order with the smallest sum of tie-breaking numbers over the
-            forward pairs of positive weight.
+            function chooses the order with the smallest sum of tie-breaking numbers over the pairs
+            (i before j) of positive weight.
 
     Returns:
         The items in order, and an array of shape (n, n) that marks the pairs of items whose
@@ -67,7 +67,7 @@ def _gains(weights: Integers) -> Integers:
 
 @lru_cache(maxsize=32)
 def _layers(n: int) -> list[tuple[Integers, Integers, Integers]]:
-    """Return, per set size, all sets of items, their members, and the sets without each member."""
+    """Return the item sets of each size, their members, and each set with one member removed."""
     sets = np.arange(1 << n, dtype=np.int64)
     member = ((sets[:, None] >> np.arange(n)) & 1).astype(bool)
     sizes = member.sum(axis=1)
@@ -146,7 +146,7 @@ def _kicked(order: Integers, random: np.random.Generator) -> Integers:
 
 
 def _improve_by_moves(lead: Integers, order: Integers, deadline: float) -> tuple[Integers, int]:
-    """Move single items while the weight increases; return the order and its net forward weight."""
+    """Move single items while the order improves; return the order and its gain over reversal."""
     n = len(order)
     forward = lead[np.ix_(order, order)]
     behind = np.tri(n, k=-1, dtype=bool)
@@ -178,8 +178,8 @@ def search_partial_orders(weights: Integers, kicks: int | None, deadline: float)
         deadline: The `time.monotonic` value at which to stop with the best order found.
 
     Returns:
-        Whether item i precedes item j, transitively closed, shape (n, n); reproducible unless the
-        deadline is reached.
+        Whether item i precedes item j, directly or through other items, shape (n, n); reproducible
+        unless the deadline is reached.
     """
     n = len(weights)
     random = np.random.default_rng(0)
@@ -230,7 +230,7 @@ def _reinsert(weights: Integers, order: Booleans, item: int) -> bool:
 
 
 def _best_position(into: Integers, out: Integers, order: Booleans) -> tuple[Booleans, Booleans]:
-    """Return which items to put before and after an item for the largest weight, by minimum cut.
+    """Return the items to put before and after an item to maximize the weight, by minimum cut.
 
     Args:
         into: The weight of each other item before the inserted item, shape (m,).

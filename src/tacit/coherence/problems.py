@@ -1,10 +1,10 @@
 """Decomposition of the repair of beliefs into independent problems.
 
 Statements that are equivalent through inverse or symmetric relations share one variable. For each
-group and family of relations, items are split into connected components. A statement links its two
-items if the statement's weight is positive or, except in orders without negative weights, 0. The
-decomposition does not change the optimum, because a best assignment needs no true statements except
-statements of positive weight and their consequences.
+group and family of relations, items are split into connected components. A statement of positive
+weight links its two items. A statement of weight 0 also links its two items, except in orders
+without negative weights. The decomposition does not change the optimum, because a best assignment
+needs no true statements except statements of positive weight and their consequences.
 """
 
 from __future__ import annotations
@@ -169,7 +169,7 @@ def tie_numbers(family: Family, items: Sequence[str]) -> Integers:
 
 
 def orders_at_no_loss(variables: Variables, families: Sequence[Family]) -> Booleans:
-    """Return which variables belong to an order whose weights in the group are not negative."""
+    """Return, for each variable, whether it belongs to an order without negative weights."""
     order = np.array([family.order for family in families])[variables.family]
     keys = variables.group * len(families) + variables.family
     against = np.zeros(int(keys.max(initial=-1)) + 1, dtype=bool)

@@ -46,7 +46,7 @@ class Program:
     Args:
         family: The relations.
         n: Number of items.
-        weights: One integer per statement, shape (v,).
+        weights: One integer weight per statement, shape (v,).
         ties: Tie-breaking numbers of the statements, from 0 to 4,095, shape (v,).
         total: Whether the assignment must be an order of all items.
         break_ties: Whether to search for other best assignments and apply the tie rule.
@@ -172,7 +172,7 @@ def _search(
 def _unopposed(
     program: Program, rows: Rows, weights: Floats, assignment: Booleans, deadline: float
 ) -> Solution:
-    """Return the smallest best assignment of a program whose positive weights do not conflict."""
+    """Solve a program whose statements of positive weight can all be true together."""
     value = float(program.weights @ assignment)
     free: Booleans = np.zeros(rows.count, dtype=bool)
     settled = True
@@ -204,11 +204,11 @@ class _Face:
         self.deadline = deadline
 
     def alone(self, assignment: Booleans, candidates: Booleans) -> bool:
-        """Return whether assignments that differ in a candidate statement all have smaller weights.
+        """Return whether every change of candidate statements lowers the total weight.
 
-        The objective is still the total weight, because this objective lets branch and bound
-        discard most of its nodes. A lower limit on the total weight, as in `explore`, would take
-        about twice as long.
+        The search maximizes the total weight, because this objective lets branch and bound discard
+        most of its nodes. A search with a lower limit on the total weight, as in `explore`, would
+        take about twice as long.
         """
         found = best_solution(
             self.weights, self.rows, other_than(assignment, candidates), self.deadline

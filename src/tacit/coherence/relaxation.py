@@ -93,12 +93,12 @@ def relaxed_bound(program: Program, deadline: float) -> float:
 
 
 def pairwise_bound(program: Program) -> float:
-    """Return an upper bound: the sum of positive weights (in an order, only one per item pair)."""
+    """Return the sum of the weights of the statements that `_pairwise` selects; an upper bound."""
     return float(program.weights @ _pairwise(program))
 
 
 def _pairwise(program: Program) -> Booleans:
-    """Select statements of positive weight; in an order, only the heavier direction per pair."""
+    """Select the statements of positive weight; in an order, only the heavier one per item pair."""
     true = program.weights > 0
     if program.family.order:
         index = clauses_of(program.family, program.n).index[0]
@@ -116,7 +116,8 @@ class Dual:
 
     Args:
         x: The primal variables.
-        multipliers: The dual variables, one per row, for gains divided by their scale.
+        multipliers: The dual variables, one per row, of the relaxation whose gains are divided by a
+            scale.
         bound: The best upper bound so far on the objective value of all solutions.
     """
 

@@ -1,17 +1,19 @@
 """Weighted MaxSAT repair: the best consistent assignment (Gu et al. 2023, section 5.2).
 
-If several assignments are equally good, repair chooses one by the tie rule below. Unless time runs
-out, the choice depends only on the words of the statements. The order of the rows, the hash seed
-and the number of processes have no effect.
+If several assignments are equally good, repair chooses one of them by a fixed tie rule. Unless time
+runs out, the choice among equally good assignments depends only on the words of the statements. The
+order of the rows, the hash seed and the number of processes do not affect the choice.
 
 1. A statement is true only if its weight is positive, or if other true statements imply it.
-2. An order is a family of one asymmetric, transitive relation. For an order without negative
-   weights, repair chooses the best order of the items with the smallest sum of tie-breaking numbers
-   over its forward statements of positive weight. In the chosen order, only the forward statements
-   of positive weight and their consequences are true.
-3. For all other families, repair chooses the best assignment with the fewest true statements. Among
-   assignments with equally few true statements, repair chooses the assignment with the smallest sum
-   of tie-breaking numbers.
+2. An order is a family of one asymmetric, transitive relation. If a family is an order without
+   negative weights, repair chooses the best order of the items. Among equally good orders, repair
+   chooses the order with the smallest sum of tie-breaking numbers over the statements that agree
+   with the order and have positive weight. For an order without negative
+   weights, a statement is true only if it agrees with the chosen order and has positive weight, or
+   if other true statements imply it.
+3. If a family is not an order or has negative weights, repair chooses the best assignment with the
+   fewest true statements. Among assignments with equally few true statements, repair chooses the
+   assignment with the smallest sum of tie-breaking numbers.
 
 Assignments are equally good if the sums of their weights are equal. Weights are rounded to
 millionths, or to integers for the objective ``paper``. The tie-breaking number of a statement is
@@ -65,10 +67,11 @@ def check_objective(objective: str) -> None:
 
 
 def weights_of(p_true: Floats, objective: str) -> Floats:
-    """Return the weight of each statement; positive weights favor true, negative weights false.
+    """Return the weight of each statement: positive if it should be true, negative if false.
 
     Args:
-        p_true: The beliefs, with nan for missing beliefs, which have weight 0.
+        p_true: The probability p_true of each statement; nan for a missing belief, whose weight is
+            0.
         objective: ``paper``, ``log-odds`` (weights in nats) or ``margin``.
     """
     p = np.where(np.isnan(p_true), 0.5, p_true)
@@ -115,8 +118,8 @@ class Repaired:
         free: Number of statements that only the tie rule decided, because another assignment of
             equal value has the opposite truth value.
         settled: Whether ``free`` is complete. ``free`` can be incomplete, and the tie rule can have
-            compared fewer assignments, for two reasons: time ran out, or assignments differ by less
-            than the solver's tolerance (a few millionths of a weight).
+            missed some of the best assignments, for two reasons: time ran out, or assignments
+            differ by less than the solver's tolerance (a few millionths of a weight).
         missing: Number of rows without p_true.
         inferred: Number of rows without p_true whose statement is true in the assignment.
         unasked: Number of combinations of a relation and an ordered pair of different items of a
@@ -163,7 +166,7 @@ class Repaired:
         )
 
     def _repr_html_(self) -> str:
-        """Return a summary and the beliefs, before and after repair, as HTML for a notebook."""
+        """Return a summary of the repair and the table of beliefs as HTML for a notebook."""
         return f"<p>{self!r}</p>{self.beliefs._repr_html_()}"
 
     def to_json(self) -> dict[str, Any]:

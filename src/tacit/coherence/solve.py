@@ -65,8 +65,8 @@ def solve(
         effort: The time limit and the number of processes.
 
     Returns:
-        The answers for each bucket. The answers do not depend on the number of processes unless
-        time runs out.
+        The answers for each bucket. The chosen assignments do not depend on the number of processes
+        unless time runs out.
 
     Raises:
         WorkError: A worker process died.
@@ -127,7 +127,7 @@ def solve_one(
 
 
 def _least(solution: Solution, program: Program) -> Solution:
-    """Keep only the forward statements of positive weight and their consequences in a solution."""
+    """Keep only the true statements of positive weight and their consequences in a solution."""
     index = clauses_of(program.family, program.n).index
     weights = np.where(index >= 0, program.weights[index], 0)[0]
     forward = (index[0] >= 0) & solution.true[index[0]] & (weights > 0)
@@ -148,7 +148,7 @@ def _blank(bucket: Bucket) -> Answers:
 def _solve_listed(
     bucket: Bucket, family: Family, items: Sequence[str], answer: Answers
 ) -> Booleans:
-    """Solve problems with enumerable assignments; return whether each is solved, shape (p,)."""
+    """Solve problems by enumeration if possible; return which problems are solved, (p,)."""
     n = bucket.items.shape[1]
     assignments = all_assignments(family, n)
     if assignments is None:
@@ -198,7 +198,7 @@ def _closed(arcs: Booleans, index: Integers) -> Booleans:
 
 
 def _listed(pairs: Booleans, index: Integers) -> Booleans:
-    """Convert a matrix of item pairs, shape (n, n), to the statements of an order, shape (v,)."""
+    """Convert a matrix of item pairs, shape (n, n), to truth values of statements, shape (v,)."""
     statements = np.zeros(index.max() + 1, dtype=bool)
     statements[index[0][index[0] >= 0]] = pairs[index[0] >= 0]
     return statements
@@ -258,7 +258,7 @@ def _short_solutions(programs: list[Program], deadline: float) -> dict[int, Solu
 
 
 def _quick_solutions(programs: list[Program], deadline: float) -> dict[int, Solution]:
-    """Return fallback solutions of long programs whose workers may stop before they report."""
+    """Solve long programs approximately, in case a worker is stopped before it reports."""
     long = [number for number, program in enumerate(programs) if _seconds(program) > 1]
     found = {}
     for done, number in enumerate(long):

@@ -32,8 +32,9 @@ def applicable(
             (subject), r (relation, as an index in the ontology) and o (object).
         ontology: The constraints.
         disbelieved: The statements known to be disbelieved, as the integer columns g, s, r and o.
-            The truth values of statements in neither table are unknown. If ``disbelieved`` is None,
-            every statement that is not believed counts as disbelieved.
+            The truth value of a statement is unknown if the statement is in neither ``believed``
+            nor ``disbelieved``. If ``disbelieved`` is None, every statement that is not believed
+            counts as disbelieved.
 
     Returns:
         One row per constraint, with the columns kind, g, s1, r1, o1, s2, r2, o2, s3, r3, o3 and
@@ -83,7 +84,7 @@ class _Decided:
         return cls(believed, pl.concat([truth, false]), closed=False)
 
     def having(self, ontology: Ontology, flag: str) -> pl.DataFrame:
-        """Return believed statements on two different items, in relations with a property."""
+        """Return believed statements about different items in relations with a given property."""
         relations = [
             number for number, each in enumerate(ontology.relations.values()) if getattr(each, flag)
         ]
@@ -91,7 +92,7 @@ class _Decided:
         return self.believed.filter(pl.col("r").is_in(relations), pl.col("s") != pl.col("o"))
 
     def other(self, frame: pl.DataFrame, of: tuple[str, str, str]) -> pl.DataFrame:
-        """Add the column ``other``: the truth value of the statement whose parts are in ``of``.
+        """Add the column ``other``: the truth value of the statement that ``of`` identifies.
 
         The column ``other`` is null if the truth value of the statement is unknown.
         """

@@ -56,7 +56,8 @@ class Worker:
 
     Args:
         process: The process.
-        solutions: The solutions by index of the program; the reader thread adds them.
+        solutions: The latest solution of each program, by the program's index; the reader thread
+            adds solutions.
         reader: The thread that reads solutions from the worker process.
     """
 

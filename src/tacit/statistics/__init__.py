@@ -2,10 +2,11 @@
 
 `intervals` resamples clusters. `ranking` computes average precision and AUROC, `permutation`
 computes the chance level of average precision, and `studentised` computes p-values and intervals of
-ranking metrics. `prediction` computes all of these statistics for one predictor, and adjusts
-p-values for multiple tests. `conditional` estimates the difference P(right | marked) - P(right)
-with an interval. `agreement` computes the agreement of two raters, and `scale` fits slopes of a
-metric over model size.
+ranking metrics. `prediction` computes average precision, AUROC, the chance level, p-values and
+intervals for one predictor, and adjusts p-values for multiple tests. `conditional` estimates the
+difference between the share of correct rows among marked items and among all items, with an
+interval. `agreement` computes the agreement of two raters, and `scale` fits slopes of a metric over
+model size.
 """
 
 from tacit.statistics.intervals import (

@@ -72,7 +72,7 @@ class Bin:
     """The rows whose probabilities lie in one bin.
 
     Args:
-        low: The lower end of the bin, which is not part of the bin unless it is 0.
+        low: The lower end of the bin, which belongs to the bin only if the bin starts at 0.
         high: The upper end of the bin, which is part of the bin.
         rows: The indexes of the rows.
         predicted: The mean probability.

@@ -1,12 +1,12 @@
-"""P(right | marked) - P(right) over items, with an interval from studentised permutations.
+"""Difference in correctness between marked items and all items: P(right | marked) - P(right).
 
 An item, such as a background fact, is linked to rows, such as anchor questions, and each row is
 correct or incorrect. The value of an item is the share of its linked rows that are correct. Each
 item counts once.
 
 1. The gain P(right | marked) - P(right) is converted to the log odds ratio between marked and
-   unmarked items. The log odds ratio is unbounded, and a log odds ratio of 0 means that marks and
-   values are independent.
+   unmarked items. The log odds ratio is unbounded, and a log odds ratio of 0 means that an item's
+   value does not depend on its mark.
 2. The standard error of the log odds ratio is a jackknife estimate. The jackknife leaves out the
    links of one cluster at a time, and the squared changes of the log odds ratio are summed over
    clusters.
@@ -15,14 +15,16 @@ item counts once.
    permutations do not reject, as in `studentised`.
 4. Both ends of the interval are converted back to gains, with the share of marked items and the
    mean value held fixed.
-5. The share of marked items is also an estimate, and the gain is nearly proportional to the share
-   of unmarked items. An end of the interval that has the same sign as the gain is therefore moved
-   away from the gain on a logarithmic scale. The new distance from the gain combines the old
-   distance and the error of the share in quadrature. No end changes its sign.
+5. The share of marked items is estimated from the data, and the gain is nearly proportional to the
+   share of unmarked items. If an end of the interval has the same sign as the gain, the end is
+   moved away from the gain on a logarithmic scale, to allow for the sampling error of the share of
+   marked items. The distance of the moved end from the gain combines two terms in quadrature: the
+   distance before the move, and the sampling error of the share of marked items. No end changes its
+   sign.
 
 There is no interval if the share of correct rows is 0 or 1 among the marked or the unmarked items,
-because the log odds ratio is then infinite. There is also no interval if there are few marked or
-few unmarked items, because their standard error cannot be estimated.
+because the log odds ratio is then infinite. There is no interval if there are few marked or few
+unmarked items, because the standard error cannot be estimated from few items.
 """
 
 from __future__ import annotations
@@ -190,7 +192,7 @@ class _Table:
         return _widened(low, gain, from_share), _widened(high, gain, from_share)
 
     def _share_moves(self, log_odds: float, mean: float, level: float) -> float:
-        """Return the half-width of log(gain)'s interval that the error of the share causes."""
+        """Return how much the error of the share of marked items widens log(gain)'s interval."""
         items = np.stack([self.marked, np.ones(len(self.marked))], axis=1)
         counts: Floats = self.weights @ items
         (value,), moved = _log_odds(counts[:, :1], counts[:, 1:])
@@ -246,7 +248,8 @@ def _log_odds(right: Floats, weights: Floats) -> tuple[Floats, Floats]:
 def _gain(log_odds: float, share: float, mean: float) -> float:
     """Compute the gain P(right | marked) - P(right) from a log odds ratio.
 
-    The probability x that an item is marked and right solves x(1 - share - mean + x) = odds (share
+    The probability x that an item is marked and right is a solution of the quadratic equation
+    x·(1-share-mean+x) = odds·(share-x)·(mean-x).
     - x)(mean - x).
     """
     odds = float(np.exp(log_odds))
@@ -258,7 +261,7 @@ def _gain(log_odds: float, share: float, mean: float) -> float:
 
 
 def _widened(end: float, gain: float, from_share: float) -> float:
-    """Return an end of the gain's interval, moved outwards by the error of the share."""
+    """Widen an interval at one end, to allow for the error of the share of marked items."""
     if end * gain <= 0:
         return end
     distance = float(np.log(end / gain))

@@ -4,18 +4,18 @@ Statements about the same thing are not independent, so the bootstrap resamples 
 and keeps all rows of a cluster together. The confidence interval of a statistic is computed in
 three steps.
 
-1. The rows are summed by cluster. Clusters whose denominators are all 0 are dropped.
+1. The values of the rows are summed by cluster. Clusters whose denominators are all 0 are dropped.
 2. Each resample draws clusters with replacement, as many as the data contain, and computes the
    statistic from the sums of the drawn clusters.
 3. The ends of the interval are percentiles of the resampled statistics, with linear interpolation.
    Resamples in which the statistic is undefined are ignored.
 
 A ratio of sums has no interval if it has fewer than ``FEWEST_CLUSTERS`` clusters, because so few
-clusters do not show how much clusters vary. A statistic that has the same value in all resamples
-also has no interval, for example a statistic that is 1 in every cluster.
+clusters do not show how much clusters vary. A statistic that has the same value in all resamples,
+for example a statistic that is 1 in every cluster, has no interval.
 
 The random draws depend only on the seed and the number of clusters. Statistics over the same
-clusters therefore use the same resamples, so that differences between statistics are paired.
+clusters use the same resamples, so that differences between statistics are paired.
 """
 
 from __future__ import annotations
@@ -102,8 +102,8 @@ class Bootstrap:
         """Return a bootstrap for the differences between all pairs of models.
 
         The smallest possible p-value is 2/(resamples + 1), and Holm's correction multiplies
-        p-values by up to the number of pairs. The bootstrap therefore uses more resamples if there
-        are many models.
+        p-values by up to the number of pairs. To allow small p-values after Holm's correction, the
+        bootstrap uses more resamples if there are many models.
         """
         return cls(max(cls.resamples, _RESAMPLES_PER_PAIR * models * (models - 1) // 2))
 
@@ -131,7 +131,7 @@ class Bootstrap:
         *,
         all_defined: bool = False,
     ) -> Estimate:
-        """Estimate the mean of several ratios of sums (a macro average), without undefined ratios.
+        """Estimate the mean of several ratios of sums (a macro average), ignoring undefined ratios.
 
         Args:
             clusters: The cluster of each row, shape (rows,).

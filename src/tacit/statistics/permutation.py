@@ -43,10 +43,11 @@ def chance_levels(right: ArrayLike, rows: Floats) -> Floats:
     """Compute the mean of average precision over all permutations of the labels, from counts.
 
     Let P of n rows be correct, and p = P/n. Let threshold j have g rows, of which H are correct,
-    and let N rows be at or above threshold j, of which T are correct. Average precision (AP) is
-    then the sum of H·T/(N·P) over the thresholds j. T is hypergeometric, with E[T²] =
-    N·p·(1-p)·(n-N)/(n-1) + N²·p². Given T, the mean of H is g·T/N, so that E[H·T] = g/N·E[T²]. The
-    sum over all thresholds is E[AP] = p + (1-p)·(Σ g/N - 1)/(n-1).
+    and let N rows be at or above threshold j, of which T are correct. Average precision (AP) is the
+    sum of H·T/(N·P) over the thresholds j. The number T of correct rows at or above threshold j is
+    hypergeometric, with E[T²] = N·p·(1-p)·(n-N)/(n-1) + N²·p². Given T, the expected number H of
+    correct rows at threshold j is g·T/N, so that E[H·T] = g/N·E[T²]. The sum over all thresholds is
+    the expected average precision, E[AP] = p + (1-p)·(Σ g/N - 1)/(n-1).
 
     Args:
         right: Number of correct rows in each sample, shape (...).

@@ -1,6 +1,6 @@
 """Evaluation of a score as a predictor of which rows are correct.
 
-Average precision rises with the share of correct rows. Average precision is therefore reported
+Average precision rises with the share of correct rows. Each evaluation reports average precision
 together with its chance level, the lift above chance, AUROC, a p-value, and the smallest lift that
 the given number of rows can detect. If the lift has no interval, `Prediction.no_interval` contains
 the reason.
@@ -91,9 +91,9 @@ def smallest_lift(
     """Estimate the smallest lift that the given number of rows can detect.
 
     The function simulates samples with the same number of correct rows, in which the odds of a
-    correct row rise with the rank of the score as exp(b·rank/rows). The result is the mean lift at
-    the smallest b for which a share ``power`` of the samples has a one-sided permutation p-value of
-    at most ``level``. Clusters are ignored.
+    correct row rise with the rank of the score as exp(b·rank/rows). The result is the mean lift for
+    the smallest slope b at which a share ``power`` of the samples has a one-sided permutation
+    p-value of at most ``level``. Clusters are ignored.
 
     Args:
         right: Number of correct rows; for a planned accuracy, the accuracy times the number of
@@ -179,12 +179,12 @@ class Prediction:
             interval that includes 0 and is wider than 1, the distance from chance to a perfect
             ranking, is omitted.
         auroc: The area under the receiver operating characteristic; without a value if all or no
-            rows are correct. If there are too few rows or clusters for an interval of the lift, the
-            area also has no interval.
+            rows are correct. AUROC has no interval if there are too few rows or too few clusters
+            for an interval of the lift.
         p_value: One-sided p-value of the lift, from the same permutations as the interval. The
             p-value is None if all or no rows are correct, or if there is only one cluster.
-        smallest: The lift that would be significant at 5 % in 80 of 100 samples of this size; None
-            if no lift would be significant.
+        smallest: The smallest lift that would be significant at 5 % in 80 of 100 samples with the
+            same number of rows; None if no lift would be significant.
         no_interval: The reason why the lift has no interval, as a constant of this module; None if
             the lift has an interval.
     """

@@ -2,8 +2,9 @@
 
 All rows with the same score share a threshold. A ranking is determined by two counts per threshold,
 in descending order of score: the number of rows and the number of correct rows. Functions with a
-plural name accept these counts for many samples at once. Two scores are tied if they are equal as
-floating-point numbers, so scores that are mathematically equal must be computed in the same way.
+plural name accept the counts per threshold of many samples at once. Two scores are tied if they are
+equal as floating-point numbers, so scores that are mathematically equal must be computed in the
+same way.
 """
 
 from __future__ import annotations
@@ -72,8 +73,8 @@ def average_precisions(right: Floats, rows: Floats) -> Floats:
 def least_average_precision(right: int, rows: int) -> float:
     """Compute the lowest possible average precision, with all correct rows ranked last.
 
-    The i-th correct row from the top then has the precision i/(rows - right + i) (Boyd et al.
-    2012).
+    With all correct rows ranked last, the i-th correct row from the top has the precision
+    i/(rows-right+i) (Boyd et al. 2012).
 
     Args:
         right: Number of correct rows; at least 1.

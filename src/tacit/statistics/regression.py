@@ -37,14 +37,14 @@ class OddsRatio:
     Args:
         n: Number of rows.
         ratio: The factor by which the odds of a correct row change if the predictor rises by 1. The
-            interval is Wald's, from cluster-robust standard errors. The value is None if the ratio
-            is undefined.
-        log_error: The cluster-robust standard error of the logarithm of the ratio.
-        p_value: The two-sided p-value against a ratio of 1.
-        undefined: The reason why the ratio is undefined, as a constant of this module; None if the
-            ratio is defined.
-        influence: The influence of each cluster on the logarithm of the ratio, in sorted order of
-            the clusters. The influences are scaled so that the root of their summed squares is
+            confidence interval of the odds ratio is Wald's, from cluster-robust standard errors.
+            The value is None if the odds ratio is undefined.
+        log_error: The cluster-robust standard error of the logarithm of the odds ratio.
+        p_value: The two-sided p-value against an odds ratio of 1.
+        undefined: The reason why the odds ratio is undefined, as a constant of this module; None if
+            the odds ratio is defined.
+        influence: The influence of each cluster on the logarithm of the odds ratio, in sorted order
+            of the clusters. The influences are scaled so that the root of their summed squares is
             ``log_error``.
     """
 
@@ -57,7 +57,7 @@ class OddsRatio:
 
     @property
     def logarithm(self) -> float | None:
-        """The natural logarithm of the ratio; None if the ratio is undefined."""
+        """The natural logarithm of the odds ratio; None if the odds ratio is undefined."""
         return None if self.ratio.value is None else float(np.log(self.ratio.value))
 
 

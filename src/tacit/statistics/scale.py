@@ -1,9 +1,9 @@
 """How a metric changes with model size: the slope, and Page's trend test.
 
 The slope belongs to a least-squares line of the metric over log10 of the number of parameters, with
-one point per model. The interval is computed from resampled clusters of questions, with the same
-resamples for all models. The interval therefore shows how much the slope depends on the questions,
-but not how much the slope depends on the choice of models.
+one point per model. The interval of the slope is computed from resampled clusters of questions,
+with the same resamples for all models. The interval shows how much the slope depends on the
+questions, but not how much the slope depends on the choice of models.
 """
 
 from __future__ import annotations
@@ -40,7 +40,8 @@ class Trend:
 
     Args:
         statistic: Page's L: the sum over models of the model's number, counted from the smallest,
-            times the sum of the model's ranks within blocks. None if no test is possible.
+            times the sum of the model's ranks within blocks. The statistic is None if no test is
+            possible.
         p_value: The one-sided p-value against no trend.
         blocks: The number of blocks in which the metric is defined for all models.
         reason: The reason why no test is possible; None if the test was run.

@@ -7,11 +7,12 @@ The p-value and the interval are also based on permutations within strata, stude
 `studentised` (METHODS section 4, "Number-of-facts confound").
 
 The metric is log(1 - chance) - log(1 - AP), where AP is average precision. The standard error of
-the metric is an infinitesimal jackknife estimate. A row affects AP and the share of correct rows in
-its stratum, and the shares determine chance. Chance is approximated by the average precision that
-results if each label is replaced by the share of its stratum. The influences of rows are summed
-over clusters, and a cluster may contain rows of several strata. The permutations keep the labels of
-a cluster together within each stratum.
+the metric is an infinitesimal jackknife estimate. The chance level depends on the share of correct
+rows in each stratum, so a row affects both average precision and the chance level. For the standard
+error, the chance level is approximated by the average precision that results if each label is
+replaced by the share of correct rows in its stratum. The influences of rows are summed over
+clusters, and a cluster may contain rows of several strata. The permutations keep the labels of a
+cluster together within each stratum.
 """
 
 from __future__ import annotations
@@ -218,10 +219,10 @@ class _Rows:
 
     @cached_property
     def _of_chance(self) -> tuple[Floats, Floats]:
-        """The influence of a row on chance, as a constant plus a factor times the row's label.
+        """The influence of a row on the chance level: a constant plus a factor times its label.
 
-        Chance is approximated by the average precision of soft labels, which are the shares of
-        correct rows in the strata.
+        The chance level is approximated by the average precision of soft labels, which are the
+        shares of correct rows in the strata.
         """
         soft = self._share[self.stratum]
         here = np.bincount(self._level, soft)
@@ -341,7 +342,7 @@ def chance_within_strata(right: Floats, rows: Floats) -> Floats:
 
 
 def _by_stratum(values: Floats, factors: Floats) -> Floats:
-    """Sum values, (..., thresholds, strata), times factors, (..., strata), over strata."""
+    """Multiply values (..., thresholds, strata) by one factor per stratum; sum over strata."""
     sums: Floats = np.einsum("...ts,...s->...t", values, factors)
     return sums
 

@@ -128,9 +128,9 @@ class Sample:
 
         Returns:
             The p-value; None if there are fewer than two clusters, because a single cluster does
-            not show how much clusters vary. A perfect ranking is infinite on the scale and has no
-            standard error. The p-value of a perfect ranking is the share of permutations that also
-            rank perfectly.
+            not show how much clusters vary. A perfect ranking has an infinite value on the metric's
+            scale, and no standard error. The p-value of a perfect ranking is the share of
+            permutations that also rank perfectly.
         """
         if self.clusters.shape[0] < _FEWEST_CLUSTERS:
             return None
