@@ -20,12 +20,13 @@ _BEGINNING = """\
 
 # Get the data
 
-Tacit reads the published data sets on this page. Download each data set yourself, under its own
-licence. `tacit show sources` lists the data sets, and `tacit show sources NAME` describes a single
-data set. You can also use your own files, in the layouts that the linked reference pages describe.
+This page lists the published data sets that Tacit reads. Download each data set yourself, under
+its own licence. `tacit show sources` lists the data sets, and `tacit show sources NAME` describes a
+single data set. You can also use your own files, in the layouts that the linked reference pages
+describe.
 
-To check a downloaded file, compare the output of `sha256sum FILE` with the table. Sizes, checksums
-and licences that could not be verified are marked as unknown.
+To check a downloaded file, compare the output of `sha256sum FILE` with the checksum in the table of
+the data set. Sizes, checksums and licences that could not be verified are marked as unknown.
 """
 
 
