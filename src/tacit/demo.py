@@ -169,11 +169,12 @@ def _planted(found: Mapping[str, Run]) -> str:
     )
     apart = _separations(found)
     return (
-        f"Planted: the AUROC of taught over {len(made.withheld)} withheld words is "
-        f"{apart['consistency']:.2f} in background, {apart['assumptions']:.2f} in retrieval and "
-        f"{apart['parts']:.2f} in parts; {wrong} of {several(len(made.wrong), 'fact')} taught "
-        "incorrectly are answered incorrectly; "
-        f"{both} of {len(made.contradictions)} contradictions are found."
+        f"Planted errors: {several(len(made.withheld), 'word')} were left out of the training "
+        "data, and the probes tell the other words from these words with an AUROC of "
+        f"{apart['parts']:.2f} (parts), {apart['consistency']:.2f} (consistency) and "
+        f"{apart['assumptions']:.2f} (assumptions). Of {several(len(made.wrong), 'fact')} taught "
+        f"incorrectly, {wrong} are answered incorrectly; of {len(made.contradictions)} taught "
+        f"contradictions, {both} are found."
     )
 
 

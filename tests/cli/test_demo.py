@@ -60,7 +60,7 @@ def test_the_demo_runs_all_probes_and_ends_with_five_lines(
         "Parts",
         "Consistency",
         "Assumptions",
-        "Planted",
+        "Planted errors",
         "Report",
     ]
     assert "the AUROC of taught over 15 withheld words is" in lines[3]
