@@ -63,7 +63,7 @@ def test_the_demo_runs_all_probes_and_ends_with_five_lines(
         "Planted errors",
         "Report",
     ]
-    assert "the AUROC of taught over 15 withheld words is" in lines[3]
+    assert "15 words were left out of the training data" in lines[3]
     assert not opened
     assert lines[4] == "Report: here/report.html"
     assert (workplace / "here" / "report.html").is_file()
