@@ -39,7 +39,7 @@ _CAUSATIVES = frozenset({"make", "makes", "let", "lets", "help", "helps", "have"
 def worded(alternative: str, feature: str) -> str | None:
     """Return an alternative, such as "a keyboard", as a predicate, such as "has a keyboard".
 
-    An alternative without a verb receives the feature's verb, "does" or "is".
+    A verb is added to an alternative that has none: "does", "is", or the verb of the feature.
 
     Returns:
         The predicate; None if no predicate can be formed.
@@ -62,9 +62,10 @@ def corrected(said: str, feature: str) -> str | None:
 
     An alternative is ungrammatical in two cases. In the first case, the alternative uses "be" as a
     finite verb ("you be sick"), and the feature does not. In the second case, the alternative and
-    the feature have the same words, and only the alternative contains a wrong form. Wrong forms are
-    a missing apostrophe ("queens head"), a singular noun that needs an article or a plural ending
-    ("has antler", "has long tail"), and a base form after a preposition ("used for cut").
+    the feature consist of the same words, possibly in different forms, and only the alternative
+    contains a wrong form. Wrong forms are a missing apostrophe ("queens head"), a singular noun
+    that needs an article or a plural ending ("has antler", "has long tail"), and a base form after
+    a preposition ("used for cut").
 
     Args:
         said: The predicate of the alternative.
@@ -93,7 +94,7 @@ def _is_bare(text: str) -> bool:
 
 
 def _completed(words: list[str], feature: list[str]) -> str | None:
-    """Add a verb to an alternative: the verb of its feature, "does" or "is"."""
+    """Add a verb to an alternative: "does", "is", or the verb of the alternative's feature."""
     if not words or not feature or predicate(" ".join(feature)) is None:
         return None
     verb, first = feature[0].lower(), words[0].lower()
@@ -122,7 +123,7 @@ def _lead(feature: list[str]) -> int:
 
 
 def _with_article(words: list[str], rest: list[str], verb: str) -> list[str]:
-    """Add an article to "handle" if the feature has an article, as in "has a grip"."""
+    """Add an article if the feature has one: for "has a grip", "handle" becomes "a handle"."""
     if not rest or rest[0].lower() not in {"a", "an"} or words[0].lower() in _DETERMINERS:
         return words
     last = words[-1].lower()
@@ -143,7 +144,7 @@ def _has_infinite_be(said: str) -> bool:
 
 
 def _faults(said: str, rival: str) -> int:
-    """Count the word forms that are wrong in a text but right in a rival text of the same words."""
+    """Count the word forms that are wrong in a text but right in another text of the same words."""
     own, other = _bare_words(said), _bare_words(rival)
     if len(own) != len(other):
         return 0

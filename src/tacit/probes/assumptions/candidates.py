@@ -1,4 +1,4 @@
-"""Candidate sets of rankings and their chance levels.
+"""Sets of candidate words that are ranked, and the chance levels of the rankings.
 
 A reciprocal rank of 0.2 among 34 words means less than a reciprocal rank of 0.1 among 1,876 words.
 Every rank-based figure is therefore reported with the number of candidates and the chance level.
@@ -52,7 +52,10 @@ def chance_precision(responses: int, candidates: int) -> float:
 
 
 def chance_of(candidates: pl.Series) -> pl.Series:
-    """Return the expected reciprocal rank for each number of candidates; null for null or 0."""
+    """Return the expected reciprocal rank for each number of candidates.
+
+    The expected reciprocal rank is null if the number is null or 0.
+    """
     import polars as pl
 
     found = [chance_mrr(n) if n else None for n in candidates]
@@ -66,8 +69,8 @@ def chance_precisions(elicitation: pl.DataFrame) -> pl.DataFrame:
         elicitation: The input table of ``elicitation_measures.precisions``.
 
     Returns:
-        Columns relation, preface, over, concept, ``candidates`` and ``chance`` (null if no response
-        has a rank).
+        The columns ``relation``, ``preface``, ``over``, ``concept``, ``candidates`` and ``chance``
+        (null if no response has a rank).
     """
     import polars as pl
 
@@ -87,8 +90,9 @@ def with_chance(by_relation: pl.DataFrame, elicitation: pl.DataFrame) -> pl.Data
         elicitation: The elicitation table from which ``by_relation`` was computed.
 
     Returns:
-        ``by_relation`` with the columns ``candidates`` (the largest number of candidates of a
-        prompt) and ``chance_map`` (the mean chance level of the prompts with a ranked response).
+        ``by_relation`` with the additional columns ``candidates`` (the largest number of candidates
+        that a prompt has) and ``chance_map`` (the mean chance level of the prompts with a ranked
+        response).
     """
     import polars as pl
 
@@ -115,7 +119,7 @@ def candidate_sets(
         elicited: The elicitation prompts, paired with their rankings.
 
     Returns:
-        Columns ``part`` (``retrieval`` or ``elicitation``), ``of`` (the wording of retrieval
+        The columns ``part`` (``retrieval`` or ``elicitation``), ``of`` (the wording of retrieval
         prompts; ``vocabulary`` or ``sensible`` for elicitation), ``relation`` (null for retrieval),
         ``words`` (the number of candidates), ``missing`` (the largest number of candidates that the
         model cannot write) and ``digest`` (SHA-256 of the candidates).

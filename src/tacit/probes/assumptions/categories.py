@@ -1,8 +1,8 @@
 """Number of concepts that share a property, by category (Weir et al. 2020, "Properties Grouped").
 
 In the paper, the average perceptual property occurs in nearly twice as many concepts as the average
-non-perceptual property (6 against 3). A perceptual property is therefore the weaker clue to a
-concept.
+non-perceptual property (6 against 3). A perceptual property is therefore a weaker clue to a concept
+than a non-perceptual property.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def by_category(norms: Norms) -> pl.DataFrame:
             under two categories is counted in each category.
 
     Returns:
-        Columns ``category`` (the categories by name, followed by the pooled ``perceptual`` and
+        The columns ``category`` (the categories by name, followed by the pooled ``perceptual`` and
         ``non-perceptual``), ``properties`` (the number of distinct features),
         ``concepts_per_property`` (the mean number of concepts per feature) and ``usable`` (the
         number of concepts with at least one property of the category). The table is empty if the
@@ -61,7 +61,7 @@ def counts(norms: Norms) -> pl.DataFrame:
     """Count the concepts with at least n properties of a category, for n from 1 to 10 (Figure 3a).
 
     Returns:
-        Columns ``category`` (as in ``by_category``), ``n`` and ``concepts`` (the number of
+        The columns ``category`` (as in ``by_category``), ``n`` and ``concepts`` (the number of
         concepts).
     """
     import polars as pl

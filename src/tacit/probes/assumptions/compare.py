@@ -76,20 +76,21 @@ def compare(found: Mapping[str, Findings], bootstrap: Bootstrap | None = None) -
             default.
 
     Returns:
-        The columns of ``tacit.findings.compare.COMPARISON``, and the optional columns that follow.
-        ``n`` is the number of concepts measured for both models. ``part`` is ``retrieval`` or
-        ``elicitation``. ``measure`` is ``mrr``, ``probability`` or ``renormalised`` for retrieval,
-        and ``map vocabulary``, ``map sensible`` or ``spearman`` for elicitation. ``relation`` is
-        null for retrieval. ``properties`` (the number of stated properties), ``first_wording`` and
-        ``second_wording`` are null for elicitation. ``same_question`` is false if the two wordings
-        ask different questions. ``first_candidates`` and ``second_candidates`` are the largest
-        numbers of words that the models ranked. ``first_chance`` and ``second_chance`` are the mean
-        chance levels of the two models. ``note`` says that the wordings ask different questions,
-        that fewer candidates than a model's own were ranked, or why there is no difference.
-        ``printed`` is true for elicitation, and for retrieval with 1, 4 and 10 properties. The
-        columns of candidates and chance levels are null for ``probability`` and ``spearman``, which
-        are not computed over candidates. Figures are null if no concept was measured for both
-        models.
+        The columns of ``tacit.findings.compare.COMPARISON``, and the optional columns described
+        below. ``n`` is the number of concepts measured for both models. ``part`` is ``retrieval``
+        or ``elicitation``. ``measure`` is ``mrr``, ``probability`` or ``renormalised`` for
+        retrieval, and ``map vocabulary``, ``map sensible`` or ``spearman`` for elicitation.
+        ``relation`` is null for retrieval. ``properties`` (the number of stated properties),
+        ``first_wording`` and ``second_wording`` are null for elicitation. ``same_question`` is
+        false if the two wordings ask different questions. ``first_candidates`` and
+        ``second_candidates`` are the largest numbers of words that the models ranked.
+        ``first_chance`` and ``second_chance`` are the mean chance levels of the two models.
+        ``note`` contains caveats, or the reason why there is no difference. The possible caveats
+        are that the wordings ask different questions, and that ranks were recomputed among fewer
+        candidates than a model originally ranked. ``printed`` is true for elicitation, and for
+        retrieval with 1, 4 and 10 properties. The columns of candidates and chance levels are null
+        for ``probability`` and ``spearman``, which are not computed over candidates. Figures are
+        null if no concept was measured for both models.
     """
     import polars as pl
 
@@ -311,7 +312,7 @@ def _elicitation(one: Findings, other: Findings, bootstrap: Bootstrap) -> Iterat
 
 
 def _elicited(findings: Findings) -> dict[str, pl.DataFrame]:
-    """Return the value, candidates and chance level of each prompt with the preface, by measure."""
+    """For each measure, return values, candidates and chance levels of prompts with the preface."""
     import polars as pl
 
     elicitation = findings.tables[ELICITATION]

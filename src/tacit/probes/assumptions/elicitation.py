@@ -57,7 +57,8 @@ class Phrasing:
     Args:
         preface: Whether the prompt starts with "Everyone knows that"; False for the paper's
             ablation.
-        wording: ``sentence``, or ``blank-last``, which has no full stop after the blank.
+        wording: The wording: ``sentence``, or ``blank-last``, which has no full stop after the
+            blank.
         any_article: Whether "is an animal" also completes "is a ___".
 
     Raises:
@@ -105,8 +106,8 @@ class Elicitation:
         steps: The concepts that each filter removed.
         without: For each relation, the number of concepts that passed the filters but have no
             one-word response.
-        notes: How often each decision that ``tacit.probes.assumptions.responses.NOTES`` lists was
-            made.
+        notes: The number of times that each decision in
+            ``tacit.probes.assumptions.responses.NOTES`` was made.
     """
 
     prompts: tuple[ElicitationPrompt, ...]
@@ -236,8 +237,8 @@ class Eliciting:
         asked: The prompts and people's responses. The key True selects prompts that start with
             "Everyone knows that".
         own: The model's whole words, which form the candidate set ``vocabulary``.
-        shared: The words that all compared models share. People's completions among these words
-            form the candidate set ``sensible``.
+        shared: The words that all compared models share. The candidate set ``sensible`` contains
+            people's completions of a relation, limited to the shared words.
         top: The number of best candidates to store for each prompt.
     """
 
@@ -248,7 +249,7 @@ class Eliciting:
 
     @cached_property
     def items(self) -> Sequence[Item]:
-        """Every prompt paired with each non-empty candidate set, by preface, then by relation."""
+        """Each prompt with each non-empty candidate set, sorted by preface, then by relation."""
         return [
             Item(preface, over, prompt)
             for preface, elicitation in self.asked.items()
@@ -268,7 +269,7 @@ class Eliciting:
 
     @cached_property
     def _sensible(self) -> Mapping[str, Vocabulary]:
-        """For each relation, people's completions for any concept that are words of all models."""
+        """For each relation, people's completions for any concept, limited to the shared words."""
         any_way = next(iter(self.asked.values()), None)
         if any_way is None:
             return {}

@@ -29,19 +29,20 @@ def precisions(elicitation: pl.DataFrame) -> pl.DataFrame:
     """Compute the average precision of each prompt over all its candidates.
 
     The rank of a response is the number of candidates that are at least as probable as the
-    response. Responses with the same rank therefore share a threshold of the average precision. The
-    average precision of a prompt is a sum over the distinct ranks r of its responses. The term of
-    each rank r is (responses with rank at most r) / r, times the share of the responses with rank
-    r.
+    response. Tied responses share a rank, so they count at the same threshold of the average
+    precision. The average precision of a prompt is a sum over the distinct ranks r of its
+    responses. The term of each rank r is (responses with rank at most r) / r, times the share of
+    the responses with rank r.
 
     Args:
-        elicitation: Columns relation, preface, over, concept, spelling, rank and candidates. Ranks
-            must not count the other spellings of a response, which are neither right nor wrong.
+        elicitation: The columns ``relation``, ``preface``, ``over``, ``concept``, ``spelling``,
+            ``rank`` and ``candidates``. The rank of a response must ignore its other spellings,
+            which count neither as correct nor as incorrect.
 
     Returns:
-        Columns relation, preface, over, concept, ``responses`` (the number of responses with a
-        rank), ``absent``, ``missing``, ``candidates`` and ``value`` (the average precision; null if
-        no response has a rank).
+        The columns ``relation``, ``preface``, ``over``, ``concept``, ``responses`` (the number of
+        responses with a rank), ``absent``, ``missing``, ``candidates`` and ``value`` (the average
+        precision; null if no response has a rank).
     """
     import polars as pl
 
@@ -65,13 +66,13 @@ def correlations(elicitation: pl.DataFrame) -> pl.DataFrame:
     """Compute Spearman's rho between production frequency and log-probability for each prompt.
 
     Args:
-        elicitation: Columns relation, preface, over, concept, frequency, rank and logprob. Only
-            rows whose ``over`` is ``vocabulary`` are used.
+        elicitation: The columns ``relation``, ``preface``, ``over``, ``concept``, ``frequency``,
+            ``rank`` and ``logprob``. Only rows whose ``over`` is ``vocabulary`` are used.
 
     Returns:
-        Columns relation, preface, concept, ``too_few`` (fewer than 3 ranked responses),
-        ``constant`` (all frequencies or all log-probabilities are tied) and ``value`` (rho; null if
-        ``too_few`` or ``constant``).
+        The columns ``relation``, ``preface``, ``concept``, ``too_few`` (fewer than 3 ranked
+        responses), ``constant`` (all frequencies or all log-probabilities are tied) and ``value``
+        (rho; null if ``too_few`` or ``constant``).
     """
     import polars as pl
 
@@ -108,9 +109,10 @@ def by_relation(elicitation: pl.DataFrame, bootstrap: Bootstrap) -> pl.DataFrame
         bootstrap: The bootstrap over concepts, for the intervals.
 
     Returns:
-        Columns relation, preface, over, ``prompts`` (the number of prompts with a ranked response),
-        ``absent`` and ``missing`` (numbers of responses), ``without`` (the number of prompts that
-        are left out because no response has a rank), ``map``, ``map_low`` and ``map_high``.
+        The columns ``relation``, ``preface``, ``over``, ``prompts`` (the number of prompts with a
+        ranked response), ``absent`` and ``missing`` (numbers of responses), ``without`` (the number
+        of prompts that are left out because no response has a rank), ``map``, ``map_low`` and
+        ``map_high``.
     """
     import polars as pl
 
@@ -136,9 +138,9 @@ def agreement(elicitation: pl.DataFrame, bootstrap: Bootstrap) -> pl.DataFrame:
         bootstrap: The bootstrap over concepts, for the intervals.
 
     Returns:
-        Columns relation, preface, ``prompts``, ``used`` (the number of prompts with a rho),
-        ``too_few`` and ``constant`` (the numbers of prompts left out), ``spearman`` (the mean rho
-        of the used prompts), ``spearman_low`` and ``spearman_high``.
+        The columns ``relation``, ``preface``, ``prompts``, ``used`` (the number of prompts with a
+        rho), ``too_few`` and ``constant`` (the numbers of prompts left out), ``spearman`` (the mean
+        rho of the used prompts), ``spearman_low`` and ``spearman_high``.
     """
     import polars as pl
 
@@ -160,12 +162,12 @@ def ablation(elicitation: pl.DataFrame, bootstrap: Bootstrap) -> pl.DataFrame:
     The means with and without the preface are over the prompts for which both values are defined.
 
     Args:
-        elicitation: The input table of ``precisions`` and ``correlations``.
+        elicitation: The table that ``precisions`` and ``correlations`` take as input.
         bootstrap: The bootstrap over concepts, for the intervals.
 
     Returns:
-        Columns relation (only relations asked with and without the preface), ``measure`` (``map
-        vocabulary``, ``map sensible`` or ``spearman``), ``prompts`` (the number of pairs),
+        The columns ``relation`` (only relations asked with and without the preface), ``measure``
+        (``map vocabulary``, ``map sensible`` or ``spearman``), ``prompts`` (the number of pairs),
         ``with_preface``, ``without_preface``, ``difference`` (``without_preface`` minus
         ``with_preface``), ``low`` and ``high``.
     """

@@ -104,8 +104,8 @@ def chosen(table: pl.DataFrame) -> tuple[list[str], str]:
     """Choose the concepts to show: the paper's bear, if available, and typical concepts.
 
     Args:
-        table: The table ``retrieval`` of all models in the main order, with the label of each row
-            in ``of``.
+        table: The table ``retrieval`` of all models, restricted to the main order of properties.
+            The label of each row is in the column ``of``.
 
     Returns:
         The concepts, and a text that describes the choice. Typical concepts are at fixed

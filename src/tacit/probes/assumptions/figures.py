@@ -317,7 +317,7 @@ FIGURES: Mapping[str, FigureSpec] = {
 
 
 def _ranked(shown: Shown) -> pl.DataFrame | None:
-    """Return the retrieval measures that are defined, with the label of each row in ``of``.
+    """Return the defined retrieval measures, with the label of each row in the column ``of``.
 
     The probability of a whole sentence is set to null, because only the probability among the
     candidates is shown.
@@ -347,7 +347,10 @@ def _curves(
     told: Sequence[Series],
     colours: Palette,
 ) -> Curves:
-    """Return a measure's curves over the number of properties; ``whole`` sets the axis range."""
+    """Return a measure's curves over the number of properties.
+
+    The table ``whole`` determines the range of the vertical axis.
+    """
     import polars as pl
 
     column = declared.RETRIEVAL_BY_NUMBER.column(measure)

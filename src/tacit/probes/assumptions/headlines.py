@@ -245,7 +245,7 @@ def _beside(people: pl.DataFrame, model: pl.DataFrame) -> pl.DataFrame:
 
 
 def _examples(people: pl.DataFrame) -> Iterator[dict[str, Any]]:
-    """Yield the rows of the paper's two examples, or of the first prompts with their relations."""
+    """Yield the paper's two examples, with a relation's first prompt in place of a missing one."""
     prefaced = people.filter(preface=True, over="vocabulary")
     table = people.filter(over="vocabulary") if prefaced.is_empty() else prefaced
     for concept, relation in _EXAMPLES:

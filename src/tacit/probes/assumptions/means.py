@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 class Paired(NamedTuple):
-    """The means of paired first and second measurements, and the difference of the means.
+    """Means of two paired measurements, and the difference of the means.
 
     Args:
         pairs: The number of rows with both measurements.
@@ -20,7 +20,8 @@ class Paired(NamedTuple):
         difference: The second mean minus the first mean; None without pairs.
         low: The lower end of the difference's interval; None for fewer than two concepts.
         high: The upper end of the difference's interval; None for fewer than two concepts.
-        p_value: The two-sided p-value of no difference; None for fewer than two concepts.
+        p_value: The two-sided p-value for the hypothesis of no difference; None for fewer than two
+            concepts.
     """
 
     pairs: int

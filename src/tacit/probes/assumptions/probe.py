@@ -64,11 +64,11 @@ class Choices:
         words: The words of the vocabulary file; None for other vocabularies.
         causal: The wording of retrieval for causal models: ``blank-last``, ``sentence`` or
             ``both``.
-        articles: ``fixed`` or ``candidate``, as for ``Filters``; ``candidate`` requires the
-            vocabulary ``concepts``.
+        articles: The articles, ``fixed`` or ``candidate``, as described in ``Filters``;
+            ``candidate`` requires the vocabulary ``concepts``.
         orders: The orders of properties: ``all``, or ``main`` for only the order of Figure 2.
-        concepts: The preset of concepts, as for ``Filters``.
-        responses: The preset of responses, as for ``ResponsePreset``.
+        concepts: The preset of concepts: ``paper``, ``tagged`` or ``all``.
+        responses: The preset of responses, one of the values of ``ResponsePreset``.
         least: The minimum number of usable properties of a concept.
         limits: The limits on properties, which are applied before the filters of concepts.
         corrections: User-supplied wordings.
@@ -509,7 +509,7 @@ class AssumptionsProbe:
 
 
 def _means(tables: Mapping[str, pl.DataFrame]) -> dict[str, list[dict[str, Any]]]:
-    """Return the main rows of the tables of means, for a run's manifest."""
+    """Return means for a run's manifest: retrieval in the main order, and elicitation."""
     import polars as pl
 
     main = tables["retrieval_by_number"].filter(pl.col("category").is_null(), order=MAIN)

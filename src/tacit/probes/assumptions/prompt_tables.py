@@ -30,8 +30,8 @@ def left_out_of(worded: WordedNorms) -> pl.DataFrame:
     """List the properties that no prompt can state, the most frequently named first.
 
     Returns:
-        Columns concept, feature, ``pf`` (production frequency) and ``reason``, with ties in the
-        order of the file.
+        The columns ``concept``, ``feature``, ``pf`` (production frequency) and ``reason``, with
+        ties in the order of the file.
     """
     import polars as pl
 

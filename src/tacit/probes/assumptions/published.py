@@ -1,9 +1,9 @@
 """Comparison of a run with the values that Weir et al. (2020) print.
 
-The user names one of the paper's four models, and the run's figures are compared with the values of
-this model. Figures that do not depend on a model are compared with the paper's values even if no
-model is named. No difference is computed for ranks over candidates that differ from the paper's
-candidates.
+If the user names one of the paper's four models, the run's figures are compared with the values
+that the paper prints for this model. Figures that do not depend on a model are compared with the
+paper's values even if no model is named. No difference is computed for ranks over candidates that
+differ from the paper's candidates.
 """
 
 from __future__ import annotations
@@ -51,20 +51,22 @@ def published_table(
     """Compare a run with the values that the paper prints.
 
     Args:
-        tables: The run's tables by name. Only the tables that ``TABLES`` names are read, and any of
-            these may be absent.
+        tables: The run's tables by name. Only tables named in ``TABLES`` are read, and any of these
+            tables may be absent.
         model: The paper's model, one of ``MODELS``, with which the run's model is compared. If
             ``model`` is None, the values of all four models are listed without a difference.
         summary: The run's summary, which states the size of the norms and the elicitation method.
 
     Returns:
-        Columns table, row, column, ours (null if the run has no such figure), published, low and
-        high (the ends of a printed range), difference, candidates, chance, note and elicitation.
-        The difference is null for a model's value if ``model`` is None, for a mean over the paper's
-        models, and for ranks over candidates other than the paper's. For rank-based figures,
-        candidates is the number of words that the run ranks, and chance is their chance level. The
-        note is a caveat, or the reason why there is no difference. The column elicitation is the
-        run's elicitation method; null if the summary does not state the method.
+        The columns ``table``, ``row``, ``column``, ``ours`` (null if the run has no such figure),
+        ``published``, ``low`` and ``high`` (the ends of a printed range), ``difference``,
+        ``candidates``, ``chance``, ``note`` and ``elicitation``. The difference is null for a
+        model's value if ``model`` is None, for a mean over the paper's models, and for ranks over
+        candidates other than the paper's candidates. For rank-based figures, ``candidates`` is the
+        number of words that the run ranks, and ``chance`` is the chance level of these ranks. The
+        column ``note`` contains a caveat, or the reason why there is no difference. The column
+        ``elicitation`` is the run's elicitation method; null if the summary does not state the
+        method.
 
     Raises:
         RequestError: ``model`` is not a model of the paper.
@@ -89,7 +91,7 @@ def published_table(
 
 
 def _named(cell: PrintedValue, model: str | None) -> PrintedValue:
-    """Append the name of the cell's model to the column name, except for the compared model."""
+    """Append the model of a printed value to its column name, unless that model is compared."""
     if cell.model in {None, model}:
         return cell
     of = _SHOWN.get(str(cell.model), cell.model)
@@ -150,7 +152,7 @@ class _Ranks:
 
 
 def _unlike_own(count: int, model: str | None) -> str | None:
-    """Return why a run's number of words does not fit a paper model's words; None if it fits."""
+    """Return why a run's word count does not match a model of the paper; None if it matches."""
     least, most = published(PAPER)["candidates"]["shared"][0], _own_words(model)
     if most is None or least <= count <= most:
         return None

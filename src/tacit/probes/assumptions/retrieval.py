@@ -44,7 +44,7 @@ class Order(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class ByFrequency:
-    """An order of properties by production frequency, with ties in the order of the file.
+    """An order of properties by increasing or decreasing production frequency.
 
     In the decreasing order, tied properties are in the order of the file. The increasing order is
     the exact reverse of the decreasing order, so the two orders differ even if all frequencies are
@@ -74,7 +74,7 @@ class ByFrequency:
         return f"{self.selection}-{self.direction}"
 
     def arrange(self, concept: str, properties: Sequence[Worded], most: int) -> list[Worded]:  # noqa: ARG002 - an order may depend on the concept
-        """Return the selected properties in this order; see ``Order``."""
+        """Select and sort the properties of a concept by production frequency; see ``Order``."""
         falling = sorted(properties, key=lambda one: -one.property.frequency)
         chosen = falling[:most] if self.selection == "top" else falling[::-1][:most][::-1]
         return chosen if self.direction == "decreasing" else chosen[::-1]
@@ -109,7 +109,7 @@ class Shuffled:
         return f"random-{self.number}-{self.permutation}"
 
     def arrange(self, concept: str, properties: Sequence[Worded], most: int) -> list[Worded]:
-        """Return the selected properties in this order; see ``Order``."""
+        """Select properties at random, and sort the selection at random; see ``Order``."""
         drawn = _shuffled((self.seed, concept, self.number), properties)[:most]
         return _shuffled((self.seed, concept, self.number, self.permutation), drawn)
 
@@ -138,9 +138,9 @@ class RetrievalPrompt:
 
     Args:
         concept: The concept, as the norms name it.
-        word: The concept's word, which identifies it among the candidates.
+        word: The concept's word, which identifies the concept among the candidates.
         n: The number of properties that the text states.
-        text: The text, whose blank is for a word or for an article and a word.
+        text: The text, whose blank takes a word, or an article and a word.
         answer: The correct filler of the blank: "bear", or "An owl" if the blank includes the
             article.
     """
@@ -157,10 +157,10 @@ class Asking:
     """The settings that determine how properties become prompts.
 
     Args:
-        wording: ``sentence`` ("A ___ has fur.") or ``blank-last`` ("Something that has fur is
-            called a ___").
-        articles: ``fixed`` or ``candidate``, as for ``Filters``. With ``candidate``, the blank
-            includes the article, which is scored together with the word.
+        wording: The wording: ``sentence`` ("A ___ has fur.") or ``blank-last`` ("Something that has
+            fur is called a ___").
+        articles: The articles, ``fixed`` or ``candidate``, as described in ``Filters``. With
+            ``candidate``, the blank includes the article, which is scored together with the word.
         order: The selection and order of properties.
         category: The category of properties to use; None for all categories.
         most: The maximum number of properties.
@@ -202,9 +202,10 @@ def retrieval_prompts(
 ) -> list[RetrievalPrompt]:
     """Return the prompts with 1, 2, … properties of each concept, in the order of the concepts.
 
-    A concept has one prompt for each number of properties, up to ``asking.most`` or to the number
-    of properties that it has (in the category). Only concepts with at least k properties count at k
-    properties (Figure 3a).
+    A concept has one prompt for each number of properties. The maximum number is ``asking.most``,
+    or the concept's number of properties (in ``asking.category``, if set) if that number is
+    smaller. The figures for k properties therefore include only concepts with at least k properties
+    (Figure 3a).
     """
     asking = asking or Asking()
     return [prompt for concept in concepts for prompt in _of_concept(concept, asking)]
@@ -270,7 +271,7 @@ class Retrieval:
         concepts: The concepts that the prompts ask for.
         vocabulary: The candidates, which include the concepts' words.
         wording: ``sentence`` or ``blank-last``.
-        articles: ``fixed`` or ``candidate``, as for ``Asking``.
+        articles: The articles, ``fixed`` or ``candidate``, as described in ``Asking``.
         orders: The orders of properties. Prompts that are restricted to a category use only the
             first order.
         sentences: Whether the model scores whole sentences, each with a candidate in the blank.
@@ -294,7 +295,7 @@ class Retrieval:
 
     @cached_property
     def items(self) -> Sequence[Item]:
-        """All prompts, by order and category, then by concept and number of properties."""
+        """All prompts, sorted by order and category, then by concept and number of properties."""
         categories = [
             category
             for category in CATEGORIES
@@ -369,12 +370,13 @@ class Retrieval:
             yield Prompt(item.prompt.text, tuple(self._answers.values()))
 
     def _sentence_prompts(self) -> Iterator[Prompt]:
-        """Yield one prompt for the candidates, and one per candidate for the text that follows.
+        """Yield a prompt for the candidates, and one per candidate for the rest of the sentence.
 
-        With the fixed article, candidates are scored after "A", and the text that follows is scored
-        after "A" and the candidate. With candidate articles, whole sentences are scored after the
-        BOS token. The candidates are scored alone only to obtain their numbers of tokens. All
-        phrases of one candidate share the preceding text, which the model computes only once.
+        With the fixed article, candidates are scored after "A", and the rest of the sentence is
+        scored after "A" and the candidate. With candidate articles, whole sentences are scored
+        after the BOS token. With candidate articles, the scores of the candidates without the rest
+        of the sentence are needed only for their numbers of tokens. All phrases that follow a
+        candidate share the preceding text, which the model computes only once.
         """
         phrases = tuple(dict.fromkeys(self._phrase(item.prompt) for item in self.items))
         answers = tuple(self._answers.values())

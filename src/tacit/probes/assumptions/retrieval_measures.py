@@ -1,4 +1,4 @@
-"""Measures of concept retrieval (Weir et al. 2020, Figures 2, 3a and 3b) and of favoured words.
+"""Measures of concept retrieval (Weir et al. 2020, Figures 2, 3a and 3b) and of favourite words.
 
 A concept that the model cannot write has no rank. A concept without a rank is counted as missing
 and left out of means.
@@ -53,14 +53,14 @@ def by_concept(retrieval: pl.DataFrame) -> pl.DataFrame:
     concept counts once.
 
     Args:
-        retrieval: Columns wording, order, category, concept, n, rank, logprob, renormalised and
-            candidates.
+        retrieval: The columns ``wording``, ``order``, ``category``, ``concept``, ``n``, ``rank``,
+            ``logprob``, ``renormalised`` and ``candidates``.
 
     Returns:
-        Columns wording, order, category, n, concept, ``mrr`` (1/rank), ``probability`` (of the full
-        softmax), ``renormalised`` (the probability among the candidates), ``first`` (1 for rank 1,
-        else 0) and ``candidates`` (the number of ranked candidates). The measures are null if the
-        concept has no rank.
+        The columns ``wording``, ``order``, ``category``, ``n``, ``concept``, ``mrr`` (1/rank),
+        ``probability`` (of the full softmax), ``renormalised`` (the probability among the
+        candidates), ``first`` (1 for rank 1, else 0) and ``candidates`` (the number of ranked
+        candidates). The measures are null if the concept has no rank.
     """
     import polars as pl
 
@@ -83,21 +83,21 @@ def by_concept(retrieval: pl.DataFrame) -> pl.DataFrame:
 def by_number(retrieval: pl.DataFrame, bootstrap: Bootstrap) -> pl.DataFrame:
     """Compute the mean of each measure by the number of properties that the prompt states.
 
-    A concept counts at n properties if it has a prompt that states n properties.
+    The mean for n properties is over the concepts that have a prompt with n properties.
 
     Args:
         retrieval: The input table of ``by_concept``.
         bootstrap: The bootstrap over concepts, for the intervals.
 
     Returns:
-        Columns wording, order, category (null for all categories), n, ``concepts`` (the number of
-        concepts with a rank), ``missing`` (the number of concepts without a rank), ``candidates``
-        (the largest number of ranked candidates), ``chance_mrr``, and the means ``mrr``,
-        ``probability``, ``renormalised`` and ``first``, each with ``_low`` and ``_high``. Values in
-        the order ``random`` are first averaged over a concept's random draws, then over concepts.
-        The column ``chance_mrr`` is the mean reciprocal rank of uniformly random ranks among the
-        candidates. Groups are in the order of the input, and each group is sorted by n. Means are
-        null if no concept has a rank.
+        The columns ``wording``, ``order``, ``category`` (null for all categories), ``n``,
+        ``concepts`` (the number of concepts with a rank), ``missing`` (the number of concepts
+        without a rank), ``candidates`` (the largest number of ranked candidates), ``chance_mrr``,
+        and the means ``mrr``, ``probability``, ``renormalised`` and ``first``, each with ``_low``
+        and ``_high``. Values in the order ``random`` are first averaged over a concept's random
+        draws, then over concepts. The column ``chance_mrr`` is the mean reciprocal rank of
+        uniformly random ranks among the candidates. Groups are in the order of the input, and each
+        group is sorted by n. Means are null if no concept has a rank.
     """
     import polars as pl
 
@@ -128,20 +128,22 @@ def favoured(elicitation: pl.DataFrame, top: pl.DataFrame) -> pl.DataFrame:
     """Count how often a model ranks each word of the vocabulary first or among the first five.
 
     Args:
-        elicitation: Columns relation, preface, concept, word and spelling of people's responses.
-        top: Columns relation, preface, over, concept, place, word and logprob of the best
-            candidates.
+        elicitation: The columns ``relation``, ``preface``, ``concept``, ``word`` and ``spelling``
+            of people's responses.
+        top: The columns ``relation``, ``preface``, ``over``, ``concept``, ``place``, ``word`` and
+            ``logprob`` of the best candidates.
 
     Returns:
-        Columns relation, preface, word, ``prompts``, ``first``, ``share``, ``right``, ``in_top5``,
-        ``probability`` and ``stored``, for the words among the first five candidates of a prompt.
-        ``prompts`` is the number of prompts with the relation and preface. ``first`` counts the
-        prompts in which the word ranks first, and ``share`` is ``first`` / ``prompts``. ``right``
-        counts the prompts in which the word ranks first and is a response of people. ``in_top5``
-        counts the prompts in which the word is among the first five candidates. ``probability`` is
-        the mean over the ``stored`` prompts whose stored candidates include the word; the mean over
-        all prompts is lower. Within a relation and preface, rows are sorted by decreasing
-        ``first``, with ties by word.
+        The columns ``relation``, ``preface``, ``word``, ``prompts``, ``first``, ``share``,
+        ``right``, ``in_top5``, ``probability`` and ``stored``. Each row is a word that is among the
+        first five candidates of a prompt. ``prompts`` is the number of prompts with the relation
+        and preface. ``first`` counts the prompts in which the word ranks first, and ``share`` is
+        ``first`` / ``prompts``. ``right`` counts the prompts in which the word ranks first and is a
+        response of people. ``in_top5`` counts the prompts in which the word is among the first five
+        candidates. ``stored`` counts the prompts whose stored candidates include the word, and
+        ``probability`` is the mean over these prompts. The mean probability over all prompts is
+        lower unless the word is stored for every prompt. Within a relation and preface, rows are
+        sorted by decreasing ``first``, with ties by word.
     """
     import polars as pl
 

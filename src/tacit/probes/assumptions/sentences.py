@@ -29,7 +29,10 @@ _DESCRIBED = {
 
 
 def by_wording(table: pl.DataFrame) -> pl.DataFrame:
-    """Add ``of``, the model's name, followed by the wording if the table has several wordings."""
+    """Add the column ``of`` with the model's name.
+
+    The wording follows the name if the table has several wordings.
+    """
     import polars as pl
 
     several = table["wording"].n_unique() > 1
@@ -48,7 +51,7 @@ def wordings(table: pl.DataFrame) -> str:
 
 
 def with_preface(table: pl.DataFrame) -> tuple[pl.DataFrame, str]:
-    """Return the rows with "Everyone knows that" (or else all rows), and a caption text."""
+    """Return rows with "Everyone knows that" (all rows if there are none), and a caption text."""
     prefaced = table.filter(preface=True)
     if prefaced.is_empty():
         return table, 'asked without "Everyone knows that"'
@@ -190,10 +193,10 @@ def headline(findings: Findings) -> str | None:
 
 
 def _paired(findings: Findings, first: Mapping[str, Any], last: Mapping[str, Any]) -> str:
-    """Return a clause with the mean of row ``first`` over the concepts of row ``last``.
+    """Return a clause with the mean in row ``first``, limited to concepts that row ``last`` covers.
 
-    Fewer concepts have many properties than few, so the means for few and for many properties are
-    over different concepts.
+    The mean for many properties is over fewer concepts than the mean for few properties, because
+    not every concept has many properties.
     """
     import polars as pl
 

@@ -187,7 +187,7 @@ def _responses(part: Eliciting, item: Item, ranking: Ranking) -> Iterator[tuple[
 
 
 def _best(response: Response, known: Iterable[Standing]) -> Standing | None:
-    """Return the rank and score of the most probable spelling; None if none is a candidate."""
+    """Return rank and score of the most probable spelling; None if no spelling is a candidate."""
     spelt = [one for one in known if one.target in response.spellings]
     found = [one for one in spelt if one.logprob is not None]
     return max(found, key=lambda one: one.logprob or 0.0) if found else next(iter(spelt), None)

@@ -19,7 +19,8 @@ class Words:
 
     Args:
         own: The whole words of each model that consist of letters only, by model name.
-        others: The number of whole words left out of each model, such as digits and punctuation.
+        others: For each model, the number of whole words that are left out, such as digits and
+            punctuation.
         shared: The words that all models share, case-sensitive.
     """
 

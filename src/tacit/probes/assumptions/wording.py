@@ -116,7 +116,10 @@ def kinds_of(word: str) -> Kinds:
 
 @cache
 def _inflected(word: str, tag: str, *, unknown: bool = False) -> tuple[str, ...]:
-    """Return a word's inflections, usual one first; ``unknown`` also inflects unknown words."""
+    """Return a word's inflections, the most usual one first.
+
+    With ``unknown``, words outside the lexicon are inflected too.
+    """
     from lemminflect import getInflection
 
     return tuple(getInflection(word, tag, inflect_oov=unknown))
@@ -188,7 +191,7 @@ def _inflections(word: str) -> frozenset[str]:
 
 
 def _is_regular(word: str, form: str) -> bool:
-    """Check whether an inflection is regular, as "flies" (of "fly") is and "flew" is not."""
+    """Check whether an inflection is regular: "flies" is regular for "fly", and "flew" is not."""
     ends = {"e": ("ing",), "y": ("i",)}.get(word[-1:], ())
     return form.startswith((word, *(word[:-1] + end for end in ends)))
 
@@ -201,7 +204,7 @@ def shipped_nouns() -> Nouns:
 
 @cache
 def is_plural(concept: str) -> bool:
-    """Check whether a concept is plural, by ``nouns.yaml``, the lexicon or a final s."""
+    """Check whether a concept is plural, according to ``nouns.yaml``, the lexicon or a final s."""
     from lemminflect import getAllLemmas, getInflection
 
     nouns, words = shipped_nouns(), bare(concept)
@@ -233,9 +236,9 @@ def singular(word: str) -> str | None:
 def spellings(word: str) -> tuple[str, ...]:
     """Return a word and its other spelling, if it has one: ``grey`` and ``gray``.
 
-    The listed pairs of spellings also apply to plurals in s and to the parts of hyphenated words.
-    The list of spellings is searched for the word in lower case. The other spelling is in lower
-    case, with an initial capital if the word starts with a capital.
+    The pairs of spellings in the list also apply to plurals that end in s and to the parts of
+    hyphenated words. The list of spellings is searched for the word in lower case. The other
+    spelling is in lower case, with an initial capital if the word starts with a capital.
     """
     pieces = word.split("-")
     other = "-".join(_other(piece) or piece for piece in pieces)

@@ -1,8 +1,8 @@
 """Accuracy of the raw and repaired beliefs (Gu et al. 2023, Tables 4 and 6, Figures 3 to 6).
 
-A stage (raw or repaired beliefs) is right about a statement that is true and labelled true, or not
-true and labelled false. Statements without a belief are excluded from every accuracy and counted as
-missing.
+A stage (raw or repaired beliefs) is right about a statement if the stage's truth value of the
+statement equals the gold label. Statements without a belief are excluded from every accuracy and
+counted as missing.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 def shifted(beliefs: pl.DataFrame, stage: str) -> pl.Series:
-    """Return truth values under the threshold that makes as many statements true as repair does.
+    """Set a threshold that makes as many beliefs true as repair does, and return the truth values.
 
     A statement is true if its belief is above the threshold, so the order of the beliefs is
     preserved. If only a share of the statements exactly at the threshold can be true, each of these
@@ -82,11 +82,12 @@ _SHIFTED = {objective: f"{objective} shifted" for objective in OBJECTIVES}
 def tables(
     beliefs: pl.DataFrame, symmetric: Collection[str], bootstrap: Bootstrap
 ) -> dict[str, pl.DataFrame]:
-    """Compute all accuracy tables, which have no rows without gold labels.
+    """Compute all accuracy tables; without gold labels, the tables have no rows.
 
     Args:
-        beliefs: Columns thing, annotator, subject, relation, object, p_true, label (null when the
-            drawing implies no label), and one Boolean column per stage.
+        beliefs: The columns ``thing``, ``annotator``, ``subject``, ``relation``, ``object``,
+            ``p_true``, ``label`` (null when the drawing implies no label), and one Boolean column
+            per stage.
         symmetric: The symmetric relations, which the set ``WITHOUT_SYMMETRIC`` excludes.
         bootstrap: The bootstrap over things, for the intervals.
     """
@@ -108,12 +109,12 @@ def judge(beliefs: pl.DataFrame) -> pl.DataFrame:
     """Judge, for each stage, whether its truth value of each labelled statement is right.
 
     Returns:
-        One row per labelled statement, with the columns thing, annotator, relation, label,
-        ``agreed`` (whether all annotators of the thing agree: ParRoT++), ``n`` (whether there is a
-        belief) and ``missing`` (whether the belief is missing). For each stage and for
+        One row per labelled statement, with the columns ``thing``, ``annotator``, ``relation``,
+        ``label``, ``agreed`` (whether all annotators of the thing agree: ParRoT++), ``n`` (whether
+        there is a belief) and ``missing`` (whether the belief is missing). For each stage and for
         ``always_true``, a column states whether there is a belief and the stage is right about the
         statement. For each objective, the column ``<objective> shifted`` states whether the truth
-        values of :func:`shifted` are right, as a fraction at ties.
+        value of :func:`shifted` is right: 1 or 0, or a fraction if the belief is at the threshold.
     """
     import polars as pl
 
@@ -140,15 +141,15 @@ def judge(beliefs: pl.DataFrame) -> pl.DataFrame:
 
 
 def of_sets(sets: Mapping[str, pl.DataFrame], bootstrap: Bootstrap) -> pl.DataFrame:
-    """Compute accuracy on each set: over all statements, over each gold label, and balanced.
+    """Compute accuracy on each set of statements: overall, for each gold label, and balanced.
 
     Balanced accuracy is the mean of the accuracies on statements labelled true and on statements
     labelled false. Balanced accuracy is undefined if all beliefs about the statements of one label
     are missing.
 
     Returns:
-        Columns set, gold (``all``, ``true``, ``false``, ``balanced``), stage, n, missing, accuracy,
-        low, high.
+        The columns ``set``, ``gold`` (``all``, ``true``, ``false``, ``balanced``), ``stage``,
+        ``n``, ``missing``, ``accuracy``, ``low`` and ``high``.
     """
     import polars as pl
 
@@ -169,9 +170,10 @@ def baselines(sets: Mapping[str, pl.DataFrame], bootstrap: Bootstrap) -> pl.Data
     """Compute the accuracy of model-free baselines on the statements that have a belief.
 
     Returns:
-        Columns set, baseline (one of ``BASELINES``), n, accuracy, low, high. The majority by
-        relation is computed on the evaluated labels. No other rule that depends only on the
-        relation can have a higher accuracy.
+        The columns ``set``, ``baseline`` (one of ``BASELINES``), ``n``, ``accuracy``, ``low`` and
+        ``high``. The baseline ``majority by relation`` predicts the majority label of each
+        relation, computed on the evaluated labels. No rule that depends only on the relation can
+        have a higher accuracy than this baseline.
     """
     import polars as pl
 
@@ -202,7 +204,8 @@ def gain(sets: Mapping[str, pl.DataFrame], bootstrap: Bootstrap) -> pl.DataFrame
     the threshold may move up or down.
 
     Returns:
-        Columns set, objective, part (one of ``GAIN_PARTS``), n, gain, low, high.
+        The columns ``set``, ``objective``, ``part`` (one of ``GAIN_PARTS``), ``n``, ``gain``,
+        ``low`` and ``high``.
     """
     import polars as pl
 
@@ -237,7 +240,8 @@ def of_relations(verdicts: pl.DataFrame, bootstrap: Bootstrap) -> pl.DataFrame:
     """Compute the accuracy on the statements of each relation (Figure 4).
 
     Returns:
-        Columns relation, stage, n, missing, accuracy, low, high, always_true.
+        The columns ``relation``, ``stage``, ``n``, ``missing``, ``accuracy``, ``low``, ``high`` and
+        ``always_true``.
     """
     import polars as pl
 
@@ -255,10 +259,10 @@ def of_things(verdicts: pl.DataFrame) -> pl.DataFrame:
     """Compute the accuracy of each thing over all statements of its drawings (Figures 5, 6, 11).
 
     Returns:
-        Columns thing, rank (1 for the best thing before repair, with ties by name), band (``best
-        20``, ``middle`` or ``worst 20``), stage, n, missing, accuracy, always_true. With fewer than
-        40 things, the best and the worst band each contain half of the things. Rank and band are
-        null for a thing without any belief.
+        The columns ``thing``, ``rank`` (1 for the best thing before repair, with ties by name),
+        ``band`` (``best 20``, ``middle`` or ``worst 20``), ``stage``, ``n``, ``missing``,
+        ``accuracy`` and ``always_true``. With fewer than 40 things, the best and the worst band
+        each contain half of the things. Rank and band are null for a thing without any belief.
     """
     import polars as pl
 
@@ -304,8 +308,8 @@ def at_least(by_drawing: pl.DataFrame, bootstrap: Bootstrap) -> pl.DataFrame:
     """Compute accuracy@s: the share of drawings with an accuracy of at least s per cent (Figure 3).
 
     Returns:
-        Columns s, stage, n (the number of drawings with at least one belief), share, low, high,
-        always_true.
+        The columns ``s``, ``stage``, ``n`` (the number of drawings with at least one belief),
+        ``share``, ``low``, ``high`` and ``always_true``.
     """
     import polars as pl
 
@@ -327,7 +331,7 @@ def at_least(by_drawing: pl.DataFrame, bootstrap: Bootstrap) -> pl.DataFrame:
 def _sets(
     verdicts: pl.DataFrame, beliefs: pl.DataFrame, symmetric: Collection[str]
 ) -> dict[str, pl.DataFrame]:
-    """Return the verdicts of each set, with the threshold shift computed on the set's relations."""
+    """Return the verdicts by set, with the shifted threshold computed over the set's relations."""
     import polars as pl
 
     if verdicts.is_empty():

@@ -89,7 +89,7 @@ def answered_summary(answers: pl.DataFrame, bootstrap: Bootstrap) -> dict[str, A
         bootstrap: The bootstrap over things, for the intervals.
 
     Returns:
-        ``by_drawing`` states whether each drawing has separate answers; if it does, a question
+        ``by_drawing`` states whether each drawing has separate answers, in which case a question
         about two drawings counts twice. ``questions``, ``missing``, ``filled`` and ``ties`` are
         counts; ties are beliefs of one half, which count as false. ``true_share`` is the share of
         questions judged true among those with a belief (%True; None without beliefs), and
@@ -166,23 +166,24 @@ log = logging.getLogger(__name__)
 
 
 def answers_in(path: Path, statements: pl.DataFrame, ontology: Ontology) -> pl.DataFrame:
-    """Return the probe's questions with the beliefs of a file, null for questions not in it.
+    """Return the probe's questions with beliefs from a file; null if the file lacks a question.
 
     Without a column ``annotator``, each row is the belief about a question, which all drawings of
     the thing share. With a column ``annotator``, each row is the belief about a statement of one
     drawing. If the drawings agree on the belief about every shared question, the result has one row
-    per question, as without the column ``annotator``.
+    per question, as it has without the column ``annotator``.
 
     Args:
         path: A file of beliefs with a column ``thing``, in TSV, CSV, JSONL or Parquet. Additional
             columns other than ``annotator`` are ignored.
-        statements: The statements of every drawing: thing, annotator, subject, relation, object.
+        statements: The statements of every drawing, with the columns ``thing``, ``annotator``,
+            ``subject``, ``relation`` and ``object``.
         ontology: The relations that the file may use.
 
     Returns:
-        One row per question: thing, subject, relation, object and ``p_true``. If the drawings
-        differ in a belief, the table has one row per statement of each drawing, with ``annotator``
-        after thing.
+        One row per question, with the columns ``thing``, ``subject``, ``relation``, ``object`` and
+        ``p_true``. If the drawings differ in a belief, the table has one row per statement of each
+        drawing, with the column ``annotator`` after ``thing``.
 
     Raises:
         DataError: The file is malformed, contains two different beliefs about a question (or about

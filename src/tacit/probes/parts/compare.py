@@ -36,10 +36,11 @@ def compare(found: Mapping[str, Findings], bootstrap: Bootstrap | None = None) -
         bootstrap: The bootstrap for the intervals.
 
     Returns:
-        Columns figure, first, second (models), first_value, second_value, difference (second minus
-        first), low, high, p_value, first_undecided, second_undecided. A value is null if its figure
-        is undefined. The columns ``first_undecided`` and ``second_undecided`` count each model's
-        undecided constraints, and are null for accuracies.
+        The columns ``figure``, ``first``, ``second`` (models), ``first_value``, ``second_value``,
+        ``difference`` (second minus first), ``low``, ``high``, ``p_value``, ``first_undecided`` and
+        ``second_undecided``. A value is null if its figure is undefined. The columns
+        ``first_undecided`` and ``second_undecided`` count each model's undecided constraints, and
+        are null for accuracies.
     """
     import polars as pl
 

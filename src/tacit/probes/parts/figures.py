@@ -1,6 +1,6 @@
 """The figures of the parts probe (Gu et al. 2023, Figures 3 to 6 and 11, and Table 3).
 
-Except for violations and model size, every figure compares the raw beliefs with the beliefs
+Every figure except those of violations and model size compares the raw beliefs with the beliefs
 repaired under one objective. Each model has its own row of panels. A figure function returns None
 if there is no data to draw.
 """
@@ -307,7 +307,7 @@ def _series(look: Theme) -> tuple[Series, Series]:
 
 
 def _gains(table: pl.DataFrame, keys: list[str], share: str) -> pl.DataFrame:
-    """Return the keys with shares before and after repair, and ``gain``, after minus before."""
+    """Return the keys and ``gain``, the share after repair minus the share before repair."""
     import polars as pl
 
     before = table.filter(series=_BEFORE).select(*keys, before=share)

@@ -109,12 +109,12 @@ class PartsProbe:
 
     @cached_property
     def statements(self) -> pl.DataFrame:
-        """Every statement of every drawing: thing, annotator, subject, relation, object."""
+        """Every statement of every drawing (thing, annotator, subject, relation, object)."""
         return all_statements(self.drawings, self.ontology.relations)
 
     @cached_property
     def questions(self) -> pl.DataFrame:
-        """The distinct questions: thing, subject, relation, object."""
+        """The distinct questions (thing, subject, relation, object)."""
         return questions.questions(self.statements)
 
     @cached_property
@@ -164,7 +164,7 @@ class PartsProbe:
 
     @staticmethod
     def views(findings: Findings, request: Mapping[str, Any], most: int) -> Iterator[View]:
-        """Yield all statements with prompts, or those of some drawings; see ``Declared.views``."""
+        """Yield the statements and prompts of all or some drawings; see ``Declared.views``."""
         from tacit.probes.parts.reading import views
 
         return views(findings, request, most)

@@ -33,9 +33,10 @@ def data_tables(probe: PartsProbe, seed: Mapping[str, tuple[str, ...]] | None) -
         seed: The seed parts that the annotators received; None if not available.
 
     Returns:
-        Columns table, row, column, model (null), ours, ours_low and ours_high (null), published,
-        difference, elicitation (null). Averages are rounded to two decimals, as in the paper.
-        ``ours`` is null when the value cannot be computed.
+        The columns ``table``, ``row``, ``column``, ``model`` (null), ``ours``, ``ours_low`` and
+        ``ours_high`` (null), ``published``, ``difference`` and ``elicitation`` (null). Averages are
+        rounded to two decimals, as in the paper. ``ours`` is null when the value cannot be
+        computed.
     """
     tables = {"sizes": _sizes(probe, seed), "agreed": _agreed(probe), "labels": _labels(probe)}
     printed = [cell for cell in printed_values(PAPER, tables) if cell.model is None]

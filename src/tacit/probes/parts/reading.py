@@ -27,7 +27,7 @@ _QUESTION = ("thing", "subject", "relation", "object")
 
 
 def graph_set(found: Mapping[str, Findings], look: Theme) -> GraphSet | None:
-    """Return the parts graphs of each model's drawings or of a sample; None without beliefs."""
+    """Return parts graphs of all drawings of each model, or of a sample; None without beliefs."""
     import polars as pl
 
     from tacit.coherence.ontology import Ontology

@@ -29,9 +29,9 @@ class RepairedBeliefs:
     """The raw beliefs, and the beliefs repaired under each objective.
 
     Args:
-        beliefs: Columns thing, annotator, subject, relation, object and p_true, and one Boolean
-            column per stage that states whether the statement is true in the stage. Before repair,
-            a statement without a belief is not true.
+        beliefs: The columns ``thing``, ``annotator``, ``subject``, ``relation``, ``object`` and
+            ``p_true``, and one Boolean column per stage that states whether the statement is true
+            in the stage. Before repair, a statement without a belief is not true.
         before: The result of checking the raw beliefs for constraint violations.
         groups: For each stage, the numbers of violated and decided constraints by drawing.
         repairs: The result of repair under each objective.
@@ -47,7 +47,8 @@ def check_and_repair(beliefs: pl.DataFrame, ontology: Ontology) -> RepairedBelie
     """Check the beliefs for constraint violations, and repair the beliefs under each objective.
 
     Args:
-        beliefs: Columns thing, annotator, subject, relation, object and p_true (null when missing).
+        beliefs: The columns ``thing``, ``annotator``, ``subject``, ``relation``, ``object`` and
+            ``p_true`` (null when missing).
         ontology: The constraints.
 
     Raises:
@@ -85,11 +86,12 @@ def violation(
         bootstrap: The bootstrap over things, for the intervals.
 
     Returns:
-        Columns constraint, stage, violated, applicable, undecided, rate, low, high, shuffled,
-        always_true. A rate is violated / (applicable - undecided), and is null when no constraint
-        is decided. The row ``macro`` is the mean of the defined rates of the constraint types,
-        without counts. The row ``micro`` is the rate over the constraints of all types. The
-        baselines ``shuffled`` and ``always_true`` are null after repair.
+        The columns ``constraint``, ``stage``, ``violated``, ``applicable``, ``undecided``,
+        ``rate``, ``low``, ``high``, ``shuffled`` and ``always_true``. A rate is violated /
+        (applicable - undecided), and is null when no constraint is decided. The row ``macro`` is
+        the mean of the defined rates of the constraint types, without counts. The row ``micro`` is
+        the rate over the constraints of all types. The baselines ``shuffled`` and ``always_true``
+        are null after repair.
     """
     import polars as pl
 
@@ -168,9 +170,9 @@ def repair(repairs: Mapping[Objective, Repaired], by_drawing: pl.DataFrame) -> p
         by_drawing: The table ``accuracy_by_drawing``, which has no rows without gold labels.
 
     Returns:
-        Columns objective, groups, optimal, value, bound, turned_true, turned_false, free, improved,
-        same and worse. The numbers of improved, same and worse drawings are null without gold
-        labels.
+        The columns ``objective``, ``groups``, ``optimal``, ``value``, ``bound``, ``turned_true``,
+        ``turned_false``, ``free``, ``improved``, ``same`` and ``worse``. The numbers of improved,
+        same and worse drawings are null without gold labels.
     """
     import polars as pl
 

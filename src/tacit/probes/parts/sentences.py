@@ -72,7 +72,7 @@ def headline(findings: Findings) -> str:
 
 
 def _opposite(summary: Mapping[str, Any], gain: float) -> Iterator[str]:
-    """Yield a sentence on the objectives whose gain has the opposite sign to the main one's."""
+    """Yield a sentence on objectives with a gain of opposite sign to the main objective's gain."""
     rows = [
         row
         for row in summary["accuracy_gain"]

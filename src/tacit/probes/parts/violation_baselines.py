@@ -35,18 +35,20 @@ def baselines(
 ) -> pl.DataFrame:
     """Compute the violation rates of two baselines without knowledge, by constraint type.
 
-    The baselines have a belief exactly where the model has a belief, so the same constraints are
-    undecided for lack of a belief.
+    The baselines lack a belief exactly where the model lacks a belief, so a missing belief leaves
+    the same constraints undecided.
 
     Args:
-        beliefs: Columns thing, annotator, subject, relation, object and p_true (null when missing).
+        beliefs: The columns ``thing``, ``annotator``, ``subject``, ``relation``, ``object`` and
+            ``p_true`` (null when missing).
         ontology: The constraints.
         shuffles: The number of permutations.
         seed: Seed of the permutations.
 
     Returns:
-        Columns constraint (a type, ``macro`` or ``micro``), always_true and shuffled, which is the
-        mean rate over the permutations in which the rate is defined. An undefined rate is null.
+        The columns ``constraint`` (a type, ``macro`` or ``micro``), ``always_true`` and
+        ``shuffled``. The column ``shuffled`` is the mean rate over the permutations in which the
+        rate is defined. An undefined rate is null.
     """
     import numpy as np
     import polars as pl
@@ -72,7 +74,8 @@ def shuffled(beliefs: pl.DataFrame, generator: np.random.Generator) -> pl.DataFr
     The share of believed statements in each drawing does not change.
 
     Args:
-        beliefs: thing, annotator, subject, relation, object, p_true (null = missing).
+        beliefs: The columns ``thing``, ``annotator``, ``subject``, ``relation``, ``object`` and
+            ``p_true`` (null when missing).
         generator: The source of random numbers.
 
     Returns:

@@ -4,11 +4,11 @@ An edge represents a statement and its equivalent in the opposite direction, suc
 ``below``, or both directions of a symmetric relation. A violated edge has a distinct colour, dashes
 and width, and its tooltip names the violation: ``yolk surrounds shell, and shell surrounds yolk``.
 The stages of a drawing are shown as graphs if every stage has at most ``drawing.MOST_LINES`` lines
-and no labels overlap. The stages are shown as tables in all other cases.
+and no labels overlap; otherwise, the stages are shown as tables.
 
-Graphs omit the edges of a transitive relation that violate no constraint and follow from two other
-such edges (the transitive reduction). Captions state the number of omitted edges. Tables show all
-edges.
+Graphs omit an edge of a transitive relation if two other edges imply the edge and none of the three
+edges violates a constraint (the transitive reduction). Captions state the number of omitted edges.
+Tables show all edges.
 """
 
 from __future__ import annotations
@@ -165,7 +165,7 @@ def _subject(beliefs: pl.DataFrame) -> Subject:
 
 
 def _typical(tables: Mapping[str, pl.DataFrame], beliefs: pl.DataFrame) -> tuple[str, str]:
-    """Return the drawing with the median number of violations; the first if there are no counts."""
+    """Return the drawing with the median number of violations; without counts, the first one."""
     violations = tables.get("violation_by_drawing")
     if violations is None or violations.is_empty():
         return beliefs["thing"][0], beliefs["annotator"][0]

@@ -2,7 +2,7 @@
 
 A graph places its parts on a ring, at the same positions in every stage. A single line connects two
 parts, and its labels list all relations between these parts. Every stage is shown as tables if a
-stage has more than ``MOST_LINES`` lines, or if the labels of a line would overlap others. Each
+stage has more than ``MOST_LINES`` lines, or if a label would overlap another label or a part. Each
 table shows one relation, with subjects as rows and objects as columns.
 """
 
@@ -98,7 +98,7 @@ class _Line:
     """All relations between two parts.
 
     Args:
-        tail: The part where the line starts; relations are read from this part to the other.
+        tail: The part where the line starts; relations are read from ``tail`` to ``head``.
         head: The part where the line ends.
         names: The name of each relation, as read from tail to head, with its edge.
         directed: Whether any relation of the line has a direction.
@@ -111,7 +111,7 @@ class _Line:
 
     @property
     def gravity(self) -> int:
-        """The rank of the line's most severe fault; without a fault, the number of ranks."""
+        """The rank of the line's most severe fault; the number of ranks if there is no fault."""
         faults = [edge.fault for _, edge in self.names if edge.fault is not None]
         return min(faults, default=len(FAULTS))
 
@@ -365,7 +365,7 @@ def _line(
     *,
     arrow: bool = False,
 ) -> None:
-    """Draw a line between two dots, in a distinct colour, dashes and width if it is violated."""
+    """Draw a line between two dots; a violated line has a distinct colour, dashes and width."""
     length = math.dist(*ends) or 1.0
     (x1, y1), (x2, y2) = ends
     dx, dy = (x2 - x1) / length, (y2 - y1) / length

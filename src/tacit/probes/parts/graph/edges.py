@@ -230,8 +230,9 @@ def _reduced(edges: Sequence[Edge], ontology: Ontology) -> list[Edge]:
     """Mark the edges that follow from other edges.
 
     An edge can follow from or imply other edges only if it has no fault and its relation is
-    transitive. The faultless edges of the relation must also contain no cycle. Under these
-    conditions, the omitted edges can be recovered from the remaining edges.
+    transitive. Edges of a relation are marked only if the faultless edges of the relation contain
+    no cycle. The absence of a cycle ensures that the marked edges can be recovered from the
+    remaining edges.
     """
     found = []
     relations = dict.fromkeys(edge.relation for edge in edges)

@@ -1,4 +1,4 @@
-"""SVG elements with escaped text and rounded numbers; equal input returns identical bytes."""
+"""SVG elements with escaped text and rounded numbers; equal input produces identical bytes."""
 
 from __future__ import annotations
 
