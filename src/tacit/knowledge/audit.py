@@ -61,9 +61,9 @@ def audit(base: KnowledgeBase, found: Found, how: Extraction) -> pl.DataFrame:
         Table with the columns ``audited`` (one of this module's constants), ``relation`` (``all``
         or a relation's name), ``count``, ``n``, ``share`` and ``included``. ``n`` is the number of
         all concepts or facts, and ``share`` is ``count`` divided by ``n``. ``included`` states
-        whether the extraction contains the audited concepts or facts. ``count`` is null for facts
-        across parts if parts are pooled, and for facts found by pooling if paths have several hops.
-        Facts found only by pooling are counted before the cap on facts per question.
+        whether the extraction contains the audited concepts or facts. ``count`` is null for
+        ``FACTS_ACROSS_PARTS`` if parts are pooled, and for ``POOLED_FACTS`` if paths have several
+        hops. ``POOLED_FACTS`` are counted before the cap on facts per question applies.
     """
     import polars as pl
 
@@ -108,7 +108,7 @@ def _schema() -> pl.Schema:
 
 
 def _by_relation(audited: str, facts: pl.DataFrame, counted: str) -> pl.DataFrame:
-    """Return one count as rows: the total over all relations, and one row per relation.
+    """Return one row with the count over all relations, and one row for each relation.
 
     Args:
         audited: What is counted.
@@ -127,7 +127,7 @@ def _by_relation(audited: str, facts: pl.DataFrame, counted: str) -> pl.DataFram
 def _by_pooling(
     base: KnowledgeBase, found: Found, only: pl.DataFrame, how: Extraction
 ) -> pl.DataFrame:
-    """Count, by relation, the facts with a concept that is found only by pooling parts.
+    """Count, by relation, the facts with a concept that is found only if parts are pooled.
 
     For paths of several hops, the count is null, because counting would double the time of the
     extraction.
@@ -154,7 +154,7 @@ def _by_pooling(
 
 
 def _joined(base: KnowledgeBase, members: pl.DataFrame, facts: pl.DataFrame) -> pl.DataFrame:
-    """Count, by relation, the facts across parts and the facts whose concepts share a word."""
+    """Return the counts of ``FACTS_ACROSS_PARTS`` and ``FACTS_SHARING_A_WORD`` by relation."""
     return base.table(
         """
         WITH apart AS (

@@ -38,7 +38,8 @@ class Counts:
         verbatim_only_concepts: Number of concepts found only because the question contains them
             verbatim, summed over the questions. ``question_concepts`` includes the concepts found
             only verbatim, unless the preset ``verbatim`` is ``off``.
-        question_facts: Number of facts extracted within the cap, summed over the questions.
+        question_facts: Number of extracted facts, at most ``cap`` per question, summed over the
+            questions.
         facts_across_parts: Number of extracted facts whose two concepts are never in the same part
             of the question; None if parts are pooled.
         facts_sharing_a_word: Number of extracted facts whose two concepts share a lemma.
@@ -52,8 +53,8 @@ class Counts:
             frequent first.
         negatives_beyond_cap: Number of dictionary words that the frequency cap excludes.
         negatives: The preset of the negatives.
-        relaxed_negatives: Number of distinct facts by the last condition of ``CONDITIONS`` that had
-            to be dropped to find a negative; None for presets other than ``matched``.
+        relaxed_negatives: Number of distinct facts by the condition of ``CONDITIONS`` that was
+            dropped last to find a negative; None for presets other than ``matched``.
     """
 
     question_concepts: int
@@ -111,7 +112,7 @@ def count(
 
 
 def _relaxed(drawn: pl.DataFrame) -> dict[str, int]:
-    """Count facts by the last matching condition that was dropped to find a negative."""
+    """Count facts by the condition of ``CONDITIONS`` that was dropped last to find a negative."""
     return {
         name: drawn.filter(drawn["relaxed"] == dropped).height
         for dropped, name in enumerate(CONDITIONS, start=1)
@@ -174,8 +175,8 @@ class Extraction:
             base that are among the 14 relations of Sahu et al. (2022).
         length: Maximum length of a path between two concepts, in hops: 1, 2 or 3.
         cap: Maximum number of facts per question; None for no maximum.
-        draw: How the negatives are drawn. ``draw.seed`` also breaks ties between facts of equal
-            weight when the cap applies.
+        draw: How the negatives are drawn. ``draw.seed`` determines the negatives, and breaks ties
+            between facts of equal weight if a question has more facts than ``cap``.
     """
 
     words: Words = field(default_factory=Words)
@@ -220,9 +221,9 @@ class Background:
             (0 for a question without facts).
         counts: The counts of the extraction; None if the facts do not come from a knowledge base.
         by_part: Table with the columns ``question``, ``part`` and ``concept``, sorted. ``part`` is
-            0 for the question's text, 1 for its first choice, and so on. With pooled parts, the
-            table contains only the concepts that a part matches on its own. ``by_part`` is None if
-            the facts do not come from a knowledge base.
+            0 for the question's text, 1 for its first choice, and so on. If parts are pooled, the
+            table contains only the concepts that are found in a part without pooling. ``by_part``
+            is None if the facts do not come from a knowledge base.
         topics: Table of the concepts in each question's topic, with the columns ``question`` and
             ``concept``; None if the topics are unknown.
         tails: Attributes of the tails of facts and of negatives, as returned by ``tails_of``.

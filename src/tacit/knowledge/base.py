@@ -52,7 +52,8 @@ def relation_sets() -> Mapping[str, tuple[str, ...]]:
 def canonical(relation: str) -> str:
     """Return ConceptNet's spelling of a relation: ``IsA`` for ``/r/IsA``, ``isa`` or ``is a``.
 
-    From the name of an unknown relation, only the prefix ``/r/`` is removed.
+    The name of an unknown relation is returned unchanged, except that the prefix ``/r/`` is
+    removed.
     """
     plain = relation.removeprefix("/r/")
     spelled = {name.lower(): name for name in relation_sets()["known"]}

@@ -32,8 +32,9 @@ class Matching:
     """Rules that decide whether a concept is in a text.
 
     Args:
-        overlap: Whether a part must contain a lemma of more than half of a concept's words
-            (``all-words``) or of its content words (``content-words``).
+        overlap: Whether a part must contain more than half of all words of a concept
+            (``all-words``), or more than half of the concept's content words (``content-words``).
+            Words are compared by lemma.
         parts: Whether a concept is matched with the lemmas of each part (``separate``) or of all
             parts together (``pooled``).
         verbatim: Whether a concept is also found if a part contains its label verbatim.
@@ -73,10 +74,10 @@ def concepts_in(
 
     Returns:
         Table with the columns ``text``, ``part``, ``concept``, ``by_lemmas``, ``verbatim`` and
-        ``counts``. ``text`` and ``part`` are indices; ``part`` is null for pooled lemmas.
-        ``by_lemmas`` and ``verbatim`` state how the concept was found. ``counts`` states whether
-        the rules in ``matching`` accept the concept. The table has one row per part and concept,
-        sorted by text, part and concept.
+        ``counts``. ``text`` and ``part`` are indices; ``part`` is null if the lemmas of all parts
+        are pooled. ``by_lemmas`` and ``verbatim`` state how the concept was found. ``counts``
+        states whether the rules in ``matching`` accept the concept. The table has one row per part
+        and concept, sorted by text, part and concept.
     """
     matching = matching or Matching()
     counted, words = _OF[matching.overlap]

@@ -43,8 +43,8 @@ def facts_between(
     """Find the facts that connect the concepts of each text.
 
     The facts of a text are sorted by length, then by weight (heaviest first, unknown last), then by
-    the labels of head, relation and tail. ``cap`` selects the facts of the highest weight. Ties are
-    broken by the smallest hash of the seed and the fact.
+    the labels of head, relation and tail. ``cap`` selects the facts of the highest weight. Ties in
+    weight are broken by the smallest hash of the seed and the fact.
 
     Args:
         base: The knowledge base.

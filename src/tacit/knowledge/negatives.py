@@ -6,8 +6,8 @@ even without knowledge of the head. Two other presets therefore draw the tail of
 same relation (METHODS section 4, "Negatives"). The preset ``same-relation`` draws the tail of any
 other fact of the relation, and ``matched`` draws a tail that resembles the fact's own tail. Every
 fact of the relation is equally likely to be drawn, so a tail's probability is proportional to its
-number of facts. If every distinct tail were equally likely, the tails of facts would be more common
-than those of negatives, which would reveal the label.
+number of facts. If every distinct tail were equally likely, the tails of facts would occur in more
+facts than the tails of negatives, and this difference would reveal which tails belong to facts.
 
 In every preset, a negative's tail differs from the fact's head, and the resulting triple is not an
 edge of the knowledge base. The draw depends only on the seed and the fact, so a fact has the same
@@ -154,7 +154,7 @@ def _asked(base: KnowledgeBase, facts: pl.DataFrame) -> pl.DataFrame:
 
 
 def _pool(base: KnowledgeBase, asked: pl.DataFrame, draw: Draw) -> pl.DataFrame:
-    """Return the tails that may be drawn, by relation for presets other than ``uniform``."""
+    """Return the tails that may be drawn, with their relations unless the preset is ``uniform``."""
     if draw.preset == "uniform":
         return base.table(
             "SELECT id AS negative FROM base.concepts WHERE dictionary "
@@ -188,7 +188,7 @@ def _drawn(
 
 
 def _located(waiting: pl.DataFrame, pool: pl.DataFrame) -> pl.DataFrame:
-    """Add ``start`` and ``size`` of each fact's pool rows, and drop facts without pool rows."""
+    """Add each fact's range in ``pool`` (``start``, ``size``), and drop facts without tails."""
     import polars as pl
 
     if "relation" not in pool.columns:

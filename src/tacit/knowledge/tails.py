@@ -20,7 +20,7 @@ _LEAST_FREQUENCY = 1e-9
 
 
 def attributes(base: KnowledgeBase, tails: pl.DataFrame) -> pl.DataFrame:
-    """Return the attributes of each concept as the tail of a relation.
+    """Return the attributes of concepts, each as the tail of a given relation.
 
     Args:
         base: The knowledge base.
@@ -69,12 +69,12 @@ def tails_of(base: KnowledgeBase, drawn: pl.DataFrame, *, own: int) -> pl.DataFr
     """Return the attributes of the tails of facts and of their negatives.
 
     The counts ``degree`` and ``as_tail`` exclude the fact from which a tail was drawn. A count that
-    included this fact would reveal the label, because the tail of a fact always has at least one
-    fact, the fact itself. For a fact's own tail, the excluded fact is the fact itself. For a
-    negative that is the tail of another fact (presets ``same-relation`` and ``matched``), the
-    excluded fact is this other fact. If a fact were excluded only for the tails of facts, every
-    count of a negative would be too large by one. For a negative drawn from dictionary words
-    (preset ``uniform``), no fact is excluded.
+    included the fact from which the tail was drawn would reveal which tails belong to facts,
+    because the tail of a fact always has at least one fact, the fact itself. The counts for a
+    fact's own tail exclude the fact itself. The counts for a negative that is the tail of another
+    fact (presets ``same-relation`` and ``matched``) exclude the other fact. If a fact were excluded
+    only from the counts for the tails of facts, every count for a negative would be too large by
+    one. The counts for a negative drawn from dictionary words (preset ``uniform``) exclude no fact.
 
     Args:
         base: The knowledge base.

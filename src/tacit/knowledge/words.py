@@ -169,7 +169,7 @@ class Words:
         return self._known[word]
 
     def _unlisted(self, word: str) -> tuple[str, ...]:
-        """Return the word if it is alphabetic and not in the lexicon, or an empty tuple."""
+        """Return a tuple of the word if the word is alphabetic and unlisted, or an empty tuple."""
         from lemminflect import getAllLemmas
 
         return (word,) if word.isalpha() and not getAllLemmas(word) else ()
@@ -222,8 +222,8 @@ def spare_torch(tagger: str | None) -> None:
     """Import spaCy without torch, which is slow to load and which tokenization does not need.
 
     Args:
-        tagger: Name of the spaCy pipeline that will be loaded, or None. With a tagger, the function
-            does nothing, because the pipeline may need torch.
+        tagger: Name of the spaCy pipeline that will be loaded, or None. The function imports spaCy
+            only if ``tagger`` is None, because a pipeline may need torch.
     """
     if tagger is None and "torch" not in sys.modules:
         sys.modules["torch"] = cast("Any", None)  # as if it were not installed
@@ -292,7 +292,7 @@ def _fill_words(base: duckdb.DuckDBPyConnection) -> None:
 
 
 def _token_table(tokens: Mapping[str, Sequence[str]], english: Words) -> pa.Table:
-    """Return a table of word counts, frequency and lexicon membership for each unspaced string."""
+    """Return the word counts, frequencies and lexicon membership of strings without spaces."""
     import pyarrow as pa
 
     found = tokens.values()

@@ -129,7 +129,8 @@ class Answers:
         """Return each prompt's probability of one answer relative to another.
 
         Args:
-            group: Name of a group of prompts that all list both answers.
+            group: Name of a group of prompts; each prompt has both answers among its candidate
+                answers.
             positive: The answer whose probability is returned.
             negative: The other answer.
 
@@ -230,7 +231,8 @@ class ProbeByVocabulary(Protocol):
         """Return one probe per model, by the model's name.
 
         Raises:
-            RequestError: The models share no word, or no questions remain.
+            RequestError: The vocabularies of the models share no word, or no questions remain for
+                the models.
         """
         ...
 

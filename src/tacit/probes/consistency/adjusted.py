@@ -132,7 +132,8 @@ class LiftWithinStrata:
         Args:
             anchors: Table with the columns ``right``, ``background_score``, ``facts`` and
                 ``cluster``, without nulls.
-            how: The permutations; None for the default.
+            how: The permutations for the p-value and the confidence interval of the lift; None for
+                the default.
         """
         right, score, facts, cluster = (
             anchors[name].to_numpy() for name in ("right", "background_score", "facts", "cluster")

@@ -39,11 +39,13 @@ def facts(
 
     Returns:
         Table with one row per fact and the columns ``fact``, ``head``, ``relation``, ``tail`` and
-        ``negative``. Further columns describe the answers, with the prefixes ``positive_`` and
-        ``negative_``: ``question``, ``right``, ``margin``, ``tied``, the winning ``meta``, ``pair``
-        and ``word``, and for votes the columns of ``beliefs``. ``right`` is null if the answer is
-        missing. ``margin`` is the score of the best positive word minus that of the best negative
-        word, in nats, or null if either score is unknown; ``Answers`` lists other units.
+        ``negative``. The columns ``question``, ``right``, ``margin``, ``tied``, ``meta``, ``pair``
+        and ``word`` exist with the prefix ``positive_`` for the question about the fact, and with
+        the prefix ``negative_`` for the question about its negative. For votes, the columns of
+        ``beliefs`` exist with both prefixes. ``meta``, ``pair`` and ``word`` identify the input
+        that decides the answer. ``right`` is null if the answer is missing. ``margin`` is the score
+        of the best positive word minus the score of the best negative word, in nats. ``margin`` is
+        null if either score is unknown, and ``Answers`` states which methods use other units.
     """
     import polars as pl
 
@@ -94,13 +96,13 @@ def anchors(
         frequency: The mean Zipf frequency of each anchor's concepts, as returned by ``mean_zipf``.
 
     Returns:
-        Table with one row per anchor and the columns ``anchor``, ``question``, ``concept``,
-        ``cluster``, ``answer``, ``frequency``, the columns of ``background``, ``choice``,
-        ``right``, ``margin``, ``tied``, ``meta`` and ``pair``. ``anchor`` is the id in the file of
-        questions. ``cluster`` is the question concept, or the anchor's id for a question without a
-        concept. ``right`` is null if the answer is missing. ``meta`` and ``pair`` identify the
-        winning prompt variant. If a second anchoring method was run, its columns have the method's
-        name as prefix.
+        Table with one row per anchor. The columns are ``anchor``, ``question``, ``concept``,
+        ``cluster``, ``answer`` and ``frequency``, then all columns of the table ``background``,
+        then ``choice``, ``right``, ``margin``, ``tied``, ``meta`` and ``pair``. ``anchor`` is the
+        id in the file of questions. ``cluster`` is the question concept, or the anchor's id for a
+        question without a concept. ``right`` is null if the answer is missing. ``meta`` and
+        ``pair`` identify the winning prompt variant. If a second anchoring method was run, its
+        columns have the method's name as prefix.
     """
     import polars as pl
 
@@ -148,14 +150,14 @@ def _answered(
 
 
 def questions(asked: Asked, scored: Scored) -> pl.DataFrame:
-    """Return a table of the background questions with the log-probability of every input.
+    """Return a table of the log-probability of every answer word in every background prompt.
 
     Returns:
         Table with the columns ``question``, ``meta``, ``pair``, ``word`` and ``logprob``. ``pair``
-        is the label pair that the prompt names, or the pair of the word if the prompt names none.
-        ``logprob`` is in nats, or null if missing. For sampled replies, ``votes`` and the columns
-        of ``votes.of_inputs`` replace ``logprob``. ``votes`` is null if no reply to the prompt
-        could be parsed.
+        is the label pair that the prompt names, or the answer word's pair if the prompt names no
+        labels. ``logprob`` is in nats, or null if missing. For sampled replies, ``votes`` and the
+        columns of ``votes.of_inputs`` replace ``logprob``. ``votes`` is null if no reply to the
+        prompt could be parsed.
     """
     import polars as pl
 
@@ -181,7 +183,7 @@ def questions(asked: Asked, scored: Scored) -> pl.DataFrame:
 
 
 def verifications(of: Sequence[Anchor], scored: Scored) -> pl.DataFrame | None:
-    """Return the score of each answer word to the question whether a choice is the answer.
+    """Return the scores of the answer words for the question whether a choice is the answer.
 
     Returns:
         Table with the columns ``anchor`` (the id in the file), ``choice``, ``meta``, ``pair``,
@@ -212,8 +214,8 @@ def choices(of: Sequence[Anchor], scored: Scored) -> pl.DataFrame:
 
     Returns:
         Table with the columns ``anchor``, ``meta``, ``pair``, ``choice``, ``logprob``, ``bytes``
-        and ``per_byte``, without rows if choices were not scored as texts. ``anchor`` is the id in
-        the file of questions. ``pair`` is null if the prompt variant names no label pair.
+        and ``per_byte``. The table has no rows if choices were not scored as texts. ``anchor`` is
+        the id in the file of questions. ``pair`` is null if the prompt variant names no label pair.
         ``logprob`` is in nats, or null if missing. ``bytes`` is the length in UTF-8 bytes, and
         ``per_byte`` is in nats per byte.
     """

@@ -57,8 +57,8 @@ class Method:
         preset: With ``max``, the paper's preset, the input with the highest score decides. With
             ``single``, the higher-scored word of one label pair with one meta-prompt decides. With
             ``count``, the majority over all combinations of meta-prompt and pair decides.
-            ``calibrated`` is like ``max``, after each input's mean over all questions is subtracted
-            from its scores. The paper does not define ``count`` and ``calibrated``.
+            ``calibrated`` subtracts from each score the mean score of the input over all questions,
+            and then decides like ``max``. The paper does not define ``count`` and ``calibrated``.
         meta: The number of the meta-prompt for ``single``.
         pair: The positive and the negative word for ``single``.
 
@@ -221,7 +221,7 @@ def _calibrated_within(scores: Floats, most: Floats | None) -> tuple[Floats, Flo
 
 
 def _by_count(scores: Floats, inputs: Inputs) -> Answers:
-    """Answer by majority over the word pairs in which both words have scores; ties do not count."""
+    """Answer by majority over the pairs with scores for both words, without counting tied pairs."""
     ahead = contests(scores, inputs).reshape(len(scores), inputs.positive.size)
     missing: Bools = np.asarray(np.isnan(ahead).all(axis=1))
     margin = (ahead > 0).sum(axis=1) - (ahead < 0).sum(axis=1)
@@ -235,7 +235,7 @@ def _by_count(scores: Floats, inputs: Inputs) -> Answers:
 
 
 def _best(scores: Floats, among: Ints) -> tuple[Floats, Ints]:
-    """Return the best score among some inputs, and its index; minus infinity without scores."""
+    """Return the best score of some inputs (minus infinity without scores) and its index."""
     values = scores[:, among]
     known = np.where(np.isnan(values), -np.inf, values)
     at = known.argmax(axis=1)
@@ -253,7 +253,7 @@ def _hidden(scores: Floats, most: Floats | None, among: Ints) -> Floats:
 
 @dataclass(frozen=True)
 class Chosen:
-    """The answers to anchors. Each array has the shape (anchors,) unless stated otherwise.
+    """The answers to anchors. Each array except ``values`` has the shape (anchors,).
 
     Args:
         choice: The index of the selected choice, the first if choices tie; -1 if the answer is
@@ -263,9 +263,9 @@ class Chosen:
         tied: Whether another choice has exactly the same value as the selected choice.
         winner: The index of the prompt variant (``choose``) or input (``verify``) with the deciding
             score; -1 if the answer is missing or no single score decides.
-        margin: The selected choice's lead over the second-best choice, in nats per byte
-            (``choose``), nats (``verify``) or vote shares (``verify_votes``); NaN if the answer is
-            missing.
+        margin: The value of the selected choice minus the value of the second-best choice, in nats
+            per byte (``choose``), nats (``verify``) or vote shares (``verify_votes``); NaN if the
+            answer is missing.
         values: The value of every choice, in the units of ``margin``, shape (anchors, choices); NaN
             for unknown values and for padding.
     """
@@ -299,7 +299,7 @@ def choose(scores: Floats, sizes: Ints, most: Floats | None = None) -> Chosen:
 
 
 def verify(scores: Floats, inputs: Inputs, sizes: Ints, most: Floats | None = None) -> Chosen:
-    """Select the choice for which the best positive word leads the best negative word by the most.
+    """Select the choice for which the best positive score exceeds the best negative score most.
 
     Args:
         scores: Log-probabilities in nats, shape (anchors, choices, inputs); NaN if missing.
@@ -315,12 +315,12 @@ def verify_votes(counts: Floats, inputs: Inputs, sizes: Ints) -> Chosen:
 
     Args:
         counts: Vote counts, shape (anchors, choices, inputs); NaN if no reply could be parsed.
-        inputs: The inputs of the last axis.
+        inputs: The inputs (prompt variants with answer words) along the last axis.
         sizes: Lengths of the choices in UTF-8 bytes, shape (anchors, choices); 0 is padding.
 
     Returns:
-        The choices. Anchors with tied choices have no answer, because ties are common among a few
-        replies.
+        The choices. Anchors with tied choices have no answer, because ties are common if each
+        choice has only a few replies.
     """
     answers = by_votes(counts.reshape(-1, counts.shape[-1]), inputs)
     margin = answers.margin.reshape(sizes.shape)

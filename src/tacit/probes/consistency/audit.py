@@ -74,7 +74,7 @@ def sample(asked: Asked, anchors: Sequence[Anchor], n: int, seed: int) -> pl.Dat
     Args:
         asked: The facts and their questions.
         anchors: The questions.
-        n: The number of facts to draw; all facts are returned if there are fewer.
+        n: The number of facts to draw; if fewer facts exist, all facts are returned.
         seed: The seed of the hashes.
 
     Returns:

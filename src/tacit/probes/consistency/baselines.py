@@ -132,7 +132,7 @@ def _row(name: str, right: Floats, anchors: pl.DataFrame, bootstrap: Bootstrap) 
 def _consistency(name: str, right: Floats, scores: Floats) -> tuple[float | None, float | None]:
     """Return the average precision of the scores and its chance level.
 
-    For random answers, the average precision is the chance level of their expected number of
+    If answers are random, the average precision is the chance level for the expected number of
     correct answers.
     """
     if name != RANDOM:

@@ -1,6 +1,6 @@
 """Compare models by paired differences with confidence intervals.
 
-Every figure is computed over the anchors for which both models have an answer and a background
+Every measure is computed over the anchors for which both models have an answer and a background
 score. Intervals and p-values come from resampling question concepts, with the same resamples for
 both models.
 """
@@ -56,7 +56,7 @@ _RANKED: Mapping[str, Figure] = {
 
 
 def compare(found: Mapping[str, Findings], bootstrap: Bootstrap | None = None) -> pl.DataFrame:
-    """Return, for each pair of models, the figures of both models and their difference.
+    """Return, for each pair of models, the measures of both models and their differences.
 
     Args:
         found: The findings of each model, by the model's name.
@@ -87,7 +87,7 @@ class Aligned:
         clusters: The question concept of each anchor, shape (anchors,).
         scores: The background scores, shape (models, anchors).
         right: 1 if the answer is correct, else 0, shape (models, anchors).
-        tables: The rows of the aligned anchors in the table ``anchors`` of each model.
+        tables: The table ``anchors`` of each model, restricted to the aligned anchors.
     """
 
     clusters: NDArray[np.str_]
@@ -121,7 +121,7 @@ class Aligned:
     def figures(
         self, bootstrap: Bootstrap
     ) -> Iterator[tuple[str, tuple[float | None, float | None], Change]]:
-        """Yield each figure's name, the values of two models, and their difference."""
+        """Yield the name of each measure, the values of two models, and their difference."""
         ones = np.ones_like(self.scores)
         for name, values in self.means.items():
             change = bootstrap.difference(self.clusters, values, ones)
@@ -144,7 +144,7 @@ class Aligned:
 
     @property
     def means(self) -> Mapping[str, Floats]:
-        """The figures that are means over anchors, by name, each of shape (models, anchors)."""
+        """The measures that are means over anchors, by name, each of shape (models, anchors)."""
         return {"background score, mean over questions": self.scores, "questions right": self.right}
 
     def thresholds(self) -> list[Thresholds]:
@@ -204,10 +204,10 @@ class Thresholds:
         return cls(counts[0], counts[1])
 
     def figures(self, figure: Figure, times: Floats | None) -> Floats:
-        """Compute a figure for each resample, or for the original sample if ``times`` is None.
+        """Compute a measure for each resample, or for the original sample if ``times`` is None.
 
         Args:
-            figure: The function that computes the figure from the counts per threshold.
+            figure: The function that computes the measure from the counts per threshold.
             times: How often each resample contains each cluster, shape (resamples, clusters).
         """
         drawn = np.ones((1, len(self.rows))) if times is None else times

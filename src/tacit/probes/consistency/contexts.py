@@ -217,7 +217,7 @@ def _words(*texts: str) -> frozenset[str]:
 
 
 def _sets(table: pl.DataFrame, *keys: str) -> Mapping[Any, frozenset[str]]:
-    """Return sets of concepts by key; a key of one column is a value rather than a tuple."""
+    """Return the set of concepts of each key; a key of several columns is a tuple."""
     grouped = table.group_by(keys).agg("concept")
     return {
         row[0] if len(keys) == 1 else row[:-1]: frozenset(row[-1]) for row in grouped.iter_rows()

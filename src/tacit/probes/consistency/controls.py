@@ -158,7 +158,7 @@ class Controls:
         return pl.DataFrame(rows, schema=CONTROLS.schema)
 
     def _missing(self, name: str) -> str | None:
-        """Return the reason why a control cannot exclude facts, or None without such a reason."""
+        """Return why a control cannot exclude facts, or None if the control can exclude facts."""
         if name == "topic":
             topics = self.background.topics
             return NO_TOPIC if topics is None or topics.is_empty() else None
@@ -214,7 +214,7 @@ class Controls:
 
     @cached_property
     def _irrelevant(self) -> pl.DataFrame:
-        """Return the background score of each anchor's matching anchor, or null without a match."""
+        """Return, for each anchor, the score of the irrelevant background, or null without one."""
         import polars as pl
 
         scores = self.anchors["background_score"].to_list()
@@ -227,10 +227,10 @@ class Controls:
         return pl.DataFrame(found, schema, orient="row")
 
     def partners(self) -> list[int | None]:
-        """Return, for each anchor, another anchor with as many facts and no shared concept.
+        """Return, for each anchor, an anchor with the same number of facts and no shared concept.
 
-        If several anchors match, the pair with the smallest seeded hash is selected. The entry
-        is None if no other anchor matches.
+        If several anchors match, the pair with the smallest seeded hash is selected. The entry of
+        an anchor is None if the anchor has no background score, or if no other anchor matches.
         """
         scored = self.anchors["background_score"].is_not_null().to_list()
         facts = self.anchors["facts"].to_list()
@@ -269,7 +269,7 @@ class Controls:
 
 
 def doubts(rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
-    """Yield a warning if the background scores of other questions also predict the answers.
+    """Yield a warning if the background scores of irrelevant facts predict correct answers.
 
     Args:
         rows: The rows of ``CONTROLS``.

@@ -81,7 +81,7 @@ class FactAnswers:
 def features(
     scored: Scored, reading: Reading, asked: Asked, concepts: pl.DataFrame
 ) -> pl.DataFrame:
-    """Compute all features of each anchor, the columns of ``of_background`` and ``of_answer``.
+    """Compute all features of each anchor, as returned by ``of_background`` and ``of_answer``.
 
     Args:
         scored: All scores.
@@ -136,11 +136,12 @@ def of_answer(scored: Scored, reading: Reading, concepts: pl.DataFrame) -> pl.Da
 
     Returns:
         Table with the columns ``answer_margin``, ``entropy``, ``prior`` and ``frequency``.
-        ``answer_margin`` is the lead over the second-best choice, in the units of
-        ``Chosen.margin``. ``entropy`` is the entropy of the softmax of the choices' values, divided
-        by the maximum entropy. ``prior`` is the best score per byte of the chosen answer after an
-        empty question, or null if choices are not scored as texts. ``frequency`` is the mean Zipf
-        frequency of the anchor's concepts. Undefined features are null.
+        ``answer_margin`` is the value of the selected choice minus the value of the second-best
+        choice, in the units of ``Chosen.margin``. ``entropy`` is the entropy of the softmax of the
+        choices' values, divided by the maximum entropy. ``prior`` is the best score per byte of the
+        chosen answer after an empty question, or null if choices are not scored as texts.
+        ``frequency`` is the mean Zipf frequency of the anchor's concepts. Undefined features are
+        null.
     """
     import polars as pl
 
@@ -165,8 +166,8 @@ def best_per_byte(scores: Floats, sizes: Ints) -> Floats:
         sizes: Lengths of the choices in bytes, shape (anchors, choices); 0 is padding.
 
     Returns:
-        Scores in nats per byte, shape (anchors, choices). NaN marks padding, and choices with a
-        missing score, which could be the best score.
+        Scores in nats per byte, shape (anchors, choices). NaN marks padding, and choices of which a
+        score is missing, because the missing score could be the best score.
     """
     lengths = np.where(sizes > 0, sizes, 1)[:, None, :]
     best: Floats = np.where(sizes > 0, (scores / lengths).max(axis=1), np.nan)

@@ -189,7 +189,7 @@ def background_against_consistency(shown: Shown) -> Chart | None:
 
 @figure("Prompting bias", "Figure 6 of Sahu et al. (2022).")
 def prompting_bias(shown: Shown) -> Chart | None:
-    """Plot accuracy on facts and negatives, for all prompt variants and one variant (Figure 6)."""
+    """Plot accuracy on facts and negatives, for one and for all prompt variants (Figure 6)."""
     import polars as pl
 
     table = shown.defined("background_variants", "background_score")
@@ -344,7 +344,7 @@ def anchor_sensitivity(shown: Shown) -> Chart | None:
     "parameters, by family.",
 )
 def size_of_models(shown: Shown) -> Chart | None:
-    """Plot the figures of several models against their size (not in the paper)."""
+    """Plot the measures of several models against the models' size (not in the paper)."""
     return scale_chart(shown, scaling)
 
 

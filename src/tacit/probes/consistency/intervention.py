@@ -2,12 +2,12 @@
 
 Each anchor is asked without a context and with three contexts: the anchor's own facts, their
 negatives stated as facts, and the facts of another anchor (METHODS section 4). Any text before a
-question may change the answer. The condition with the anchor's own facts is therefore also compared
-with irrelevant facts, and with the negatives, which differ from the own facts only in their tails.
-Pairs of answers are compared for all anchors, and for groups of anchors by two properties of the
-anchors' own facts. The first property is whether the model answered all of the anchor's own facts
-correctly as background questions. The second property is whether one of the anchor's own facts
-contains a concept of the correct choice, so that the model may copy the answer.
+question may change the answer, so the answers after the anchor's own facts are also compared with
+the answers after irrelevant facts and after the negatives. A fact and its negative differ only in
+their tails. Answers are compared over all anchors, and within groups of anchors that two properties
+of the anchor's own facts define. The first property is whether the model answered all of the
+anchor's own facts correctly as background questions. The second property is whether one of the
+anchor's own facts contains a concept of the correct choice, so that the model may copy the answer.
 """
 
 from __future__ import annotations

@@ -1,19 +1,19 @@
 """Measure how well the tail alone distinguishes facts from negatives (METHODS section 4).
 
-If tails reveal which questions are about facts, a background score requires no knowledge of the
-relation between the concepts. The no-knowledge baseline is a logistic regression on attributes of
-the tail: number of words, length, Zipf frequency, part of speech, degree in the knowledge base, and
-number of facts of the relation with this tail. The regression is cross-validated with all facts of
-a head in the same fold.
+If tails reveal which questions are about facts, a high background score requires no knowledge of
+the relation between the concepts. The no-knowledge baseline is a logistic regression on attributes
+of the tail. The attributes are the tail's number of words, length, Zipf frequency, part of speech,
+degree in the knowledge base, and number of facts of the relation with this tail. The regression is
+cross-validated with all facts of a head in the same fold.
 
-The degree and the number of facts with this tail are counts in the knowledge base, which contains
-every fact as an edge and no negative. Without adjustment, the counts would reveal the label,
-because the tail of a fact has a count of at least 1. The counts therefore exclude the fact from
-which a tail was drawn. For the tail of a fact, the excluded fact is the fact itself. For a negative
-that is the tail of another fact (``same-relation``, ``matched``), the excluded fact is that other
-fact. For a negative drawn from dictionary words (``uniform``), no fact is excluded. If negatives
-only exchange tails between facts at random, facts and negatives have the same predictors, and AUROC
-is 0.5. See ``tacit.knowledge.tails``.
+The degree of a tail and the number of facts with this tail are counts in the knowledge base, which
+contains every fact as an edge and no negative. Unadjusted counts would reveal which tails belong to
+facts, because the tail of a fact has a count of at least 1. The counts for a tail therefore exclude
+the fact from which the tail was drawn. The counts for the tail of a fact exclude the fact itself.
+The counts for a negative that is the tail of another fact (``same-relation``, ``matched``) exclude
+the other fact. The counts for a negative drawn from dictionary words (``uniform``) exclude no fact.
+If the negatives are formed by a random exchange of the facts' tails, facts and negatives have the
+same distribution of predictors, and the AUROC is 0.5. See ``tacit.knowledge.tails``.
 """
 
 from __future__ import annotations
@@ -185,7 +185,7 @@ def _estimate(name: str, found: Estimate) -> dict[str, float | None]:
 
 
 def summary_of(table: pl.DataFrame | None) -> dict[str, Any]:
-    """Return the summary's entries: the row for all facts and its AUROC, or None if undefined.
+    """Return the row over all relations and its AUROC as entries of the summary; None if undefined.
 
     Args:
         table: The table ``no_knowledge``; None if the facts do not come from a knowledge base.

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def of_knowledge_base(path: Path) -> Mapping[str, Any]:
-    """Return what a knowledge base records about its sources, used instead of a file digest."""
+    """Return a knowledge base's record of its sources, which replaces a digest of the file."""
     from tacit.knowledge.base import KnowledgeBase
 
     with KnowledgeBase(path) as base:

@@ -130,8 +130,8 @@ class Rows:
     def ranked(self, predictor: str) -> Floats:
         """Return the scores by which a predictor ranks anchors, shape (rows,).
 
-        The base rate ranks all anchors equally, because its probability differs between folds only
-        with the composition of the other folds.
+        The base rate ranks all anchors equally, because its predicted probability depends only on
+        the composition of the folds used for the fit.
         """
         return np.zeros(len(self.right)) if predictor == BASE_RATE else self.predicted[predictor]
 
@@ -325,7 +325,7 @@ def adds(summary: Mapping[str, Any]) -> str:
 
 
 def background_adds(summary: Mapping[str, Any]) -> bool:
-    """Return whether all features beat chance, the margin, and all features but the background."""
+    """Check whether all features together predict better than any predictor without background."""
     rows = [row for row in summary[GAINS.name] if row["predictor"] == BOTH]
     return bool(rows) and all((row["auroc_low"] or 0.0) > 0 for row in rows)
 

@@ -278,7 +278,7 @@ class ConsistencyProbe:
 
     @staticmethod
     def scaling(found: Mapping[str, Findings]) -> list[ScaledFigure]:
-        """Return the figures that are plotted against the size of models."""
+        """Return the measures that are plotted against the size of models."""
         from tacit.probes.consistency.scale import scaling
 
         return scaling(found)

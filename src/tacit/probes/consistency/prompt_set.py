@@ -57,7 +57,7 @@ class PromptSet:
         choice_variants: The prompt variants that a choice can answer.
         templates: The templates of the questions.
         anchoring: The methods of answering anchors.
-        contexts: The contexts in which anchors are asked again, by the first method in
+        contexts: The contexts in which anchors are asked again, with the first method in
             ``anchoring``; None to ask anchors only without a context.
     """
 
@@ -92,7 +92,7 @@ class PromptSet:
         return {**groups, **self._in_context()}
 
     def _asking(self, anchor: Anchor, way: str) -> list[list[Prompt]]:
-        """Return the prompts of an anchor, for one question or, with ``verify``, one per choice."""
+        """Return the prompts of an anchor (``choice``) or of each of its choices (``verify``)."""
         if way == CHOICE:
             return [choice_prompts(anchor.question, anchor.choices, self.choice_variants)]
         return verify_prompts(anchor.question, anchor.choices, self.variants, self.templates)

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Inputs:
-    """The inputs of a yes/no question, pairs of a prompt variant and an answer word.
+    """The inputs of a yes/no question, which are pairs of a prompt variant and an answer word.
 
     Args:
         variants: The index of the prompt variant of each input.
@@ -136,9 +136,10 @@ def at_most(scores: Scores) -> Scores:
 
     Returns:
         Scores in nats. The bound is minus infinity for an answer that the model cannot generate,
-        which is not a candidate. If a server returns only the most probable tokens, any other
-        answer is at most as probable as the least probable answer among these tokens. For any other
-        missing score, the bound is infinity.
+        because such an answer is not a candidate. If a server returns only the most probable
+        tokens, the bound of an answer that is not among these tokens is the lowest score of the
+        answers among these tokens. If no upper bound of a missing score is known, the bound is
+        infinity.
     """
     if all(one.logprob is not None for one in scores.answers):
         return scores

@@ -49,7 +49,7 @@ class PromptVariant:
 
         Args:
             question: The question.
-            answers: The candidate answers; None for the answer words.
+            answers: The candidate answers; None for the answer words of the prompt variant.
         """
         named = strings(answers or self.answers, "answers")
         return Prompt(self.text.format(question=question), named)

@@ -31,9 +31,9 @@ def by_relation(shown: Shown) -> pl.DataFrame | None:
     """Return the background score and the consistency by model and relation; None without data.
 
     Returns:
-        Table with the columns of ``background_by_relation``, ``model``, ``consistency``,
-        ``chance``, ``n`` (the number of anchor questions) and ``lift_low``. Undefined figures are
-        null.
+        Table with the columns of ``background_by_relation`` and with the additional columns
+        ``model``, ``consistency``, ``chance``, ``n`` (the number of anchor questions) and
+        ``lift_low``. Undefined figures are null.
     """
     found, known = shown.table("consistency_by_relation"), shown.table("background_by_relation")
     if found is None or known is None:

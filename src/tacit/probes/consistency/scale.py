@@ -28,7 +28,7 @@ MOST_BLOCKS, CONCEPTS_PER_BLOCK = 20, 10
 
 
 def scaling(found: Mapping[str, Findings]) -> list[ScaledFigure]:
-    """Return the figures of some models; see ``ScaledFigure``.
+    """Return the measures that are compared across models of different sizes.
 
     Args:
         found: The findings of each model by name, including the table ``anchors``.

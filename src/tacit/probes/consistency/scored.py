@@ -33,11 +33,12 @@ class Scored:
     Args:
         variants: The prompt variants of a yes/no question.
         choice_variants: The prompt variants that a choice can answer.
-        background: Nats, shape (questions, inputs); NaN for a missing score.
+        background: Scores of the background questions in nats, or vote counts, shape (questions,
+            inputs); NaN if missing.
         choices: Scores in nats, shape (anchors, choice variants, choices); None if choices were not
             scored.
-        verified: Scores in nats, shape (anchors, choices, inputs); None if choices were not
-            verified.
+        verified: Scores in nats, or vote counts, shape (anchors, choices, inputs); None if choices
+            were not verified.
         prior: Scores in nats of the choices after an empty question, shape (anchors, choice
             variants, choices); None if choices were not scored.
         sizes: The choices' lengths in UTF-8 bytes, shape (anchors, choices); 0 is padding.
@@ -98,7 +99,7 @@ class Scored:
         return answers.verify(self.verified, self.inputs, self.sizes, self.bounds.verified)
 
     def chosen_variants(self, anchoring: str) -> Sequence[tuple[int, str | None, str | None]]:
-        """Return the meta-prompt, the pair and the word of each ``winner`` index of ``chosen``."""
+        """Return the meta-prompt, pair and word for each possible ``winner`` of ``chosen``."""
         if anchoring == "choice":
             return [
                 (variant.meta, joined_pair(variant.pair), None) for variant in self.choice_variants

@@ -151,7 +151,7 @@ def _unanswered(summary: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _unscored(summary: Mapping[str, Any]) -> Iterator[str]:
-    """Yield sentences on missing scores, answers of several tokens and shared tokens."""
+    """Yield sentences on missing scores, several-token answers and tokens shared with prompts."""
     for name, of, what in (
         ("inputs", "answer word", "background questions"),
         ("anchor_inputs", "answer", "anchor questions"),
@@ -386,7 +386,7 @@ def _disagreement(found: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _alike(summary: Mapping[str, Any]) -> str:
-    """Return a phrase if all background questions have the same answer, or an empty string."""
+    """State that all background questions have the same answer, or return an empty string."""
     for answer, other in (("positive", "negative"), ("negative", "positive")):
         if (summary[f"{answer}_accuracy"], summary[f"{other}_accuracy"]) == (1, 0):
             word = "yes" if answer == "positive" else "no"

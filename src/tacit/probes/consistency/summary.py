@@ -82,7 +82,7 @@ def of_answers(
 
 
 def score_counts(scores: Mapping[str, Sequence[Scores]]) -> dict[str, int]:
-    """Count inputs, missing scores, and answers with several tokens or with shared tokens.
+    """Count inputs, missing scores, answers of several tokens, and tokens shared with prompts.
 
     Args:
         scores: The scores by the name of the group of prompts.

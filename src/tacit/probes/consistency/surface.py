@@ -4,8 +4,8 @@ ConceptNet marks the concepts of a fact in its surface text: "You are likely to 
 [[a field]]". A surface text may mention the tail first ("*Something you find on [[a test]] is
 [[hard questions]]"), so the marked concepts are matched with the labels of head and tail. A
 question is the surface text inserted into a template. In a question about a negative, the
-negative's tail replaces the marked tail and receives an article if the marked tail has one. Without
-an article, questions about negatives could be recognised by the article alone.
+negative's tail replaces the marked tail and receives an article if the marked tail has one. A
+missing article would reveal that a question is about a negative.
 """
 
 from __future__ import annotations
@@ -148,7 +148,7 @@ class Surface:
         return cls(distinct, found.height, sentences, template, Nouns.load())
 
     def question(self, fact: Fact, tail: str) -> str | None:
-        """Return a question worded by a fact's surface text, or None without usable text.
+        """Return a question worded by a fact's surface text, or None without a usable surface text.
 
         Args:
             fact: Head, relation and tail.
@@ -161,12 +161,12 @@ class Surface:
         return ended(self.template.format(statement=sentence.statement(self.nouns, other)))
 
     def summary(self) -> dict[str, int]:
-        """Return the numbers of facts, of facts with surface text, and of facts worded by text."""
+        """Return the numbers of all facts, facts with surface text, and facts with usable text."""
         return {"facts": self.facts, "with_text": self.texts, "worded": len(self.sentences)}
 
 
 def _overlap(worded: str, label: str) -> float:
-    """Return the word overlap of a concept in a sentence and a label, from 0 to 1."""
+    """Return the Jaccard index of the words of a marked concept and of a label, from 0 to 1."""
     one, other = _words(worded), _words(label)
     return len(one & other) / len(one | other) if one | other else 0.0
 

@@ -106,10 +106,10 @@ class Templates:
         pairs: The positive and the negative word of each label pair.
         versions: The number of meta-prompts in each version of the paper.
         asks_for_truth: The numbers, starting at 1, of the meta-prompts that no choice can answer.
-        verify: The question whether a choice is the answer, with the placeholders ``{choice}`` and
-            ``{question}``.
-        surface: The question whether a fact's surface text is true, with the placeholder
-            ``{statement}``.
+        verify: The template of the question whether a choice is the answer, with the placeholders
+            ``{choice}`` and ``{question}``.
+        surface: The template of the question whether a fact's surface text is true, with the
+            placeholder ``{statement}``.
         context: The format in which facts precede a prompt.
     """
 

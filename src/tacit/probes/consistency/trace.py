@@ -29,12 +29,12 @@ def trace(tables: Mapping[str, pl.DataFrame], anchor: str) -> dict[str, Any]:
         results in the highest score per byte. ``facts`` lists the anchor's rows in the table
         ``facts``. ``contribution`` is None if the anchor lacks a background score or an answer.
         ``contribution`` has the keys ``background_score``, ``at_least``, ``right``, ``precision``,
-        ``all_right``, ``adds`` and ``consistency``. ``at_least`` is the number of anchors whose
-        background score is at least ``background_score``. ``right`` is the number of correct
-        answers to these anchors, and ``precision`` is ``right`` divided by ``at_least``.
-        ``all_right`` is the number of correct answers to all anchors. ``adds`` is ``precision``
-        divided by ``all_right``, or 0 for an incorrect answer. ``consistency`` is the sum of
-        ``adds`` over all anchors.
+        ``all_right``, ``adds`` and ``consistency``. ``at_least`` is the number of answered anchors
+        whose background score is at least ``background_score``. ``right`` is the number of correct
+        answers among the ``at_least`` anchors, and ``precision`` is ``right`` divided by
+        ``at_least``. ``all_right`` is the number of correct answers to all anchors with a
+        background score. ``adds`` is ``precision`` divided by ``all_right``, or 0 for an incorrect
+        answer. ``consistency`` is the sum of ``adds`` over all anchors.
 
     Raises:
         RequestError: The run has no anchor with this id.

@@ -1,8 +1,9 @@
 """Compute vote shares of sampled replies, with confidence intervals.
 
-Replies that cannot be parsed are counted separately and support no answer. Replies to several
-prompts are treated as draws from a single vote share. If the prompts' true shares differ, the draws
-vary less than assumed, so Wilson's interval is conservative (too wide rather than too narrow).
+Replies that cannot be parsed are counted separately, and are not votes for any answer. Replies to
+several prompts are treated as independent draws with a common probability of each answer. If the
+probability of an answer differs between prompts, the vote share varies less than Wilson's interval
+assumes, so the interval is conservative (too wide rather than too narrow).
 """
 
 from __future__ import annotations
@@ -69,9 +70,10 @@ def of_questions(
 
     Returns:
         Table with one row per question and the columns ``share``, ``low``, ``high``, ``unparsed``
-        and ``truncated``. ``share`` is the share of positive replies, and ``low`` and ``high`` are
-        the ends of Wilson's 95 % interval; all three are null if no reply could be parsed.
-        ``unparsed`` and ``truncated`` are numbers of replies to the prompt variants in use.
+        and ``truncated``. ``share`` is the share of positive replies. ``low`` and ``high`` are the
+        ends of the share's 95 % interval by Wilson's method. ``share``, ``low`` and ``high`` are
+        null if no reply could be parsed. ``unparsed`` and ``truncated`` are numbers of replies to
+        the prompt variants in use.
     """
     counts = np.nan_to_num(votes)
     yes, no = (counts[:, side].sum(axis=1) for side in (positive, negative))

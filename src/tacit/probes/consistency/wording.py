@@ -50,7 +50,7 @@ class Paper:
 
 @dataclass(frozen=True)
 class Grammatical:
-    """The paper's wording with corrected articles, number and verb forms.
+    """The paper's wording with corrected articles, grammatical number and verb forms.
 
     Args:
         nouns: The nouns that are exceptions to the rules for number and articles.
@@ -110,17 +110,20 @@ class Grammatical:
         return f"{self.nouns.article(concept)} {concept}"
 
     def plural(self, concept: str) -> str:
-        """Return a noun's plural; verbs, mass nouns and determined nouns are as in ``noun``."""
+        """Return the plural of a noun.
+
+        For a verb, a mass noun or a noun with a determiner, the result is that of ``noun``.
+        """
         if self._is_verb(concept) or self._is_determined(concept) or self._is_mass(concept):
             return self.noun(concept)
         return concept if self._is_plural_noun(concept) else _pluralised(concept)
 
     def doing(self, concept: str) -> str:
-        """Return a possible verb as a gerund, and any other concept by ``_agreeing``."""
+        """Return a possible verb as a gerund, and another concept as returned by ``_agreeing``."""
         return _gerund(concept) if self._is_verb(concept, eager=True) else self._agreeing(concept)
 
     def _agreeing(self, concept: str) -> str:
-        """Return ``two eyes`` for ``two eye``, and any other concept unchanged."""
+        """Return a concept such as ``two eye`` with a plural noun, and other concepts unchanged."""
         singular = not self._is_plural_noun(concept)
         return _pluralised(concept) if singular and self._is_many(concept) else concept
 
