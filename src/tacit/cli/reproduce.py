@@ -197,7 +197,7 @@ def _probe_of(folder: Path) -> str | None:
 
 
 def _comparison() -> Kind:
-    """Return the kind of the table that ``--out`` writes."""
+    """Return the kind of table that ``--out`` writes, by which Tacit recognises its own files."""
     from tacit.outputs import table_with
 
     return table_with("a table that tacit reproduce wrote", "ours", "published", "difference")
@@ -208,7 +208,7 @@ def _output_table(
 ) -> None:
     """Write a comparison table to ``out`` if given, and print the table as JSON or as text.
 
-    Text output ends with the notes.
+    If the output is text, the notes in ``told`` follow the table.
     """
     from tacit.present.tables import print_published
     from tacit.tables import write_table

@@ -60,8 +60,9 @@ class ConsistencyOptions:
     )
     intervene: bool = option(
         default=False,
-        help="Ask each anchor question again with facts in the prompt: the question's own facts, "
-        "their negatives stated as facts, and another question's facts.",
+        help="Ask each anchor question again with each kind of facts in the prompt: the question's "
+        "own facts, false versions of these facts (their negatives), and another question's "
+        "facts.",
     )
     context_facts: int | None = option(
         None,
