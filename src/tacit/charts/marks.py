@@ -3,7 +3,7 @@
 Each kind of panel is a dataclass of data and settings whose ``chart`` method returns an Altair
 chart. ``page`` arranges panels in rows. An undefined (null) value has no mark, and its text is a
 dash. A mark without an interval is hollow if other marks of the panel have intervals. In curves,
-only marks of the same series are compared.
+this rule applies to each series separately.
 """
 
 from __future__ import annotations

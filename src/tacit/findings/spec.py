@@ -115,8 +115,9 @@ class Layout:
         columns: The names of the columns to print, in order; empty for all columns that reports
             show.
         across: The key column that is printed across the table, with one printed column per value.
-            The cells of these columns show the last of ``columns``, with the interval on a second
-            line. All ``columns`` except the last are printed at the beginning of each row.
+            The cells of the columns for ``across`` show the last of ``columns``, with the interval
+            on a second line. All ``columns`` except the last are printed at the beginning of each
+            row.
 
     Examples:
         >>> from tacit import Layout

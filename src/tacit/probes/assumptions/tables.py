@@ -163,7 +163,7 @@ PRINCE = TableSpec(
     "prince",
     "Prince's examples (Table 3 of Weir et al. 2020)",
     "The most probable candidates for Prince's prompts in Table 3 of Weir et al. 2020. The column "
-    "Prince's states whether Prince lists the word for the prompt.",
+    "\u201cPrince's\u201d states whether Prince lists the word for the prompt.",
     keys=4,
     columns=(
         _CONCEPT,

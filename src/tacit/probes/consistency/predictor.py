@@ -127,8 +127,20 @@ PREDICTOR = TableSpec(
             "number",
             "The standard deviation of the feature over the questions; 1 for a constant feature.",
         ),
-        Column("lowest", "lowest", "number", "The lowest value of the feature.", shown=False),
-        Column("highest", "highest", "number", "The highest value of the feature.", shown=False),
+        Column(
+            "lowest",
+            "lowest",
+            "number",
+            "The lowest value of the feature over the questions.",
+            shown=False,
+        ),
+        Column(
+            "highest",
+            "highest",
+            "number",
+            "The highest value of the feature over the questions.",
+            shown=False,
+        ),
         Column("coefficient", "coefficient", "number", "Log odds per standard deviation."),
         Column(
             "error",

@@ -181,8 +181,8 @@ def _surface(counts: Mapping[str, int]) -> str:
     facts, texts, worded = counts["facts"], counts["with_text"], counts["worded"]
     if not texts:
         return (
-            "No fact has surface text in the knowledge base; all facts are worded by the paper's "
-            "templates."
+            "No fact has surface text in the knowledge base; all facts are worded by the "
+            "templates of Sahu et al. 2022."
         )
     if worded == facts:
         return f"The wording of {several(facts, 'fact')} is the knowledge base's surface text."
@@ -192,8 +192,8 @@ def _surface(counts: Mapping[str, int]) -> str:
         unusable = f" (in {several(unclear, 'case')}, the text does not mark head and tail)"
     return (
         f"The wording of {worded:,} of {several(facts, 'fact')} is the knowledge base's surface "
-        f"text. The remaining facts have no usable surface text{unusable} and are worded "
-        "by the paper's templates."
+        f"text. The remaining facts have no usable surface text{unusable} and are worded by the "
+        "templates of Sahu et al. 2022."
     )
 
 

@@ -459,7 +459,7 @@ CONSISTENCY_BY_RELATION = TableSpec(
     "consistency_by_relation",
     "Conceptual consistency by relation",
     "One row per relation, computed over the anchor questions whose background contains the "
-    "relation. The corrected p-value is corrected over the relations of a model (Benjamini and "
+    "relation. The corrected p-value accounts for all relations of a model (Benjamini and "
     "Hochberg).",
     columns=_predicts(Column("name", "relation", meaning="The relation.", filter="relation")),
     keys=2,

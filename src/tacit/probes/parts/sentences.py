@@ -163,8 +163,8 @@ def _probable(summary: Mapping[str, Any]) -> Iterator[str]:
     shown = percent(mass) if mass >= _SMALL else f"{mass:.1e}"
     yield (
         "The median of P(true) + P(false), the model's total probability of the separator followed "
-        f"by either answer, is {shown}. P(true) + P(false) may be small because of the separator "
-        "alone."
+        f"by either answer, is {shown}. P(true) + P(false) may be small only because the separator "
+        "is improbable."
     )
 
 
@@ -306,7 +306,7 @@ def notes(findings: Findings) -> Iterator[str]:
     yield (
         "A belief is P(true)/(P(true) + P(false)), or the share of true among sampled replies. A "
         "statement is believed if its belief is above one half. Repaired beliefs are the "
-        "consistent assignment of truth values that is optimal under the paper's objective. A rate "
+        "consistent assignment of truth values that is optimal under ParRoT's objective. A rate "
         "over zero cases is undefined, not 0."
     )
 
