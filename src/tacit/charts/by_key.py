@@ -1,4 +1,4 @@
-"""A figure that shows one column of a table: one row of marks per key, one panel per model."""
+"""A figure of one column of a table, with a row of marks per key and a panel per model."""
 
 from __future__ import annotations
 

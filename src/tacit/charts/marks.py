@@ -2,8 +2,8 @@
 
 Each kind of panel is a dataclass of data and settings whose ``chart`` method returns an Altair
 chart. ``page`` arranges panels in rows. An undefined (null) value has no mark, and its text is a
-dash. A mark without an interval is hollow if other marks of the panel (in curves, of the same
-series) have intervals.
+dash. A mark without an interval is hollow if other marks of the panel have intervals. In curves,
+this rule applies to each series separately.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ class Axis:
 
     @property
     def shared(self) -> dict[str, Any]:
-        """The encoding options that all marks along this axis share."""
+        """The options (title, scale and axis) of every encoding that is drawn on this axis."""
         axis = {"format": ".0%" if self.percent else "~g", "tickCount": 5}
         scale = {"domain": list(self.domain), "nice": False, "zero": False, "clamp": True}
         return {"title": self.title, "scale": scale, "axis": axis}
@@ -163,9 +163,9 @@ class Rows:
         words: The header and the column of ``table`` for each column of text to the right of the
             rows.
         width: The panel's width in pixels.
-        ticks: Kinds of reference marks, which a legend explains. Each kind is a column of the table
-            with the name of its series. Only panels with one mark per row have reference marks of
-            several kinds.
+        ticks: The series of reference marks, which a legend explains. The table contains the
+            values of each series in the column with the series' name. Only panels with one mark per
+            row have several series of reference marks.
     """
 
     table: pl.DataFrame
@@ -317,7 +317,8 @@ class Curves:
         banded: The names of the series that have a confidence band; None for all series.
         log: Whether the horizontal axis is logarithmic; a logarithmic chart draws intervals as
             vertical lines.
-        joined: The column by whose values points are joined to lines; None for one line per series.
+        joined: The column that groups points into lines, one line per value; None for one line per
+            series.
         legend: Whether to show a legend of the series.
         width: The panel's width in pixels.
         percent: Whether the horizontal positions are shares, shown in per cent from 0 to 100.

@@ -103,7 +103,7 @@ def legal(words: str) -> str:
 
 
 def _legal(part: Any) -> Any:  # noqa: ANN401 - a chart as JSON
-    """Replace characters that XML forbids in a chart; they would abort the SVG converter."""
+    """Replace characters in a chart that XML forbids and that would abort the SVG converter."""
     if isinstance(part, str):
         return legal(part)
     if isinstance(part, dict):

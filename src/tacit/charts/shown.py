@@ -111,13 +111,13 @@ class Shown:
         return None if table is None or table[column].is_null().all() else table
 
     def summaries(self, name: str) -> Iterator[tuple[str, Any]]:
-        """Yield each model's label with an entry of the model's summary, if the summary has it."""
+        """Yield each model's label with one entry of its summary; skip models without the entry."""
         for model, label in self.labels.items():
             if (entry := self.found[model].summary.get(name)) is not None:
                 yield label, entry
 
     def intervals(self, kind: str | None = None) -> str:
-        """Return a caption's text on how intervals, or only those of a kind, were computed."""
+        """Return a caption's text on the method of all intervals, or of one kind of interval."""
         entries = [of for _, of in self.summaries("intervals")]
         ways = entries if kind is None else [of[kind] for of in entries if kind in of]
         return " or ".join(dict.fromkeys(map(_interval_method, ways))) or "intervals"

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 
 class Commands(TyperGroup):
-    """The root command group, whose messages about invalid values omit a library's own terms."""
+    """The root command group, which removes pydantic's prefix "Value error" from error messages."""
 
     def invoke(self, ctx: Any) -> Any:  # noqa: ANN401 - Typer's signature
         """Run the command that the command-line arguments name."""

@@ -49,8 +49,8 @@ def audit(
 ) -> None:
     """Audit the background facts of a file of questions, and draw facts for people to rate.
 
-    Two people then rate the drawn facts in the column rating, each in a separate copy of the
-    sample. The option --seed determines which facts are drawn.
+    Two people each rate a separate copy of the sample, in the column rating. The option --seed
+    determines which facts are drawn.
 
     Example: tacit kb audit conceptnet.kb --questions dev.jsonl --out sample.tsv
     """
@@ -84,9 +84,12 @@ def audit(
 
 
 def agreement(
-    first: Annotated[Path, typer.Argument(help="Sample of facts with the ratings of one person.")],
+    first: Annotated[
+        Path, typer.Argument(help="File with one person's ratings of a sample of facts.")
+    ],
     second: Annotated[
-        Path, typer.Argument(help="The same sample of facts with the ratings of another person.")
+        Path,
+        typer.Argument(help="File with another person's ratings of the facts in the first file."),
     ],
     as_json: given.AsJson = False,
 ) -> None:
@@ -142,7 +145,7 @@ def _agreement_lines(result: Mapping[str, Any]) -> Iterator[str]:
 
 @dataclass(frozen=True)
 class FactWording:
-    """The wording of facts: a preset, and a file of the user's own templates (None without)."""
+    """The wording of facts: a preset, and a file of the user's own templates (None for no file)."""
 
     preset: str
     templates: Path | None

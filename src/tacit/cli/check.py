@@ -201,7 +201,7 @@ def _violation_lines(result: dict[str, Any]) -> str:
 
 
 def _revision_cost(result: dict[str, Any]) -> str:
-    """Return the revision cost as text; a range if the time limit was reached before a proof."""
+    """Return the revision cost as text; a range if the time limit ended the computation."""
     if result["revision_cost"] is not None:
         return f"revision cost: {several(result['revision_cost'], 'belief')} must change"
     low, high = result["revision_cost_at_least"], result["revision_cost_at_most"]

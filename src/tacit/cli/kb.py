@@ -62,7 +62,8 @@ def import_command(
 ) -> None:
     """Import ConceptNet 5.7 or plain triples.
 
-    The knowledge base is one DuckDB file. Commands that read the knowledge base need no network.
+    The imported knowledge base is one DuckDB file. Commands that read the knowledge base need no
+    network.
 
     Example: tacit kb import conceptnet-assertions-5.7.0.csv.gz --out conceptnet.kb
     """

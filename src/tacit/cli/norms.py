@@ -151,7 +151,7 @@ def _readable(summary: dict[str, Any]) -> str:
 
 
 def _lost(namings: dict[str, int]) -> list[str]:
-    """Return a line with the share of namings of the properties left out; empty if unknown."""
+    """Return a line with the share of people's responses that belong to properties left out."""
     if not namings["all"]:
         return []
     return [

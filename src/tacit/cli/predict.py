@@ -56,8 +56,8 @@ def predict(
 ) -> None:
     """Predict whether a run's model answers a new question correctly.
 
-    The command asks the model the question and its background facts, and applies the predictor that
-    was fitted in the run.
+    The command asks the model the question, asks about the question's background facts, and applies
+    the predictor that was fitted in the run.
 
     Example: tacit predict runs/gpt2 "Where does a dog sleep?" --choices kennel,tree,pond
     """

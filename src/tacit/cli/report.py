@@ -39,7 +39,7 @@ def compare(
         bool,
         typer.Option(
             "--force",
-            help="Compare runs even if more than the model differs, and overwrite an output file "
+            help="Compare runs that differ in more than the model, and overwrite an output file "
             "that another command or program wrote.",
         ),
     ] = False,

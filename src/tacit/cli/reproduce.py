@@ -46,9 +46,9 @@ def parrot(
 ) -> None:
     """Compare the parts probe's results with Gu et al. 2023 (ParRoT).
 
-    The command prints Tables 1 and 5 of the paper. If a model or beliefs are given, the command
-    also prints Tables 3, 4, 6 and 7, the counts behind Figure 3, and the number of drawings that
-    repair changes.
+    The command prints Tables 1 and 5 of Gu et al. 2023. If a model or beliefs are given, the
+    command also prints Tables 3, 4, 6 and 7 of Gu et al. 2023, the counts behind Figure 3, and the
+    number of drawings that repair changes.
 
     Example: tacit reproduce parrot --drawings drawings --model gpt2
     """
@@ -102,8 +102,8 @@ def parrot(
 def consistency(*, options: ConsistencyOptions, as_json: given.AsJson = False) -> None:
     """Compare the consistency probe's set-up with Sahu et al. 2022.
 
-    The comparison covers prompts, relations and choices. The paper states none of its results as a
-    number, so results are not compared.
+    The comparison covers prompts, relations and choices. Sahu et al. 2022 state none of their
+    results as a number, so results are not compared.
 
     Example: tacit reproduce consistency --questions dev.jsonl --kb conceptnet.kb
     """
@@ -141,7 +141,8 @@ def sta(
 ) -> None:
     """Compare the assumptions probe's results with Weir et al. 2020.
 
-    The command compares a finished run of the assumptions probe with the paper's tables.
+    The command compares a finished run of the assumptions probe with the tables of Weir et al.
+    2020.
 
     Example: tacit reproduce sta runs/roberta --as roberta-large
     """
@@ -161,7 +162,7 @@ def sta(
 def _assumptions_run(
     folder: Path, model: str | None
 ) -> tuple[dict[str, pl.DataFrame], str | None, dict[str, Any]]:
-    """Return the findings that the paper also reports, the model's name, and the run's summary.
+    """Return the findings to compare with the paper, the model's name, and the run's summary.
 
     Raises:
         RequestError: The folder contains several runs, or a run of a probe other than assumptions.
@@ -197,7 +198,7 @@ def _probe_of(folder: Path) -> str | None:
 
 
 def _comparison() -> Kind:
-    """Return the kind of the table that ``--out`` writes."""
+    """Return the kind of table that ``--out`` writes, by which Tacit recognises its own files."""
     from tacit.outputs import table_with
 
     return table_with("a table that tacit reproduce wrote", "ours", "published", "difference")
@@ -208,7 +209,7 @@ def _output_table(
 ) -> None:
     """Write a comparison table to ``out`` if given, and print the table as JSON or as text.
 
-    Text output ends with the notes.
+    If the output is text, the notes in ``told`` follow the table.
     """
     from tacit.present.tables import print_published
     from tacit.tables import write_table

@@ -97,7 +97,7 @@ def probe_group(
 
 
 def echo_runs(found: Mapping[str, Run], together: Together) -> None:
-    """Print each model's results and, for several models, the differences and the scale table."""
+    """Print each model's results and, for several models, their differences and results by size."""
     for run in found.values():
         echo_run(run)
         typer.echo(f"Written: {run.folder}")
@@ -323,7 +323,7 @@ def _run(
 
 
 def _as_json(found: Mapping[str, Any], together: Together) -> dict[str, Any]:
-    """Return each model's results, the comparison and the scale table as plain values for JSON."""
+    """Return results, paired differences and results by model size as plain values for JSON."""
     runs = [run.to_json() for run in found.values()]
     tables = {"comparison": together.comparison, "scale": together.scale}
     return {"runs": runs} | {

@@ -133,7 +133,7 @@ def _refuse_server(model: str) -> None:
 def _first_prompts(
     made: AnyProbe, model: str, loading: LoadOptions, first: int | None
 ) -> list[Prompt]:
-    """Return the first prompts of each group of requests; ranking prompts include their targets.
+    """Return the first prompts of each group; the answers of a ranking prompt are its targets.
 
     Args:
         made: The probe.
@@ -257,7 +257,7 @@ def _show(model: str, loading: LoadOptions, prompts: Sequence[Prompt], *, as_jso
 
 
 def _shown(model: LocalModel, prompt: Prompt) -> dict[str, Any]:
-    """Return a prompt with the inputs of each answer, or the reason why an answer is too long."""
+    """Return a prompt with the tokens of each answer, or the reason why an answer is too long."""
     return {
         "text": prompt.text,
         "separator": prompt.separator,

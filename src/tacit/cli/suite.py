@@ -31,14 +31,17 @@ class Selection:
 
     given: list[str] | None = option(
         None,
-        help="Set an option, such as limit=10, for all models, or for all runs whose probe has "
+        help="Set an option, such as limit=10, for every model and every run of the suite that has "
         "this option; repeatable. Paths in VALUE are relative to the current folder.",
         flags=("--set",),
         metavar="OPTION=VALUE",
         group=WHAT,
     )
     only: list[str] | None = option(
-        None, help="Run only the run with this name; repeatable.", metavar="NAME", group=WHAT
+        None,
+        help="Execute only the suite's run with this name; repeatable.",
+        metavar="NAME",
+        group=WHAT,
     )
     fail_fast: bool = option(
         default=False,
@@ -94,8 +97,8 @@ def suite(
         str,
         typer.Argument(
             metavar="SUITE",
-            help="A YAML file that describes the suite, or the word papers for the models and "
-            "probes of the three papers.",
+            help="A YAML file that describes the suite, or the word papers for the built-in suite "
+            "with the models and probes of three published papers.",
         ),
     ],
     selection: Selection,

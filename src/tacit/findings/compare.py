@@ -251,7 +251,7 @@ def _differences(
 
 
 def with_holm(comparison: pl.DataFrame) -> pl.DataFrame:
-    """Add the column ``p_holm``: p-values, corrected over all pairs of models for each figure.
+    """Add ``p_holm``: p-values with Holm's correction over pairs of models, for each result.
 
     Args:
         comparison: The columns of ``COMPARISON``. A table without ``p_value`` is returned

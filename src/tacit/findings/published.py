@@ -1,4 +1,4 @@
-"""Published values, and the comparison of Tacit's results with them.
+"""Published values, and the comparison of Tacit's results with published values.
 
 The folder ``tacit/data/published`` contains one YAML file of published values per paper, divided
 into blocks of cells. A block states a table of the paper, the published values, and how Tacit's
@@ -12,11 +12,11 @@ value of each cell is computed::
       as: percent                      # and how to compute the number: see ``MAKERS``
       values: {Macaw-11B: {symmetric: {rate: 29.98}}}
 
-``row``, ``column`` and ``model`` are names of levels, or templates that contain such names in
-braces. A value is a number, or a range with the ends ``low`` and ``high``. If a block has the entry
-``of``, the values are counts out of this total, and are converted to per cent. The entry ``others``
-is the published value of every name in Tacit's table that the block does not list. Published values
-are only compared with findings and never enter a computation.
+In a block, ``row``, ``column`` and ``model`` are names of levels, or templates that contain such
+names in braces. A published value is a number, or a range with the ends ``low`` and ``high``. If a
+block has the entry ``of``, the values are counts out of this total, and are converted to per cent.
+The entry ``others`` is the published value of every name in Tacit's table that the block does not
+list. Published values are only compared with findings and never enter a computation.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """How results change with model size: the declaration by a probe, and the table of all families.
 
-A probe declares each result as a ``ScaledFigure``, which computes the result of every model from
-the number of times that each cluster of questions is drawn. ``scale`` computes slopes, intervals
-and trend tests from these declarations.
+A probe declares each result as a ``ScaledFigure``, which computes the result of every model in a
+bootstrap resample from the number of times that each cluster of questions is drawn. ``scale``
+computes slopes, intervals and trend tests from these declarations.
 """
 
 from __future__ import annotations
@@ -70,8 +70,9 @@ class ScaledFigure:
     Args:
         name: The name of the result, as in the table of paired differences.
         clusters: The noun for a cluster, such as ``question concept``.
-        compute: Computes the result from the number of times that each cluster is drawn, from shape
-            (resamples, clusters) to shape (resamples, models). An undefined result is NaN.
+        compute: A function that computes the result of each model from the number of times that
+            each cluster is drawn; it maps an array of shape (resamples, clusters) to shape
+            (resamples, models). An undefined result is NaN.
         blocks: The index of each cluster's block in Page's trend test, from 0; shape (clusters,).
         falls: Whether lower values are better.
     """

@@ -111,12 +111,13 @@ class Layout:
     """The layout in which ``tacit run`` prints a table.
 
     Args:
-        where: The values of the rows to print, by column name.
+        where: The values of the rows to print, by column name; all other rows are left out.
         columns: The names of the columns to print, in order; empty for all columns that reports
             show.
-        across: The key column of which each value becomes a printed column. Each of these new
-            columns contains the last of ``columns``, with the interval on a second line. All
-            ``columns`` except the last are printed at the beginning of each row.
+        across: The key column that is printed across the table, with one printed column per value.
+            The cells of the columns for ``across`` show the last of ``columns``, with the interval
+            on a second line. All ``columns`` except the last are printed at the beginning of each
+            row.
 
     Examples:
         >>> from tacit import Layout
@@ -320,13 +321,13 @@ class View:
     """A table that is computed only for display, such as the rows behind a row of another table.
 
     Args:
-        spec: The declaration. The view's name is unique among the views of a run; ``printed`` and
-            ``shown`` have the same effect as in other declarations.
+        spec: The declaration. The view's name is unique among the views of a run; the entries
+            ``printed`` and ``shown`` have the same effect as in the declaration of a table.
         table: The rows.
         opens: The names of the views that a reader can open from a row of this view.
         key: The column that this view shares with the views in ``opens``.
-        behind: The column that this view shares with the view from whose rows a reader opens this
-            view; None for a view in the report itself.
+        behind: The column that links this view to another view, from whose rows a reader opens this
+            view; None if the report itself contains this view.
 
     Examples:
         >>> import polars as pl
@@ -394,7 +395,7 @@ class FigureSpec:
 
 
 def figure(title: str, reading: str) -> Callable[[Callable[[Any], Any]], FigureSpec]:
-    """Declare a figure. The decorated function draws the figure and names it.
+    """Return a decorator that declares the decorated function as a figure of the same name.
 
     Args:
         title: The title.

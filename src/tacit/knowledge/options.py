@@ -20,9 +20,9 @@ class BackgroundOptions:
     paper_version: Literal["review-lexicon", "review", "arxiv"] = option(
         "review-lexicon",
         help=(
-            "The words of a question that are matched with concepts: review-lexicon (content "
-            "words, found with a lexicon), review (content words, found with a tagger) or arxiv "
-            "(all words)."
+            "Version of Sahu et al. 2022 whose rule determines which words of a question are "
+            "matched with concepts: review-lexicon (content words, found with a lexicon), review "
+            "(content words, found with a tagger) or arxiv (all words)."
         ),
         group=EXTRACTION,
     )
@@ -35,8 +35,8 @@ class BackgroundOptions:
     overlap: Literal["all-words", "content-words"] = option(
         "all-words",
         help=(
-            "A concept matches a question if the question contains more than half of the concept's "
-            "words: of all words (all-words), or of the content words (content-words)."
+            "A concept matches a question if the question contains more than half of the "
+            "concept's words (all-words) or of the concept's content words (content-words)."
         ),
         group=EXTRACTION,
     )
@@ -84,16 +84,16 @@ class BackgroundOptions:
     )
     frequent: int = option(
         10_000,
-        help="With --negatives uniform: number of the most frequent words from which tails are "
-        "drawn.",
+        help="With --negatives uniform: tails are drawn from the N most frequent words.",
         group=EXTRACTION,
     )
     negatives: Literal["uniform", "same-relation", "matched"] = option(
         "uniform",
         help=(
-            "How the tail of a negative is drawn: uniform (any frequent word, as in the paper), "
-            "same-relation (the tail of another fact with the same relation) or matched "
-            "(same-relation, and similar to the true tail in form, frequency and degree)."
+            "How the tail of a negative (a false version of a fact) is drawn: uniform (any "
+            "frequent word, as in the paper), same-relation (the tail of another fact with the "
+            "same relation) or matched (same-relation, and similar to the true tail in form, "
+            "frequency and degree)."
         ),
         group=EXTRACTION,
     )

@@ -182,8 +182,8 @@ class DescribedSettings:
 
     family: list[str] | None = option(
         None,
-        help="The family of a model, within which models are compared by size [default: the "
-        "checkpoint's model_type]; repeatable.",
+        help="Assign a model to a family; models are compared by size only within a family "
+        "[default: the checkpoint's model_type]; repeatable.",
         metavar="NAME=FAMILY",
         group=MODEL,
         requested=False,

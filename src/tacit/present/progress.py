@@ -70,7 +70,7 @@ class Lines:
 
 @contextmanager
 def asking(plan: Planned) -> Iterator[Callable[[Work], None]]:
-    """Show the progress of a plan whenever a block is stored; show nothing for an empty plan."""
+    """Show the progress of a run whenever answers are stored; show nothing if no prompt is left."""
     if not plan.prompts:
         yield lambda _: None
         return
@@ -242,7 +242,7 @@ def show_warnings() -> None:
 
 
 class _PackageFormatter(logging.Formatter):
-    """Formats a record as the logging package's name and the message."""
+    """Formats a log record as the name of the package that logs it and the message."""
 
     def format(self, record: logging.LogRecord) -> str:
         return f"{record.name.partition('.')[0]}: {record.getMessage()}"

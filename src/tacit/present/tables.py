@@ -84,7 +84,7 @@ def _plain(spec: TableSpec, layout: Layout, table: pl.DataFrame) -> Grid:
 
 
 def _across(spec: TableSpec, layout: Layout, table: pl.DataFrame) -> Grid:
-    """Return a table in which each value of one key column has a column."""
+    """Return a table in which each value of one key column becomes a column of text."""
     across = str(layout.across)
     by_name = {column.name: column for column in spec.columns}
     *beside, shown = (by_name[name] for name in layout.columns if name != across)
@@ -151,7 +151,7 @@ def print_comparison(together: pl.DataFrame) -> None:
 
 
 def _lines(row: Mapping[str, Any], marks: Mapping[str, str]) -> Iterator[str]:
-    """Yield a row's figure and note mark; for ranks, also candidates and chance levels."""
+    """Yield the text of a comparison's row: the result's name, and for ranks the chance levels."""
     mark = marks.get(row.get("note") or "")
     yield f"{row['figure']} {mark}" if mark else str(row["figure"])
     if row.get("first_candidates") is not None and row.get("second_candidates") is not None:

@@ -100,8 +100,8 @@ _SNIPPET = "window.vegaEmbed = vegaEmbed;"
 def runtime() -> str:
     """Return a self-contained script that defines ``vegaEmbed``, which draws the charts.
 
-    Bundling takes seconds. To save this time, the script is cached in the user's cache folder, with
-    one file per version of vl-convert.
+    Bundling takes seconds. To avoid bundling for each report, the script is cached in the user's
+    cache folder, with one file per version of vl-convert.
     """
     import vl_convert
 

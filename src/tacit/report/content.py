@@ -67,8 +67,9 @@ class Table:
         columns: The columns that the page shows, in order; other columns of ``frame`` are omitted.
         details: The rows of other tables that a reader can open from a row of this table.
         model: The name of the model, if the table is about a single model.
-        behind: The column that this table shares with the table from whose rows a reader opens this
-            table, which is unpacked on demand. None if the table is in the page itself.
+        behind: The column that links this table to another table, from whose rows a reader opens
+            this table. None if the page itself contains the table. The data of
+            a linked table are unpacked on demand.
     """
 
     id: str
@@ -90,7 +91,7 @@ class Table:
 
     @property
     def columns_to(self) -> tuple[str, ...]:
-        """The columns to which other columns refer by ``to``."""
+        """The names of the columns that the attribute ``to`` of other columns refers to."""
         return tuple(column.to for column in self.columns if column.to is not None)
 
 
@@ -198,7 +199,7 @@ class Tile:
 
     Args:
         label: The name of the figure.
-        about: The meaning in a few words.
+        about: The meaning of the main result in a few words.
         marks: One or several marks for each model that has a value.
     """
 
@@ -237,7 +238,7 @@ class Section:
 
     @property
     def shown(self) -> tuple[Block, ...]:
-        """The blocks that the page shows, without tables that open from a row."""
+        """The blocks that the page shows, without the tables that readers open from a row."""
         return tuple(b for b in self.blocks if not (isinstance(b, Table) and b.behind))
 
     def kind_of(self, block: Block) -> str:

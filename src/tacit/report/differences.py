@@ -72,7 +72,7 @@ def _versions(run: Run) -> str:
 
 
 def _requested(run: Run, key: str) -> object:
-    """Return the value of an option in a run; vocabulary files are compared as data."""
+    """Return the value of a run's option; the path of a vocabulary file becomes "a file"."""
     value, data = run.request.get(key), run.manifest.get("data")
     is_file = key == "vocabulary" and isinstance(data, dict) and value in data
     return "a file" if is_file else value
@@ -145,7 +145,7 @@ def all_compared(runs: Sequence[Run]) -> pl.DataFrame:
 
 
 def all_scaled(runs: Sequence[Run]) -> pl.DataFrame:
-    """Return the results against model size of all probes, with the column ``probe``."""
+    """Return the results by model size of all probes, with the column ``probe``."""
     return _joined(runs, scaled)
 
 

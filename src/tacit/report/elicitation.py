@@ -1,4 +1,4 @@
-"""Text on how answers were elicited in each run, and warnings if runs differ in this method."""
+"""Text on how each run elicited answers, and warnings if runs differ in the elicitation method."""
 
 from __future__ import annotations
 

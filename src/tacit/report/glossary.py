@@ -36,8 +36,8 @@ def meanings(*, headings: bool = False) -> dict[str, str]:
     """Return the definition of every word that the report explains, by word in lower case.
 
     Args:
-        headings: Whether to return the words that are explained only in headings of columns,
-            instead of the other words.
+        headings: If True, return the words that are explained only in headings of columns; if
+            False, return the words that are explained everywhere.
     """
     return {
         form.lower(): term.meaning

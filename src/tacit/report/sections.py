@@ -166,7 +166,7 @@ def _rows(spec: TableSpec, run: Run) -> pl.DataFrame | None:
 
 
 def shown_columns(column: Declared, table: pl.DataFrame) -> Iterator[Column]:
-    """Yield a column under its filter's name, if any, and the interval as a second column."""
+    """Yield the column that the page shows for a declared column, and a column for the interval."""
     if not column.shown or column.kind == "list":
         return
     kind: Kind = "score" if column.kind == "number" else column.kind

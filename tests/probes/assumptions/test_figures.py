@@ -159,7 +159,7 @@ def test_curves_are_the_measures(one: Shown) -> None:
         }
         assert any(point.items() <= held.items() for held in rows(chart))
     words = joined_text(figure(chart))
-    assert "n = 15 concepts (1 more left out because the model cannot write the word)" in words
+    assert "n = 15 concepts (1 more left out because the tokenizer cannot encode the word)" in words
     assert "95 % CIs (percentile bootstrap, 2,000 resamples, clustered by concept)" in words
     assert "wording: sentence (A ___ has fur.)" in words
 

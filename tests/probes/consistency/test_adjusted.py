@@ -122,7 +122,7 @@ UP, FLAT, DOWN = (0.1, 0.3), (-0.1, 0.1), (-0.3, -0.1)
         (
             UP,
             FLAT,
-            "but not among questions with equal numbers of facts, so the number of facts may",
+            "but not among questions with similar numbers of facts, so the number of facts may",
         ),
         (UP, DOWN, "because the plain and the adjusted lift disagree: "),
         (FLAT, UP, "There is no clear evidence that background scores predict correct answers, "),

@@ -172,8 +172,9 @@ def test_facts_without_a_usable_text_are_worded_by_templates(tmp_path: Path) -> 
     found = measured(of, Dice(3))
     assert found.summary["surface"] == {"facts": 4, "with_text": 3, "worded": 2}
     assert (
-        "2 of 4 facts are worded by surface text. The remaining facts have no usable surface text "
-        "(in 1 case, the text does not mark head and tail) and are worded by the paper's templates."
+        "The wording of 2 of 4 facts is the knowledge base's surface text. The remaining facts "
+        "have no usable surface text (in 1 case, the text does not mark head and tail) and are "
+        "worded by the templates of Sahu et al. 2022."
     ) in list(sentences(found.summary))
 
 

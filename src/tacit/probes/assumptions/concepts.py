@@ -30,12 +30,15 @@ _CONCEPTS = TableSpec(
                 f"rank_{n}",
                 f"rank, {n}",
                 "count",
-                f"The rank of the concept, given {n} of its properties.",
+                f"The rank of the concept when the prompt states {n} of its properties.",
             )
             for n in NUMBERS
         ),
         Column(
-            "best_word", "best response", "count", "The best rank of any response that people gave."
+            "best_word",
+            "best response",
+            "count",
+            "The best of the ranks of people's responses about the concept.",
         ),
     ),
 )

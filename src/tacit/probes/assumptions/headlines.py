@@ -135,13 +135,15 @@ _RETRIEVAL = (
     Column("mrr", "MRR", "score", "The mean of 1/rank.", ("mrr_low", "mrr_high")),
     Column("chance_mrr", "chance", "score", "The MRR of random ranks."),
     _PROBABILITY,
-    Column("first", "first", "percent", "The share of concepts that rank first."),
+    Column("first", "first", "percent", "The share of concepts that the model ranks first."),
     Column("concepts", "n", "count", "How many concepts have a defined rank."),
 )
 _RESPONSES = (
     Column("word", "people", meaning="A response that people gave."),
     Column("frequency", "frequency", meaning="The number of people who gave the response."),
-    Column("candidate", "model", meaning="The candidates of the model, the most probable first."),
+    Column(
+        "candidate", "model", meaning="The model's candidates, sorted by decreasing probability."
+    ),
     Column("probability", "probability", meaning="The candidate's probability."),
 )
 _RELATIONS = (
@@ -176,7 +178,8 @@ _PRINCE = (
     Column(
         "best",
         "best candidates [probability]",
-        meaning="The most probable candidates; * marks a word that Prince lists.",
+        meaning="The most probable candidates; an asterisk marks a word that Prince lists for the "
+        "prompt.",
     ),
 )
 

@@ -44,7 +44,7 @@ def wordings(table: pl.DataFrame) -> str:
     """Return a caption text on the wording of the retrieval prompts."""
     kinds = table["wording"].unique(maintain_order=True).to_list()
     if len(kinds) > 1:
-        return "the wording of the prompts follows the model's name in brackets"
+        return "the wording of the prompts is given in brackets after the model's name"
     text = load_templates().retrieval.get(kinds[0], "")
     shown = text.replace("{A}", "A").replace("{a}", "a").replace("{properties}", "has fur")
     return f"wording: {kinds[0]}" + (f" ({shown})" if shown else "")
@@ -93,7 +93,9 @@ def unwritable(table: pl.DataFrame) -> str:
     import polars as pl
 
     gone = table.group_by("of").agg(pl.col("missing").max())["missing"].to_list()
-    return f" ({spread(gone)} more left out because the model cannot write the word)" * any(gone)
+    return f" ({spread(gone)} more left out because the tokenizer cannot encode the word)" * any(
+        gone
+    )
 
 
 def whole_sentences(shown: Shown) -> str:
@@ -103,7 +105,10 @@ def whole_sentences(shown: Shown) -> str:
         for model, kind in shown.summaries("kind")
         for wording in dict(shown.summaries("wordings")).get(model, ())
     ):
-        return " (for a causal model in the wording sentence, only the latter probability is known)"
+        return (
+            " (for a causal model in the wording sentence, only the probability among the "
+            "candidates is known)"
+        )
     return ""
 
 
@@ -245,8 +250,8 @@ def notes(findings: Findings) -> Iterator[str]:
     if any(not table.is_empty() for table in findings.tables.values()):
         yield (
             "Ranks are pessimistic: a candidate that is tied with the correct word ranks above the "
-            "correct word. A word that the model cannot write has no rank, and means exclude words "
-            f"without a rank; the tables count such words. A mean over zero cases is {UNDEFINED}, "
+            "correct word. A word that the tokenizer cannot encode has no rank and is excluded "
+            f"from means; the tables count such words. A mean over zero cases is {UNDEFINED}, "
             "not 0. The chance level is the MRR or the mAP of random rankings of the same "
             "candidates."
         )
@@ -293,7 +298,8 @@ def _asked(summary: Mapping[str, Any]) -> Iterator[str]:
             yield (
                 f"{split:,} of the candidate words {number_of(split, 'is', 'are')} not a single "
                 "token of the model. The score of a word of several tokens is the sum of the "
-                "tokens' log-probabilities, so such words tend to rank low for this reason alone."
+                "tokens' log-probabilities, so words of several tokens tend to rank low for this "
+                "reason alone."
             )
         if vocabulary["name"] == "file":
             unlisted = vocabulary["own_left_out"]
@@ -317,8 +323,8 @@ def _retrieval(findings: Findings) -> Iterator[str]:
         words = several(mine[0]["candidates"], "candidate word")
         yield (
             f"In the wording {wording}, the mean reciprocal rank of the concept among {words} is "
-            f"{_listed(told)}. If the concept always ranked first, the mean would be 1; for random "
-            f"ranks, the mean is {score(mine[0]['chance_mrr'])}."
+            f"{_listed(told)}. The mean reciprocal rank would be 1 if the concept always ranked "
+            f"first; for random ranks, the mean is {score(mine[0]['chance_mrr'])}."
         )
 
 

@@ -12,7 +12,7 @@ _ORDER = Column(
     "order",
     meaning="The selection of properties (top: most frequent; bottom: least frequent) and their "
     "order (decreasing or increasing production frequency). The value random is the mean over a "
-    "concept's random orders; random-2-5 is a single random order.",
+    "concept's random orders; a value such as random-2-5 is one of these orders.",
 )
 _CATEGORY = Column(
     "category",
@@ -43,7 +43,7 @@ _RANK = Column(
     "rank",
     "count",
     "The number of candidates, the target included, that are at least as probable as the target; "
-    "null if the target is not a candidate or the model cannot write the target.",
+    "null if the target is not a candidate or the tokenizer cannot encode the target.",
 )
 _OF = Column("candidates", "candidates", "count", "The number of ranked candidates.")
 _LOGPROB = Column("logprob", "log-probability (nats)", "nats", "The word's log-probability.")
@@ -83,7 +83,10 @@ ASKED = TableSpec(
             "The number of candidates that have more than one token.",
         ),
         Column(
-            "missing", "missing", "count", "The number of candidates that the model cannot write."
+            "missing",
+            "missing",
+            "count",
+            "The number of candidates that the tokenizer cannot encode.",
         ),
         Column(
             "top",
@@ -110,8 +113,8 @@ RETRIEVAL = TableSpec(
 RETRIEVAL_TOP = TableSpec(
     "retrieval_top",
     "Best candidates of retrieval",
-    "The most probable candidates of each prompt, for the order of properties in Figure 2 of the "
-    "paper.",
+    "The most probable candidates of each prompt of Figure 2 of Weir et al. 2020, in which the "
+    "most frequent properties come first.",
     keys=4,
     columns=(*(_CONCEPT, _N, _WORDING, _PLACE, _WORD, _LOGPROB, _RENORMALISED),),
     shown=False,
@@ -119,7 +122,7 @@ RETRIEVAL_TOP = TableSpec(
 RETRIEVAL_SCORES = TableSpec(
     "retrieval_scores",
     "Scores of all concepts",
-    "The log-probability of the word of every concept in each prompt of Figure 2 of the paper. "
+    "The log-probability of every concept's word in each prompt of Figure 2 of Weir et al. 2020. "
     "Ranks among any subset of the concepts can be computed from these log-probabilities.",
     keys=4,
     columns=(
@@ -159,8 +162,8 @@ ELICITATION_TOP = TableSpec(
 PRINCE = TableSpec(
     "prince",
     "Prince's examples (Table 3 of Weir et al. 2020)",
-    "The most probable candidates for the prompts of Prince's paper. Prince's: whether the word is "
-    "listed in Prince's paper.",
+    "The most probable candidates for Prince's prompts in Table 3 of Weir et al. 2020. The column "
+    "\u201cPrince's\u201d states whether Prince lists the word for the prompt.",
     keys=4,
     columns=(
         _CONCEPT,
@@ -187,8 +190,8 @@ CANDIDATES = TableSpec(
         Column(
             "of",
             "of",
-            meaning="The wording (in retrieval), or the set of candidates: vocabulary or sensible "
-            "(in elicitation).",
+            meaning="In retrieval, the wording of the prompts; in elicitation, the set of "
+            "candidates (vocabulary or sensible).",
         ),
         Column("relation", "relation", meaning="The relation; null for retrieval."),
         Column("words", "words", "count", "The number of candidates."),
@@ -196,7 +199,8 @@ CANDIDATES = TableSpec(
             "missing",
             "missing",
             "count",
-            "The largest number of candidates of one prompt that the model cannot write.",
+            "The number of candidates that the tokenizer cannot encode, the largest over the "
+            "prompts.",
         ),
         Column("digest", "digest", meaning="SHA-256 of the words."),
     ),
@@ -206,22 +210,25 @@ RETRIEVAL_BY_NUMBER = TableSpec(
     "retrieval_by_number",
     "Concept retrieval (Figures 2 and 3 of Weir et al. 2020)",
     "One row per number, order and category of the stated properties; in rows without a category, "
-    "properties of all categories are stated. Missing: the number of concepts that the model "
-    "cannot write. Chance: the MRR of random ranks among the candidates. Ranks among different "
+    "properties of all categories are stated. Missing: the number of concepts that the tokenizer "
+    "cannot encode. Chance: the MRR of random ranks among the candidates. Ranks among different "
     "sets of candidates are not comparable.",
     keys=4,
     columns=(
         *(_WORDING, _ORDER, _CATEGORY, _N),
         Column("concepts", "concepts", "count", "How many concepts have a defined rank."),
         Column(
-            "missing", "missing", "count", "The number of concepts that the model cannot write."
+            "missing",
+            "missing",
+            "count",
+            "The number of concepts that the tokenizer cannot encode.",
         ),
         _mean("mrr", "MRR", "The mean of 1/rank.", chance="chance_mrr"),
         Column(
             "candidates",
             "candidates",
             "count",
-            "The largest number of candidates that a prompt ranks.",
+            "The number of ranked candidates, the largest over the prompts.",
         ),
         Column("chance_mrr", "chance", "score", "The MRR of random ranks among the candidates."),
         _mean(
@@ -271,7 +278,7 @@ ELICITATION_BY_RELATION = TableSpec(
             "missing",
             "missing",
             "count",
-            "The number of responses that the model cannot write.",
+            "The number of responses that the tokenizer cannot encode.",
             shown=False,
         ),
         Column(
@@ -309,7 +316,8 @@ AGREEMENT = TableSpec(
 ABLATION = TableSpec(
     "ablation",
     "With and without \u201cEveryone knows that\u201d",
-    "Each measure with and without the preface over the same prompts, and the paired difference.",
+    "Each measure with and without the preface \u201cEveryone knows that\u201d, over the same "
+    "prompts, and the paired difference.",
     keys=2,
     columns=(
         _RELATION,
@@ -322,17 +330,29 @@ ABLATION = TableSpec(
             "prompts",
             "prompts",
             "count",
-            "The number of prompts for which the measure is defined with and without the preface.",
+            "The number of prompts for which the measure is defined both with and without "
+            "the preface \u201cEveryone knows that\u201d.",
         ),
-        Column("with_preface", "with", "score", "The mean of the measure with the preface."),
         Column(
-            "without_preface", "without", "score", "The mean of the measure without the preface."
+            "with_preface",
+            "with",
+            "score",
+            "The mean of the measure over prompts with the preface \u201cEveryone knows "
+            "that\u201d.",
+        ),
+        Column(
+            "without_preface",
+            "without",
+            "score",
+            "The mean of the measure over prompts without the preface \u201cEveryone knows "
+            "that\u201d.",
         ),
         Column(
             "difference",
             "difference",
             "score",
-            "The mean without the preface minus the mean with the preface.",
+            "The mean without the preface \u201cEveryone knows that\u201d minus the mean with the "
+            "preface.",
             ("low", "high"),
         ),
     ),
@@ -365,7 +385,7 @@ FAVOURED = TableSpec(
             "in_top5",
             "in the first 5",
             "count",
-            "The number of prompts in which the word is among the first five.",
+            "The number of prompts in which the word is among the first five candidates.",
         ),
         Column(
             "probability",
@@ -386,7 +406,7 @@ FAVOURED = TableSpec(
 VOCABULARY = TableSpec(
     "vocabulary",
     "Vocabulary",
-    "The words that are a single token of the model, and the candidates in retrieval.",
+    "Which words are a single token of the model, and which words are candidates in retrieval.",
     columns=(
         Column("word", "word", meaning="The word."),
         Column("own", "own", "truth", "Whether the word is a single token of the model."),

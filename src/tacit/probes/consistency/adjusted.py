@@ -53,7 +53,7 @@ LIFT_COLUMNS = (
         "p_adjusted",
         "p, adjusted",
         "p",
-        "The one-sided p-value against an adjusted lift of 0, from the same permutations.",
+        "The one-sided p-value against an adjusted lift of 0, from permutations within strata.",
     ),
 )
 """The columns of ``LiftWithinStrata.columns``."""
@@ -61,7 +61,7 @@ LIFT_COLUMNS = (
 ADJUSTED = TableSpec(
     "adjusted",
     "Adjusted for the number of facts",
-    "Whether background scores predict correct answers among questions with equal numbers of "
+    "Whether background scores predict correct answers among questions with similar numbers of "
     "facts. The odds ratio is the factor by which the odds of a correct answer change when the "
     "background score rises from 0 to 1; 1 means no relation. The odds ratio is adjusted for the "
     "number of facts, the frequency of the concepts and the length of the correct choice.",

@@ -37,16 +37,16 @@ AUDIT = TableSpec(
             "count",
             "count",
             "count",
-            "The number of concepts or facts that depend on the rule. The count is null for facts "
-            "between different parts if parts are pooled, and for facts found by pooling if paths "
-            "have several hops.",
+            "The number of concepts or facts that depend on the rule. With --parts pooled, the "
+            "count of facts between different parts (the question and its choices) is null. With "
+            "--length 2 or 3, the count of facts found only by pooling is null.",
         ),
         Column(
             "n",
             "of",
             "count",
-            "The total number of concepts or facts, including those that depend on the rule. Facts "
-            "found by pooling are counted before the cap is applied.",
+            "The total number of concepts or facts, including those that depend on the rule. "
+            "Facts found only by pooling are counted before --cap limits the number of facts.",
         ),
         Column("share", "share", "percent", "The count divided by the total number."),
         Column(

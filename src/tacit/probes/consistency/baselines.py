@@ -150,16 +150,18 @@ ANCHOR_BASELINES = TableSpec(
     "baselines that do not see the question. If choices are tied, the first tied choice is the "
     "answer. CC (conceptual consistency): how well the model's background score predicts which "
     "answers of the baseline are correct. The majority position is the position at which the "
-    "correct answer occurs most often in these questions.",
+    "correct answer occurs most often in the questions of the run.",
     columns=(
         Column(
             "baseline",
             "answers by",
-            meaning="The method that selects the answer: the model, the choice prior (the highest "
-            "score per byte after an empty question), pointwise mutual information (log p(choice | "
-            "question) minus log p(choice | empty question), with the best prompt variant), the "
-            "longest, shortest (in bytes) or most frequent (wordfreq) choice, the position that is "
-            "most often correct, or a random choice.",
+            meaning="The method that selects the answer: the model, or one of the baselines. The "
+            "choice prior selects the choice with the highest score per byte after an empty "
+            "question. Pointwise mutual information selects the choice with the highest log "
+            "p(choice | question) minus log p(choice | empty question), with the best prompt "
+            "variant. Other baselines select the longest or shortest choice (in bytes), the "
+            "most frequent choice (wordfreq), the position that is most often correct, or a "
+            "random choice.",
         ),
         Column(
             "n", "n", "count", "The number of questions for which the baseline selects an answer."
@@ -176,7 +178,7 @@ ANCHOR_BASELINES = TableSpec(
             "scored",
             "n, CC",
             "count",
-            "The number of these questions that have a background score.",
+            "The number of answered questions that have a background score.",
             shown=False,
         ),
         Column(

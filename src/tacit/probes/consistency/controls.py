@@ -45,10 +45,11 @@ UNKNOWN = "concepts of parts unknown"
 CONTROLS = TableSpec(
     "controls",
     "Leakage and irrelevant background",
-    "Conceptual consistency with part of the background left out, and with the irrelevant "
-    "background of another question that has equally many facts and shares no concept. The lift "
-    "with irrelevant background should be 0; a different lift means that the number of facts alone "
-    "predicts correct answers. Each row includes the questions that still have a background score.",
+    "Conceptual consistency when part of the background is left out, or replaced by the "
+    "irrelevant background of another question with as many facts and no shared concept. The lift "
+    "with irrelevant background should be 0; a different lift means that the number of facts "
+    "alone predicts correct answers. Each row includes only the questions that have a background "
+    "score from the row's facts.",
     columns=(
         Column(
             "background",
@@ -59,7 +60,7 @@ CONTROLS = TableSpec(
             "n",
             "n",
             "count",
-            "The number of questions with an answer and a background score from these facts.",
+            "The number of questions with an answer and a background score from the row's facts.",
         ),
         Column(
             "facts", "facts", "number", "The mean number of facts in the background per question."
@@ -99,7 +100,7 @@ CONTROLS = TableSpec(
             "p_value",
             "p",
             "p",
-            "The one-sided p-value against a lift of 0, from the same permutations.",
+            "The one-sided p-value against a lift of 0, from permutations.",
         ),
         *LIFT_COLUMNS,
         Column(

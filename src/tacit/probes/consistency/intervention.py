@@ -54,8 +54,8 @@ GROUPS: Mapping[str, tuple[str, bool]] = {
 ANSWERS_IN_CONTEXT = TableSpec(
     "answers_in_context",
     "Answers in context",
-    "The anchor questions that are asked with facts in the prompt, with these facts and the "
-    "answers.",
+    "Each anchor question that is asked with facts in the prompt, with the facts and the model's "
+    "answer.",
     columns=(
         Column("anchor", "id", meaning="The id of the anchor question in the file of questions."),
         Column(
@@ -75,15 +75,15 @@ ANSWERS_IN_CONTEXT = TableSpec(
             "facts_right",
             "facts correct",
             "truth",
-            "Whether the model answered every fact of the true context correctly as a background "
-            "question; null if unknown.",
+            "Whether the model answered all facts of the condition true (the question's own facts) "
+            "correctly as background questions; null if unknown.",
         ),
         Column(
             "answer_in_fact",
             "answer in a fact",
             "truth",
-            "Whether a fact of the true context contains a concept of the correct choice; null if "
-            "unknown.",
+            "Whether a fact of the condition true (the question's own facts) contains a concept of "
+            "the correct choice; null if unknown.",
         ),
         Column(
             "right_before",
@@ -114,9 +114,9 @@ INTERVENTION = TableSpec(
     "intervention",
     "Intervention: accuracy with facts in the prompt",
     "The paired change of accuracy when the prompt states facts before the anchor question. Facts "
-    "correct: the model answers all facts of the true context correctly as background questions. "
-    "Answer in a fact: a fact of the true context contains a concept of the correct choice, so "
-    "that the model can copy the answer.",
+    "correct: the model answers all facts of the condition true (the question's own facts) "
+    "correctly as background questions. Answer in a fact: a fact of the condition true contains a "
+    "concept of the correct choice, so that the model can copy the answer.",
     columns=(
         Column(
             "group",
@@ -137,7 +137,8 @@ INTERVENTION = TableSpec(
             "clusters",
             "concepts",
             "count",
-            "The number of different question concepts of these questions.",
+            "The number of different question concepts among the questions that have an answer "
+            "under both conditions.",
             shown=False,
         ),
         Column(

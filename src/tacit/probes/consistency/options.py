@@ -35,8 +35,8 @@ class ConsistencyOptions:
     background: BackgroundOptions = field(default_factory=BackgroundOptions)
     wording: Literal["paper", "grammatical", "surface"] = option(
         "paper",
-        help="Wording of facts: paper (the paper's templates as printed), grammatical (the paper's "
-        "templates with correct grammar) or surface (the knowledge base's own sentences).",
+        help="Wording of facts: paper (the templates of Sahu et al. 2022 as printed), grammatical "
+        "(these templates with correct grammar) or surface (the knowledge base's own sentences).",
     )
     templates: Path | None = option(
         None, help="A YAML file with your own templates for the relations of facts."
@@ -60,8 +60,9 @@ class ConsistencyOptions:
     )
     intervene: bool = option(
         default=False,
-        help="Ask each anchor question again with facts in the prompt: the question's own facts, "
-        "their negatives stated as facts, and another question's facts.",
+        help="Ask each anchor question again with each kind of facts in the prompt: the question's "
+        "own facts, false versions of these facts (their negatives), and another question's "
+        "facts.",
     )
     context_facts: int | None = option(
         None,

@@ -349,9 +349,10 @@ def _outcome(margin: Mapping[str, float | None], rest: Mapping[str, float | None
 PREDICTOR_COLUMN = Column(
     "predictor",
     "predictor",
-    meaning="The features of the predictor: base_rate (none; the share of correct answers), margin "
-    "(the answer margin alone), background (background score, its margin, number of facts), answer "
-    "(margin, entropy, prior and frequency, but not the background) or both (all features).",
+    meaning="The features of the predictor: base_rate (no features, only the share of correct "
+    "answers), margin (the answer margin alone), background (background score, its margin, "
+    "number of facts), answer (margin, entropy, prior and frequency, but not the background) "
+    "or both (all features).",
 )
 _N = Column("n", "n", "count", "The number of answered anchor questions that have all features.")
 

@@ -110,8 +110,8 @@ def stored(found: Mapping[str, pl.DataFrame]) -> dict[str, Predictor]:
 PREDICTOR = TableSpec(
     "predictor",
     "Fitted predictors of correct answers",
-    "The logistic regressions, fitted to all questions with all features, that ``tacit predict`` "
-    "applies to new questions. Each coefficient is per standard deviation of its feature.",
+    "The logistic regressions that ``tacit predict`` applies to new questions, fitted to all "
+    "questions that have all features. Each coefficient is per standard deviation of its feature.",
     columns=(
         Column("predictor", "predictor", meaning="margin or both; see ``prediction``."),
         Column("feature", "feature", meaning="The intercept, then each feature."),
@@ -127,8 +127,20 @@ PREDICTOR = TableSpec(
             "number",
             "The standard deviation of the feature over the questions; 1 for a constant feature.",
         ),
-        Column("lowest", "lowest", "number", "The lowest value of the feature.", shown=False),
-        Column("highest", "highest", "number", "The highest value of the feature.", shown=False),
+        Column(
+            "lowest",
+            "lowest",
+            "number",
+            "The lowest value of the feature over the questions.",
+            shown=False,
+        ),
+        Column(
+            "highest",
+            "highest",
+            "number",
+            "The highest value of the feature over the questions.",
+            shown=False,
+        ),
         Column("coefficient", "coefficient", "number", "Log odds per standard deviation."),
         Column(
             "error",

@@ -68,21 +68,29 @@ RISK_COVERAGE = TableSpec(
     "risk_coverage",
     "Risk by coverage",
     "The share of wrong answers among the questions to which a predictor assigns the highest "
-    "probabilities. For questions with equal probabilities, the table contains the expected share.",
+    "probabilities. If several questions have equal probabilities, the table contains the share "
+    "that a random order of these questions would have on average.",
     columns=(
         PREDICTOR_COLUMN,
         Column(
             "coverage",
             "coverage (%)",
             "count",
-            "The share of all questions that are covered, in per cent.",
+            "The share of all questions that are covered (the questions with the highest "
+            "probabilities), in per cent.",
         ),
-        Column("n", "n", "count", "The number of questions that are covered."),
+        Column(
+            "n",
+            "n",
+            "count",
+            "The number of covered questions, which have the highest probabilities.",
+        ),
         Column(
             "risk",
             "risk",
             "percent",
-            "The share of the covered questions that are answered incorrectly.",
+            "The share of the covered questions (those with the highest probabilities) that are "
+            "answered incorrectly.",
         ),
     ),
     keys=2,

@@ -35,9 +35,9 @@ def sentences(summary: Mapping[str, Any]) -> Iterator[str]:
     yield (
         f"The model was asked {several(summary['anchors'], 'anchor question')} (multiple choice), "
         f"{bare:,} of which {number_of(bare, 'has', 'have')} no background fact. The background "
-        f"consists of {several(summary['facts'], 'distinct fact')}. Facts and negatives result in "
-        f"{several(summary['questions'], 'yes/no background question')}, and the run in "
-        f"{several(summary['prompts'], 'prompt')} in total."
+        f"consists of {several(summary['facts'], 'distinct fact')}. Facts and negatives are asked "
+        f"as {several(summary['questions'], 'yes/no background question')}, and the whole run "
+        f"has {several(summary['prompts'], 'prompt')}."
     )
     answered, known = summary["anchor_accuracy"][0], summary["background_score"]
     yield (
@@ -103,7 +103,7 @@ def _relevant(row: Mapping[str, Any]) -> str:
     right, wrong = several(row["facts_right"], "fact"), f"{row['facts_wrong']:,}"
     sides = f"{right} answered correctly and {wrong} incorrectly"
     if row["relevance"] is None:
-        return f"The relevance of background facts is undefined, with {sides}."
+        return f"The relevance of background facts is undefined: {sides}."
     shown = estimate({**row, "value": row["relevance"]}, "value", points)
     without = f"; no interval: {row['no_interval']}" if row["no_interval"] else ""
     return f"The relevance of background facts is {shown}, computed from {sides}{without}."
@@ -181,19 +181,19 @@ def _surface(counts: Mapping[str, int]) -> str:
     facts, texts, worded = counts["facts"], counts["with_text"], counts["worded"]
     if not texts:
         return (
-            "No fact has surface text in the knowledge base; all facts are worded by the paper's "
-            "templates."
+            "No fact has surface text in the knowledge base; all facts are worded by the "
+            "templates of Sahu et al. 2022."
         )
     if worded == facts:
-        return f"{several(facts, 'fact')} {number_of(facts, 'is', 'are')} worded by surface text."
+        return f"The wording of {several(facts, 'fact')} is the knowledge base's surface text."
     unclear = texts - worded
     unusable = ""
     if unclear:
         unusable = f" (in {several(unclear, 'case')}, the text does not mark head and tail)"
     return (
-        f"{worded:,} of {several(facts, 'fact')} {number_of(worded, 'is', 'are')} worded by "
-        f"surface text. The remaining facts have no usable surface text{unusable} and are worded "
-        "by the paper's templates."
+        f"The wording of {worded:,} of {several(facts, 'fact')} is the knowledge base's surface "
+        f"text. The remaining facts have no usable surface text{unusable} and are worded by the "
+        "templates of Sahu et al. 2022."
     )
 
 
@@ -226,28 +226,30 @@ def notes(summary: Mapping[str, Any]) -> Iterator[str]:
         _made(made[kind]) for kind in ("consistency", "relevance", "others")
     )
     yield (
-        f"Intervals of lift and AUROC: {consistency}; their p-values are computed from the same "
-        f"permutations. Intervals of relevance: {relevance}; relevance has no interval if fewer "
-        f"than {made['relevance']['least_facts']} facts are answered correctly, or incorrectly. "
+        f"Intervals of lift and AUROC: {consistency}; the p-values of lift and AUROC are "
+        f"computed from the same permutations as the intervals. Intervals of relevance: "
+        f"{relevance}; relevance has no interval if fewer than "
+        f"{made['relevance']['least_facts']} facts are answered correctly, or incorrectly. "
         f"Interval of the background score: {made['background_score']['method']} over "
         f"{made['background_score']['over']}. Intervals of accuracies: {others}."
     )
     if summary.get("no_knowledge"):
         yield (
-            "The no-knowledge baseline is a logistic regression on the second concept's number of "
-            "words, length, Zipf frequency, part of speech, degree in the knowledge base, and "
-            "count as a tail of the relation, cross-validated with all facts of a first concept in "
-            "the same fold. Degree and count exclude the fact itself and, for a negative with the "
-            "second concept of another fact, that other fact. Intervals of the no-knowledge "
+            "The no-knowledge baseline is a logistic regression on properties of the second "
+            "concept: number of words, length, Zipf frequency, part of speech, degree in the "
+            "knowledge base, and count as a tail of the relation. The cross-validation keeps all "
+            "facts with the same first concept in one fold. The degree and the count as a tail "
+            "exclude the fact itself. If the second concept of a negative comes from another fact, "
+            "the degree and the count also exclude this other fact. Intervals of the no-knowledge "
             f"baseline: {_made(made['no_knowledge'])}; these intervals do not include the variance "
             "of the fit."
         )
     yield (
         "The chance level is the exact mean of average precision over all permutations. Lift is "
         "(consistency \N{MINUS SIGN} chance)/(1 \N{MINUS SIGN} chance). The interval of the lift "
-        "is cut at the lowest possible lift. An interval that includes 0 and is wider than 1, the "
-        "distance from chance to a perfect ranking, is not shown. A rate over zero cases is "
-        f"{UNDEFINED}, not 0."
+        "is cut at the lowest possible lift. An interval of the lift that includes 0 and is wider "
+        "than 1 (the distance from chance to a perfect ranking) is not shown. A rate over zero "
+        f"cases is {UNDEFINED}, not 0."
     )
     if "intervention" in summary:
         yield from intervention.notes(summary["intervention"])
@@ -308,7 +310,7 @@ def _ranked(found: Mapping[str, Any], summary: Mapping[str, Any], n: str) -> str
     if reason == prediction.ONE_CLUSTER:
         return (
             f"All {n} have the same question concept, but testing whether background scores "
-            f"predict correct answers requires several: {figures}, {right}."
+            f"predict correct answers requires several question concepts: {figures}, {right}."
         )
     if reason == prediction.TOO_FEW_CLUSTERS:
         return (
@@ -346,7 +348,7 @@ def _outcome(found: Mapping[str, Any], summary: Mapping[str, Any]) -> str:
     if plain:
         return (
             f"Higher background scores are associated with {answers[plain]} answers, but not among "
-            "questions with equal numbers of facts, so the number of facts may be the reason"
+            "questions with similar numbers of facts, so the number of facts may be the reason"
         )
     return "There is no evidence that background scores predict correct answers"
 

@@ -50,7 +50,8 @@ def sampled(before: str = "") -> tuple[Column, ...]:
             f"{before}unparsed",
             "unparsed",
             "count",
-            "The number of replies that could not be parsed; these replies count for no answer.",
+            "The number of replies that could not be parsed and therefore count for none of the "
+            "answers.",
             optional=True,
         ),
         Column(
@@ -246,12 +247,12 @@ def _side(before: str, of: str, right: str) -> tuple[Column, ...]:
             f"{before}meta",
             f"{named}meta-prompt",
             "count",
-            "The meta-prompt in which the best word has its score.",
+            "The meta-prompt of the score that decides the answer.",
         ),
         Column(
             f"{before}pair",
             f"{named}answer words",
-            meaning="The pair of answer words to which the best word belongs.",
+            meaning="The pair of answer words that contains the word that decides the answer.",
         ),
         Column(
             f"{before}word", f"{named}best word", meaning="The answer word that decides the answer."
@@ -443,9 +444,12 @@ def _predicts(name: Column) -> tuple[Column, ...]:
 CONSISTENCY = TableSpec(
     "consistency",
     "Conceptual consistency, all questions",
-    "Computed over the anchor questions that have a background score and an answer. p: the "
-    "one-sided p-value of the lift against 0, from the same permutations as the interval.",
-    columns=_predicts(Column("name", "name", meaning="The value all in every row.", shown=False)),
+    "Results are computed over the anchor questions that have a background score and an answer. "
+    "The p-value tests the lift against 0 (one-sided), with the same permutations as the "
+    "interval.",
+    columns=_predicts(
+        Column("name", "name", meaning="The value is all in every row.", shown=False)
+    ),
     keys=2,
     printed=Layout(
         columns=("n", "consistency", "chance", "lift", "auroc", "p_value", "smallest_lift")
@@ -455,7 +459,7 @@ CONSISTENCY_BY_RELATION = TableSpec(
     "consistency_by_relation",
     "Conceptual consistency by relation",
     "One row per relation, computed over the anchor questions whose background contains the "
-    "relation. p, corrected: the p-value, corrected over the relations of a model (Benjamini and "
+    "relation. The corrected p-value accounts for all relations of a model (Benjamini and "
     "Hochberg).",
     columns=_predicts(Column("name", "relation", meaning="The relation.", filter="relation")),
     keys=2,
@@ -492,8 +496,9 @@ BACKGROUND_BY_RELATION = TableSpec(
 RELEVANCE = TableSpec(
     "relevance",
     "Relevance of a fact",
-    "P(question correct | fact correct) \N{MINUS SIGN} P(question correct), as the paper defines "
-    "it. The interval is computed by permuting which facts are answered correctly.",
+    "The relevance of facts is P(question correct | fact correct) \N{MINUS SIGN} P(question "
+    "correct), as Sahu et al. 2022 define it. The interval is computed by permuting which facts "
+    "are answered correctly.",
     columns=(
         Column("relation", "relation", meaning="The value all, or a relation of the facts."),
         Column(
@@ -514,32 +519,33 @@ RELEVANCE = TableSpec(
             "given_right",
             "questions correct, fact correct",
             "percent",
-            meaning="The mean accuracy on the anchor questions whose background contains a fact, "
-            "over the correctly answered facts.",
+            meaning="The accuracy on the anchor questions whose background contains a fact, "
+            "averaged over the correctly answered facts.",
             shown=False,
         ),
         Column(
             "given_wrong",
             "questions correct, fact incorrect",
             "percent",
-            meaning="The mean accuracy on the anchor questions whose background contains a fact, "
-            "over the incorrectly answered facts.",
+            meaning="The accuracy on the anchor questions whose background contains a fact, "
+            "averaged over the incorrectly answered facts.",
             shown=False,
         ),
         Column(
             "accuracy",
             "questions correct",
             "percent",
-            "The mean accuracy on the anchor questions whose background contains a fact, over all "
-            "these facts.",
+            "The accuracy on the anchor questions whose background contains a fact, averaged over "
+            "all answered facts.",
             shown=False,
         ),
         Column(
             "relevance",
             "relevance, points",
             "points",
-            "The mean accuracy on the anchor questions of a correctly answered fact, minus the "
-            "mean accuracy over all facts.",
+            "The average over the correctly answered facts minus the average over all answered "
+            "facts, where the value of a fact is the accuracy on the anchor questions whose "
+            "background contains the fact.",
             ends=("low", "high"),
         ),
         Column(
@@ -618,8 +624,8 @@ WINNERS = TableSpec(
         Column(
             "of",
             "of",
-            meaning="The answers that are counted: answers to background questions, or answers to "
-            "anchor questions by choice or verify.",
+            meaning="The answers that are counted: to background questions, or to anchor questions "
+            "by the method choice or verify.",
         ),
         *VARIANT,
         Column("count", "times", "count", "The number of answers that the prompt variant decided."),
@@ -698,7 +704,7 @@ ANCHOR_ACCURACY = TableSpec(
             "questions",
             meaning="All anchor questions, or the anchor questions with background facts.",
         ),
-        Column("n", "n", "count", "The number of these anchor questions that have an answer."),
+        Column("n", "n", "count", "The number of the row's anchor questions that have an answer."),
         Column(
             "value",
             "accuracy",

@@ -84,7 +84,7 @@ def _opposite(summary: Mapping[str, Any], gain: float) -> Iterator[str]:
         if row["gain"] is not None and row["gain"] * gain < 0
     ]
     if other:
-        yield f"But other objectives change accuracy by {' and by '.join(other)}."
+        yield f"Repair with other objectives changes accuracy by {' and by '.join(other)}."
 
 
 def _shuffled(row: Mapping[str, Any]) -> str:
@@ -162,8 +162,9 @@ def _probable(summary: Mapping[str, Any]) -> Iterator[str]:
         return
     shown = percent(mass) if mass >= _SMALL else f"{mass:.1e}"
     yield (
-        "The median of P(true) + P(false), the model's probability of either answer with the "
-        f"separator, is {shown}. This probability may be small because of the separator alone."
+        "The median of P(true) + P(false), the model's total probability of the separator followed "
+        f"by either answer, is {shown}. P(true) + P(false) may be small only because the separator "
+        "is improbable."
     )
 
 
@@ -305,7 +306,7 @@ def notes(findings: Findings) -> Iterator[str]:
     yield (
         "A belief is P(true)/(P(true) + P(false)), or the share of true among sampled replies. A "
         "statement is believed if its belief is above one half. Repaired beliefs are the "
-        "consistent assignment of truth values that is optimal under the paper's objective. A rate "
+        "consistent assignment of truth values that is optimal under ParRoT's objective. A rate "
         "over zero cases is undefined, not 0."
     )
 

@@ -206,8 +206,8 @@ TABLES = (
         "Accuracy gain of repair, in percentage points",
         "Accuracy after repair minus accuracy before repair, paired by statement. The whole gain "
         "is the sum of the shift of the threshold and of consistency. Shift of the threshold: the "
-        "gain of a different threshold on the beliefs that makes as many statements true as repair "
-        "does. Consistency: the accuracy of repair minus the accuracy with the different "
+        "gain from moving the threshold of beliefs so that as many statements are true as after "
+        "repair. Consistency: the accuracy after repair minus the accuracy with the moved "
         "threshold. Each part may be negative.",
         columns=(
             *(_SET, _OBJECTIVE),
@@ -242,7 +242,7 @@ TABLES = (
                 "share",
                 "share",
                 "percent",
-                "The share of the n drawings with at least this accuracy.",
+                "The share of the n drawings with an accuracy of at least s.",
                 ends=_ENDS,
             ),
             _ALWAYS_TRUE,
@@ -275,8 +275,8 @@ TABLES = (
             Column(
                 "band",
                 "band",
-                meaning="best 20, worst 20, or middle. With fewer than 40 things, the better and "
-                "the worse half, such as best 12.",
+                meaning="best 20, worst 20, or middle. With fewer than 40 things, the bands are "
+                "the better and the worse half of the things, such as best 12.",
             ),
             *(_STAGE, _N, _MISSING),
             Column("accuracy", "accuracy", "percent", _ACCURACY.meaning),
