@@ -219,3 +219,17 @@ def test_checking_imports_no_torch(beliefs: Path) -> None:
     )
     assert ran.stdout.splitlines()[-1] == "[]"
     assert "constraint" in ran.stdout
+
+
+def test_a_group_that_is_inconsistent_without_a_violation_is_reported(
+    tacit: Tacit, workplace: Path
+) -> None:
+    """A cycle of three violates no constraint that is decided, but cannot be true."""
+    rows = "A,before,B,0.9\nB,before,C,0.9\nC,before,A,0.9\n"
+    (workplace / "cycle.csv").write_text(f"subject,relation,object,p_true\n{rows}", "utf-8")
+    shown = tacit("check", "cycle.csv", "--ontology", "time").out
+    assert "1 group violates no decided constraint, but the believed statements of this" in shown
+    (workplace / "order.csv").write_text(
+        f"subject,relation,object,p_true\n{rows.replace('C,before,A', 'A,before,C')}", "utf-8"
+    )
+    assert "cannot all be true" not in tacit("check", "order.csv", "--ontology", "time").out

@@ -11,7 +11,7 @@ import typer
 
 from tacit.cli.options import AsJson, Force
 from tacit.coherence.effort import TIME_LIMIT
-from tacit.english import several
+from tacit.english import number_of, several
 from tacit.findings.numbers import formatted
 from tacit.strings import listed
 
@@ -131,7 +131,7 @@ def check(
     tables += [] if by_group is None else [(found.groups, by_group)]
     write_tables(tables)
     result = found.to_json()
-    typer.echo(json.dumps(result) if as_json else _violation_lines(result))
+    typer.echo(json.dumps(result) if as_json else _violation_lines(result, found.hidden))
 
 
 def read(
@@ -160,7 +160,13 @@ def percent(share: float | None) -> str:
     return "-" if share is None else formatted(share, "percent")
 
 
-def _violation_lines(result: dict[str, Any]) -> str:
+def _violation_lines(result: dict[str, Any], hidden: int) -> str:
+    """Return the counts as text.
+
+    Args:
+        result: The result in the format of ``--json``.
+        hidden: The number of inconsistent groups without a violation.
+    """
     kinds = ("symmetric", "asymmetric", "inverse", "transitive", "implies", "excludes")
     # The paper does not have the last two kinds, and most ontologies use neither.
     shown = [kind for kind in kinds if kind in kinds[:4] or result[kind]["applicable"]]
@@ -190,6 +196,12 @@ def _violation_lines(result: dict[str, Any]) -> str:
             f"{percent(result['contradiction_density'])}"
         ),
     ]
+    if hidden:
+        lines.append(
+            f"{several(hidden, 'group violates', 'groups violate')} no decided constraint, but the "
+            f"believed statements of {number_of(hidden, 'this group', 'these groups')} cannot all "
+            "be true together: --revision-cost counts the beliefs that must change"
+        )
     if any(result[kind]["undecided"] for kind in kinds):
         lines.append(
             "undecided: a statement of the constraint was not asked or has no belief; "

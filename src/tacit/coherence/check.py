@@ -170,6 +170,11 @@ class Check:
         """The number of groups with at least one decided constraint."""
         return int((self.groups["applicable"] > self.groups["undecided"]).sum())
 
+    @property
+    def hidden(self) -> int:
+        """The number of groups without a violation whose beliefs cannot all be true together."""
+        return int(((self.groups["violated"] == 0) & ~self.groups["consistent"]).sum())
+
     @cached_property
     def violations(self) -> pl.DataFrame:
         """A table of the violated constraints with their statements and beliefs, sorted.

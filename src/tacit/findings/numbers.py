@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -12,6 +13,7 @@ if TYPE_CHECKING:
 UNDEFINED = "undefined"
 _MINUS = "\N{MINUS SIGN}"
 _SPACE = "\N{NO-BREAK SPACE}"
+_NEGLIGIBLE = 1e-9  # the largest difference of scores that may be due to rounding
 _SMALLEST = 0.0005  # the smallest share that rounds to a nonzero percentage
 
 
@@ -60,11 +62,22 @@ def points(value: float | None) -> str:
 
 
 def signed(value: float | None) -> str:
-    """Return a difference of scores as text, with its sign."""
+    """Return a difference of scores as text, with its sign.
+
+    A nonzero difference that rounds to 0.000 has one significant digit, such as +0.00005, so that
+    the text does not show a difference of 0 as significant.
+
+    Examples:
+        >>> signed(0.0123), signed(0.000052), signed(0.0)
+        ('+0.012', '+0.00005', '0.000')
+    """
     if value is None:
         return UNDEFINED
-    text = f"{value:+.3f}".replace("-", _MINUS)
-    return "0.000" if text[1:] == "0.000" else text
+    text = f"{value:+.3f}"
+    if text[1:] == "0.000":
+        negligible = abs(value) < _NEGLIGIBLE
+        text = "0.000" if negligible else f"{value:+.{-math.floor(math.log10(abs(value)))}f}"
+    return text.replace("-", _MINUS)
 
 
 def ratio(value: float | None) -> str:

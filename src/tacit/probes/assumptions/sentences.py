@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from tacit.findings.findings import Findings
 
 
+_HALF = 0.5
 _DESCRIBED = {
     responses.SINGULAR: "plural converted to the singular",
     responses.CORRECTED: "ungrammatical alternative replaced by the wording of the feature",
@@ -173,7 +174,19 @@ def elicitation_left_out(shown: Shown) -> Iterator[str]:
 
 
 def headline(findings: Findings) -> str | None:
-    """Return a sentence on retrieval in the first wording; None if no concept has a rank."""
+    """Return a sentence on retrieval in the first wording; None if no concept has a rank.
+
+    A further sentence follows if prompts can state less than half of people's namings.
+    """
+    ranks = _ranks(findings)
+    share = _share_of_namings(findings.summary.get("namings", {}))
+    if ranks is None or share is None or share >= _HALF:
+        return ranks
+    return f"{ranks} The prompts can state only {percent(share)} of people's namings of properties."
+
+
+def _ranks(findings: Findings) -> str | None:
+    """Return a sentence on the mean reciprocal rank; None if no concept has a rank."""
     rows = retrieved(findings, NUMBERS).drop_nulls("mrr").to_dicts()
     mine = [row for row in rows if row["wording"] == rows[0]["wording"]]
     if not mine:
@@ -375,11 +388,16 @@ def _properties(counts: Mapping[str, int], namings: Mapping[str, int]) -> Iterat
         if reason not in {"all", "usable", "corrected"} and count
     )
     told = f"{counts['usable']:,} of {several(counts['all'], 'property', 'properties')}"
-    if namings.get("all"):
-        told += f", with {percent(1 - namings['left_out'] / namings['all'])} of all namings,"
+    if (share := _share_of_namings(namings)) is not None:
+        told += f", with {percent(share)} of all namings,"
     yield f"{told} can be stated in a prompt."
     if reasons:
         yield f"Numbers of properties left out, by reason: {reasons}."
+
+
+def _share_of_namings(namings: Mapping[str, int]) -> float | None:
+    """Return the share of people's namings that prompts can state; None if there are no counts."""
+    return 1 - namings["left_out"] / namings["all"] if namings.get("all") else None
 
 
 def _counted(what: str, counts: Mapping[str, int]) -> Iterator[str]:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from tacit.findings.findings import Findings
 
 
-_SMALL = 1e-3  # a smaller probability is written in scientific notation
+_SMALL = 1e-3  # a smaller probability of either answer is warned about
 _MAIN = "paper"  # the objective of the headline
 _FEW = 10  # things; a bootstrap over fewer gives intervals that are too narrow
 
@@ -52,11 +52,13 @@ def headline(findings: Findings) -> str:
     always = _row(summary["accuracy_baselines"], set="ParRoT", baseline="always true")
     lines = [
         f"{violated}.",
+        *_worse_than_shuffled(summary),
         (
             f"Repair (objective: {_MAIN}) removes every violation and changes accuracy from "
             f"{percent(before['accuracy'])} to {percent(after['accuracy'])}, by "
             f"{estimate(gain, 'gain', points)}{_unclear(gain)}."
         ),
+        *_without_belief(before),
         *_opposite(summary, gain["gain"]),
     ]
     without = _row(summary["accuracy_gain"], set=WITHOUT_SYMMETRIC, objective=_MAIN, part="whole")
@@ -69,6 +71,21 @@ def headline(findings: Findings) -> str:
         right = percent(always["accuracy"])
         lines.append(f"Always answering true would be correct on {right} of the statements.")
     return " ".join(lines)
+
+
+def _worse_than_shuffled(summary: Mapping[str, Any]) -> Iterator[str]:
+    """Yield a sentence if asymmetric constraints are violated more often than by shuffled beliefs.
+
+    The micro rate hides these violations, because most constraints are transitive.
+    """
+    row = _row(summary["violation"], constraint="asymmetric", stage="before")
+    if row is None or row["rate"] is None or row["shuffled"] is None:
+        return
+    if row["rate"] > row["shuffled"]:
+        yield (
+            f"The model violates {estimate(row, 'rate')} of the asymmetric constraints, more than "
+            f"the shuffled beliefs ({percent(row['shuffled'])})."
+        )
 
 
 def _opposite(summary: Mapping[str, Any], gain: float) -> Iterator[str]:
@@ -85,6 +102,14 @@ def _opposite(summary: Mapping[str, Any], gain: float) -> Iterator[str]:
     ]
     if other:
         yield f"Repair with other objectives changes accuracy by {' and by '.join(other)}."
+
+
+def _without_belief(row: Mapping[str, Any]) -> Iterator[str]:
+    """Yield a sentence on the labelled statements that accuracy excludes."""
+    if row.get("missing"):
+        of = several(row["n"] + row["missing"], "labelled statement")
+        lack = number_of(row["missing"], "has no belief and is", "have no belief and are")
+        yield f"{row['missing']:,} of {of} {lack} excluded from accuracy."
 
 
 def _shuffled(row: Mapping[str, Any]) -> str:
@@ -156,16 +181,20 @@ def judged(summary: Mapping[str, Any]) -> str:
 
 
 def _probable(summary: Mapping[str, Any]) -> Iterator[str]:
-    """Yield a sentence on the median of P(true) + P(false)."""
+    """Yield a sentence on the median of P(true) + P(false), with a warning if it is small."""
     mass = summary.get("answer_probability")
     if mass is None:
         return
     shown = percent(mass) if mass >= _SMALL else f"{mass:.1e}"
     yield (
         "The median of P(true) + P(false), the model's total probability of the separator followed "
-        f"by either answer, is {shown}. P(true) + P(false) may be small only because the separator "
-        "is improbable."
+        f"by either answer, is {shown}."
     )
+    if mass < _SMALL:
+        yield (
+            "Interpret the beliefs with caution: without the choice between true and false, the "
+            "model would hardly ever give either answer (or would rarely write the separator)."
+        )
 
 
 def _ties(summary: Mapping[str, Any]) -> str:

@@ -511,7 +511,8 @@ BY_NAME = {spec.name: spec for spec in TABLES}
 
 def decided(row: Mapping[str, Any]) -> str:
     """Return a phrase with the number of applicable constraints that are violated or satisfied."""
-    return several(row["applicable"] - row["undecided"], "applicable constraint")
+    kind = "applicable and decided constraint" if row["undecided"] else "applicable constraint"
+    return several(row["applicable"] - row["undecided"], kind)
 
 
 _ALL = {"set": "ParRoT", "gold": "all"}
