@@ -1,4 +1,4 @@
-"""A figure of one column of a table, with a row of marks per key and a panel per model."""
+"""A figure of one column of a table, with one panel per model and one row of marks per key."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 def marks_by(
     spec: TableSpec, column: str, key: str, domain: tuple[float, float] = (0.0, 1.0)
 ) -> FigureSpec:
-    """Return the declaration of a figure that shows a table's column and the column's 95 % CI.
+    """Return the declaration of a figure that shows a column of a table and the column's 95 % CIs.
 
     Args:
         spec: The table.

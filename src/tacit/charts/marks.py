@@ -1,9 +1,10 @@
 """The kinds of panels in figures: rows of marks, curves, and grids of cells.
 
-Each kind of panel is a dataclass of data and settings whose ``chart`` method returns an Altair
-chart. ``page`` arranges panels in rows. An undefined (null) value has no mark, and its text is a
-dash. A mark without an interval is hollow if other marks of the panel have intervals. In curves,
-this rule applies to each series separately.
+Each kind of panel is a dataclass. The fields of such a dataclass contain the data and the settings.
+Its method ``chart`` returns an Altair chart. ``page`` arranges panels in rows. An undefined (null)
+value has no mark, and a dash replaces the text of the value. A mark without an interval is hollow
+if other marks of the panel have intervals. In ``Curves``, this rule applies to each series
+separately.
 """
 
 from __future__ import annotations
@@ -64,7 +65,7 @@ class Axis:
         return {"title": self.title, "scale": scale, "axis": axis}
 
     def guides(self, channel: str, colours: Palette) -> Iterator[alt.Chart]:
-        """Yield the dotted and the solid line across the panel."""
+        """Yield the lines across the panel: the dotted line and the solid line, if they are set."""
         import altair as alt
 
         for at, dash in ((self.dotted, [2, 3]), (self.solid, [])):
@@ -78,12 +79,13 @@ class Axis:
 def measured(
     table: pl.DataFrame, column: Column, reference: str | None = None, n: Column | None = None
 ) -> pl.DataFrame:
-    """Return the rows of a table of findings with the columns that the charts read.
+    """Return a table of findings with additional columns, from which the charts are drawn.
 
     Args:
         table: The table of findings, with a column ``label`` and, for several series, a column
             ``series``.
-        column: The declaration of the column to draw and of the ends of its interval.
+        column: The declaration of the column to draw. The declaration also names the columns with
+            the ends of the interval.
         reference: The column with the values of the reference marks, such as chance levels.
         n: The column with the sample size of each value.
 
@@ -148,7 +150,7 @@ def bounds(
 
 @dataclass(frozen=True)
 class Rows:
-    """A panel with one row per label: a mark and an interval per series, and columns of text.
+    """A panel of labelled rows; a row has a mark and an interval per series, and cells of text.
 
     Args:
         table: The result of ``measured``, with the column ``series`` for several series.
@@ -160,12 +162,12 @@ class Rows:
         joined: Whether all marks of a row are on one line and are connected.
         legend: Whether the panel has a legend of the series.
         labelled: Whether the panel has labels to the left of the rows.
-        words: The header and the column of ``table`` for each column of text to the right of the
-            rows.
+        words: For each column of text to the right of the rows, the header and the name of the
+            column in ``table``.
         width: The panel's width in pixels.
-        ticks: The series of reference marks, which a legend explains. The table contains the
-            values of each series in the column with the series' name. Only panels with one mark per
-            row have several series of reference marks.
+        ticks: The series of reference marks. A legend names these series. The values of a series
+            are in the column of ``table`` that has the name of the series. A panel can have several
+            series of reference marks only if each row has one mark.
     """
 
     table: pl.DataFrame
@@ -207,7 +209,7 @@ class Rows:
         )
 
     def _hues(self) -> Iterator[tuple[Any, dict[str, str]]]:
-        """Yield each colour with a filter of the rows to draw in this colour."""
+        """Yield each colour, with an expression that selects the rows to draw in this colour."""
         import polars as pl
 
         if not self.series:
@@ -282,7 +284,7 @@ class Rows:
             yield words.encode(x=at, y=alt.value(_HEADER), text="text:N")
 
     def _placed(self, marks: alt.Chart) -> alt.Chart:
-        """Return marks with a vertical position: the label's row and the lane of the series."""
+        """Return marks with their vertical position, which depends on the label and the series."""
         import altair as alt
 
         axis = {
@@ -304,7 +306,7 @@ class Rows:
 
 @dataclass(frozen=True)
 class Curves:
-    """A panel with one line per series, with a confidence band and a mark at each value.
+    """A panel with one line per series; each line has a mark at each value and a confidence band.
 
     Args:
         table: The result of ``measured``, with the columns ``at`` (the horizontal position),
@@ -315,13 +317,13 @@ class Curves:
         across: The title of the horizontal axis.
         series: The series.
         banded: The names of the series that have a confidence band; None for all series.
-        log: Whether the horizontal axis is logarithmic; a logarithmic chart draws intervals as
-            vertical lines.
-        joined: The column that groups points into lines, one line per value; None for one line per
-            series.
+        log: Whether the horizontal axis is logarithmic. A logarithmic chart draws intervals as
+            vertical lines instead of bands.
+        joined: The column that states which line a point belongs to; None for one line per series.
         legend: Whether to show a legend of the series.
         width: The panel's width in pixels.
-        percent: Whether the horizontal positions are shares, shown in per cent from 0 to 100.
+        percent: Whether the horizontal positions are shares. Shares are shown from 0 to 100 per
+            cent.
     """
 
     table: pl.DataFrame
@@ -417,7 +419,7 @@ class Curves:
             yield drawn.encode(x=self._x(), y=alt.Y("low:Q", **self.axis.shared), y2="high:Q")
 
     def _chance(self, rows: pl.DataFrame) -> Iterator[alt.Chart]:
-        """Yield a dotted line at the chance level, or one line per series if the levels differ."""
+        """Yield one dotted line at the chance level; one line per series if the levels differ."""
         import polars as pl
 
         levels = rows.group_by("at").agg(pl.col("chance").round(9).n_unique())
@@ -432,8 +434,8 @@ class Grid:
     """A panel of coloured cells with text in rows and columns.
 
     Args:
-        table: The cells: the columns ``row``, ``column``, ``told`` (the text), ``hue``, ``tip``
-            and, if some cells are framed, ``framed``.
+        table: One row per cell, with the columns ``row``, ``column``, ``told`` (the text), ``hue``
+            and ``tip``. If some cells are framed, there is also a column ``framed``.
         colours: The palette.
         heading: The panel's heading.
         rows: The labels of the rows, from top to bottom.
@@ -513,5 +515,5 @@ def page(title: alt.TitleParams, *rows: Sequence[alt.LayerChart]) -> Chart:
 
 
 def heading(text: str, *, above: bool = False) -> dict[str, Any]:
-    """Return a panel's heading; if ``above``, leave room for the headers of the columns of text."""
+    """Return a panel's heading; ``above`` leaves room for headers between heading and rows."""
     return {"text": text, "fontSize": 12, "frame": "group", "offset": 22 if above else 6}

@@ -1,4 +1,4 @@
-"""Export of figures: charts are converted to SVG, and SVG to PNG and PDF."""
+"""Export of figures: each chart is converted to SVG, and the SVG is converted to PNG and PDF."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _MARK = re.compile(r'(<path aria-label="([^"]*)"[^>]*?)(?:/>|></path>)')
 
 
 def charts(figures: Mapping[str, FigureSpec], shown: Shown) -> Iterator[tuple[FigureSpec, Chart]]:
-    """Yield each figure for which the findings have data, with its chart."""
+    """Yield each figure and its chart; skip figures for which the findings have no data."""
     for spec in figures.values():
         chart = spec(shown)
         if chart is not None:
@@ -41,7 +41,7 @@ def write_charts(
     folder: Path,
     formats: Collection[str],
 ) -> list[Path]:
-    """Write each figure for which the findings have data to a folder, and return the files.
+    """Write each figure that has data to a folder, and return the paths of the files.
 
     Raises:
         RequestError: A file format or the palette is unknown.
@@ -65,7 +65,7 @@ def drawn(chart: Chart, colours: Palette) -> str:
 
 
 def check_formats(formats: Collection[str]) -> None:
-    """Raise an error, before any chart is drawn, if a file format is not supported.
+    """Raise an error if a file format is not supported.
 
     Raises:
         RequestError: A file format is not svg, png or pdf.
@@ -103,7 +103,7 @@ def legal(words: str) -> str:
 
 
 def _legal(part: Any) -> Any:  # noqa: ANN401 - a chart as JSON
-    """Replace characters in a chart that XML forbids and that would abort the SVG converter."""
+    """Replace all characters in a chart that XML forbids, because they abort the SVG converter."""
     if isinstance(part, str):
         return legal(part)
     if isinstance(part, dict):
@@ -117,7 +117,8 @@ def write_svg(svg: str, stem: Path, formats: Collection[str]) -> list[Path]:
     Args:
         svg: The figure.
         stem: The path without a suffix.
-        formats: The file formats, a subset of svg, png (two pixels per unit of the SVG) and pdf.
+        formats: One or several of the file formats svg, png and pdf. A PNG file has two pixels per
+            unit of the SVG.
 
     Returns:
         The paths of the written files, in the order SVG, PNG, PDF.

@@ -31,7 +31,7 @@ def scale_chart(shown: Shown, scaling: Scaling) -> Chart | None:
         scaling: A function that returns the measures of the models of one family.
 
     Returns:
-        The figure, with one panel per measure; None if no family has models of two sizes.
+        The figure, with one panel per measure; None if no family has models of different sizes.
     """
     import polars as pl
 

@@ -54,7 +54,7 @@ class Shown:
 
     @cached_property
     def labels(self) -> Mapping[str, str]:
-        """The label of each model: the last part of its path if unique, else the full name.
+        """Each model's label: the name's last part, or the full name if two last parts are equal.
 
         If models are compared by size, the labels are sorted from the smallest model to the
         largest.
@@ -68,7 +68,7 @@ class Shown:
 
     @cached_property
     def families(self) -> Mapping[str, str]:
-        """The family of each label; if unknown, the model's name without its size."""
+        """The family of each labelled model; if unknown, the model's name without its size."""
         return {
             label: self.known_families.get(name) or _without_size(name)
             for name, label in self.labels.items()
@@ -82,7 +82,7 @@ class Shown:
         }
 
     def table(self, name: str) -> pl.DataFrame | None:
-        """Return a table with the rows of all models and a column ``model``; None without rows.
+        """Return the rows of all models with a column ``model``; None if there are no rows.
 
         Args:
             name: A table's name, or ``questions``.
@@ -111,13 +111,13 @@ class Shown:
         return None if table is None or table[column].is_null().all() else table
 
     def summaries(self, name: str) -> Iterator[tuple[str, Any]]:
-        """Yield each model's label with one entry of its summary; skip models without the entry."""
+        """Yield each model's label and its summary's entry ``name``, if there is such an entry."""
         for model, label in self.labels.items():
             if (entry := self.found[model].summary.get(name)) is not None:
                 yield label, entry
 
     def intervals(self, kind: str | None = None) -> str:
-        """Return a caption's text on the method of all intervals, or of one kind of interval."""
+        """Return a caption text on how the intervals, or those of one kind, were computed."""
         entries = [of for _, of in self.summaries("intervals")]
         ways = entries if kind is None else [of[kind] for of in entries if kind in of]
         return " or ".join(dict.fromkeys(map(_interval_method, ways))) or "intervals"
@@ -140,8 +140,9 @@ def _interval_method(how: Mapping[str, Any]) -> str:
 def titled(text: str, *lines: str) -> alt.TitleParams:
     """Return a chart's title with a caption below; empty lines of the caption are dropped.
 
-    Each part of a wrapped caption line, except the last part, ends with a space. ``whole_lines``
-    uses these spaces to join the parts of a line.
+    A caption line that is too long is split into parts. Every part of a split line, except the last
+    part, ends with a space. A space at the end of a part shows ``whole_lines`` that the next part
+    continues the line.
 
     Args:
         text: The title.
@@ -157,7 +158,7 @@ def titled(text: str, *lines: str) -> alt.TitleParams:
 
 
 def whole_lines(subtitle: Iterable[str]) -> tuple[str, ...]:
-    """Return the lines of a caption as passed to ``titled``, before wrapping."""
+    """Return a caption's lines as they were passed to ``titled``, before long lines were split."""
     whole: list[str] = []
     goes_on = False
     for part in subtitle:
@@ -175,7 +176,7 @@ def counted(counts: Iterable[int], one: str, many: str | None = None) -> str:
     Args:
         counts: The counts.
         one: The singular.
-        many: The plural noun; None for the singular with an s.
+        many: The plural of the noun; None if the plural is the singular with an s.
     """
     some = sorted(set(counts))
     if not some:

@@ -40,8 +40,9 @@ class Palette:
         before: Raw beliefs.
         after: The repaired beliefs, by objective.
         gold: Annotators' mental models.
-        faults: The colours of three kinds of constraint violation: both directions believed, only
-            one of two equivalent wordings believed, and a transitive chain without its conclusion.
+        faults: The colours of three kinds of violation: both directions of a relation are believed,
+            only one of two equivalent wordings is believed, or a transitive chain is believed
+            without its conclusion.
         ink: Text.
         muted: The colour of guide lines and secondary text, dark enough to be legible.
         faint: Grids.
@@ -57,7 +58,7 @@ class Palette:
     faint: str = "#dfe3e8"
 
     def of(self, stage: str) -> str:
-        """Return the colour of a stage: before repair, or the objective of a repair."""
+        """Return the colour of a stage, which is ``before`` or the name of a repair objective."""
         return self.before if stage == "before" else self.after.get(stage, self.muted)
 
     @property
@@ -88,12 +89,13 @@ PALETTES = {
 
 @dataclass(frozen=True)
 class Theme:
-    """The style of figures, and the repair objective whose repaired beliefs the figures show.
+    """The style of figures, and the objective of the repair whose results the figures show.
 
     Args:
         palette: The name of a palette in ``PALETTES``; ``okabe-ito`` is safe for colour-blind
             readers.
-        objective: The objective of the repair whose results figures show next to the raw beliefs.
+        objective: The objective of repair. Figures show the beliefs repaired under this objective
+            next to the raw beliefs.
     """
 
     palette: str = "house"
@@ -144,8 +146,8 @@ def mixed(hue: str, part: float) -> str:
 
     Args:
         hue: A hexadecimal RGB triple.
-        part: The share of the given colour in the mixture, from 0 to 1. The share is multiplied by
-            0.6, so that text on the mixed colour is legible.
+        part: The share of the given colour in the mixture, before it is multiplied by 0.6. The
+            factor 0.6 ensures that text on the mixture is legible.
     """
     part = _DEEPEST * min(part, 1)
     levels = (int(hue[at : at + 2], 16) for at in (1, 3, 5))

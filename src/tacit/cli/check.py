@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class OnDuplicate(StrEnum):
-    """The treatment of rows that have different beliefs about one statement."""
+    """What to do with rows that have different beliefs about one statement."""
 
     error = "error"
     mean = "mean"
@@ -164,7 +164,7 @@ def _violation_lines(result: dict[str, Any], hidden: int) -> str:
     """Return the counts as text.
 
     Args:
-        result: The result in the format of ``--json``.
+        result: The result, as ``--json`` prints it.
         hidden: The number of inconsistent groups without a violation.
     """
     kinds = ("symmetric", "asymmetric", "inverse", "transitive", "implies", "excludes")
@@ -307,7 +307,7 @@ def repair(
 
 
 def _inferred(result: dict[str, Any]) -> str:
-    """Return how many statements that repair made true had no belief, as text; empty if none."""
+    """Return as text how many statements without a belief are true after repair; empty if none."""
     count = result["inferred"]
     return f" ({count:,} of them missing before)" if count else ""
 

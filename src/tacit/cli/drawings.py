@@ -50,7 +50,7 @@ def enrich_command(
 
 
 def _keep_input(path: Path, out: Path) -> None:
-    """Raise if the output would overwrite a drawing, or have a file name reserved for drawings."""
+    """Raise if the output would overwrite a drawing, or if its name is reserved for drawings."""
     target = out.resolve()
     folder = path if path.is_dir() else path.parent
     inside = target.parent == folder.resolve() and (

@@ -194,7 +194,7 @@ def _named(facts: pl.DataFrame, anchors: Sequence[Anchor]) -> pl.DataFrame:
 
 
 def _as_json(found: Background) -> dict[str, Any]:
-    """Return one question's background as plain values for JSON."""
+    """Return one question's background facts as plain values for JSON."""
     return {
         "concepts": found.concepts["concept"].to_list(),
         "facts": found.facts.drop("question").to_dicts(),

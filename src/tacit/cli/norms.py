@@ -151,7 +151,7 @@ def _readable(summary: dict[str, Any]) -> str:
 
 
 def _lost(namings: dict[str, int]) -> list[str]:
-    """Return a line with the share of people's responses that belong to properties left out."""
+    """Return a line on the properties left out: their share of all people's responses."""
     if not namings["all"]:
         return []
     return [
@@ -165,7 +165,7 @@ def _lost(namings: dict[str, int]) -> list[str]:
 
 
 def _rows_at(problem: str, lines: list[int], rows: int) -> str:
-    """Return as text how many rows have a problem, with their line numbers."""
+    """Return as text how many rows have a problem, and the line numbers of these rows."""
     more = ", …" if lines[_SHOWN:] else ""
     shown = ", ".join(map(str, lines[:_SHOWN]))
     return f"{problem}: {len(lines):,} of {rows:,} rows; lines {shown}{more}"

@@ -1,4 +1,4 @@
-"""Command-line options built from dataclasses of options, and groups of commands."""
+"""Command-line options, which are built from dataclasses, and groups of commands."""
 
 from __future__ import annotations
 
@@ -114,7 +114,7 @@ class GroupedCommand(TyperCommand):
 def declared(
     *, without: Collection[str] = (), **kinds: type
 ) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Decorate a command that accepts dataclasses of options: each option becomes a parameter.
+    """Decorate a command that takes dataclasses: each option in them becomes a parameter.
 
     Args:
         without: The names of options that the command does not accept; these options keep their
@@ -154,7 +154,7 @@ def declared(
 
 @cache  # reading type hints is slow, happens at start-up, and several commands share a dataclass
 def _parameters(kind: type) -> tuple[Parameter, ...]:
-    """Return one parameter per option of a dataclass, nested dataclasses included."""
+    """Return one parameter per option of a dataclass and of the dataclasses nested in it."""
     hints = get_type_hints(kind)
     found: list[Parameter] = []
     for one in fields(kind):
@@ -185,7 +185,7 @@ def _parameter(one: Field[Any], kind: Any) -> Parameter:  # noqa: ANN401 - any t
 
 
 def group(about: str) -> typer.Typer:
-    """Return a command group; a group with a single command remains a group.
+    """Return a command group, in which even a single command is called by its name.
 
     Args:
         about: The line of help.

@@ -88,7 +88,7 @@ def _only(runs: Sequence[Run], folder: Path) -> Run:
 
 
 def _echo(found: AnswerPrediction) -> None:
-    """Print a prediction: the answer, its probability, and the facts."""
+    """Print the predicted answer, the probability that the answer is correct, and the facts."""
     from tacit.present.tables import print_table
     from tacit.probes.consistency.new_question import EFFECTS
 

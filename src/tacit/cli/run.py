@@ -97,7 +97,7 @@ def probe_group(
 
 
 def echo_runs(found: Mapping[str, Run], together: Together) -> None:
-    """Print each model's results and, for several models, their differences and results by size."""
+    """Print each model's results; for several models, also differences and results by size."""
     for run in found.values():
         echo_run(run)
         typer.echo(f"Written: {run.folder}")

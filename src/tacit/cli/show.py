@@ -186,7 +186,7 @@ def anchor(
 
 
 def _anchor_id(ids: Sequence[str], start: str) -> str:
-    """Return the id that equals or starts with ``start``; ``start`` itself if no id does.
+    """Return the id that equals or starts with ``start``; if no id does, return ``start`` itself.
 
     Raises:
         RequestError: Several ids start with ``start``, and no id equals ``start``.

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def _some(name: str, heading: str, kind: Kind, meaning: str, *, shown: bool = True) -> Column:
-    """Return the declaration of a column of ``COMPARISON`` that only some probes have."""
+    """Return the declaration of a column of ``COMPARISON`` that only some probes' tables have."""
     return Column(name, heading, kind, meaning, optional=True, shown=shown, sparse=True)
 
 
@@ -172,13 +172,14 @@ def schema(optional: Collection[str] = ("n",)) -> dict[str, Any]:
 def compare(
     declared: Sequence[TableSpec], questions: Mapping[str, pl.DataFrame]
 ) -> pl.DataFrame | None:
-    """Return each pair of models with both means and their difference, paired by question.
+    """Compute the paired difference of each pair of models, and return it with both means.
 
-    Confidence intervals resample the clusters of questions, the same clusters for both models.
+    The bootstrap resamples the clusters of questions. In each resample, both models have the same
+    clusters.
 
     Args:
-        declared: The declared tables of a probe, including ``questions``, whose key columns
-            identify the questions of both models.
+        declared: The declared tables of a probe. The key columns of the table ``questions``
+            identify a question, so that the answers of both models can be paired.
         questions: The ``questions`` table of each model, by model name.
 
     Returns:
@@ -226,7 +227,7 @@ def compare(
 def _differences(
     spec: TableSpec, column: Column, both: pl.DataFrame, how: Bootstrap
 ) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield a label and the paired difference for each group of rows with equal keys."""
+    """Group rows by their keys, and yield a label and the paired difference of each group."""
     import numpy as np
 
     keys = list(spec.key_names)
@@ -251,7 +252,7 @@ def _differences(
 
 
 def with_holm(comparison: pl.DataFrame) -> pl.DataFrame:
-    """Add ``p_holm``: p-values with Holm's correction over pairs of models, for each result.
+    """Add the column ``p_holm``: each result's p-values after Holm's correction over model pairs.
 
     Args:
         comparison: The columns of ``COMPARISON``. A table without ``p_value`` is returned

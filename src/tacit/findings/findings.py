@@ -110,8 +110,9 @@ class Findings:
                 length and the limit.
 
         Returns:
-            The findings. The table ``skipped`` (columns text, separator, reason) exists only if at
-            least one prompt was skipped.
+            The findings. If at least one prompt was skipped, the findings include the table
+            ``skipped`` with the columns ``text``, ``separator`` and ``reason``. Otherwise, this
+            table is absent.
         """
         import polars as pl
 

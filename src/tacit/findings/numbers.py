@@ -64,8 +64,8 @@ def points(value: float | None) -> str:
 def signed(value: float | None) -> str:
     """Return a difference of scores as text, with its sign.
 
-    A nonzero difference that rounds to 0.000 has one significant digit, such as +0.00005, so that
-    the text does not show a difference of 0 as significant.
+    A nonzero difference that would be rounded to 0.000 has one significant digit, such as +0.00005.
+    Without this rule, a significant difference could be shown as 0.
 
     Examples:
         >>> signed(0.0123), signed(0.000052), signed(0.0)
@@ -115,7 +115,7 @@ def p_value(value: float | None) -> str:
 
 
 def formatted(value: Any, kind: Kind) -> str:  # noqa: ANN401 - a cell of any type
-    """Return a table cell as text in its column's format; null texts and truth values are empty."""
+    """Return a cell as text in the format of its column; a null text or truth value is empty."""
     if kind in _WRITTEN:
         return _WRITTEN[kind](value)
     if value is None:
@@ -126,7 +126,7 @@ def formatted(value: Any, kind: Kind) -> str:  # noqa: ANN401 - a cell of any ty
 
 
 def bounds(low: float, high: float, kind: Kind) -> str:
-    """Return both ends of an interval as text in the column's format, with the unit once."""
+    """Return an interval as text in the column's format; only the upper end has a unit."""
     first = formatted(low, kind).removesuffix(f"{_SPACE}%").removesuffix(" points")
     return f"{first} to {formatted(high, kind)}"
 

@@ -1,8 +1,8 @@
 """Published values, and the comparison of Tacit's results with published values.
 
-The folder ``tacit/data/published`` contains one YAML file of published values per paper, divided
-into blocks of cells. A block states a table of the paper, the published values, and how Tacit's
-value of each cell is computed::
+The folder ``tacit/data/published`` contains one YAML file per paper. Each file consists of blocks,
+and each block contains published values from one table of the paper. A block names the table, lists
+the published values, and states how Tacit computes its own value for each published value::
 
     - table: "3"
       levels: [model, row, column]     # the levels of the nested keys of ``values``
@@ -12,11 +12,12 @@ value of each cell is computed::
       as: percent                      # and how to compute the number: see ``MAKERS``
       values: {Macaw-11B: {symmetric: {rate: 29.98}}}
 
-In a block, ``row``, ``column`` and ``model`` are names of levels, or templates that contain such
-names in braces. A published value is a number, or a range with the ends ``low`` and ``high``. If a
-block has the entry ``of``, the values are counts out of this total, and are converted to per cent.
-The entry ``others`` is the published value of every name in Tacit's table that the block does not
-list. Published values are only compared with findings and never enter a computation.
+The entries ``row``, ``column`` and ``model`` of a block are names of levels, or templates that
+contain names of levels in braces. A published value is a number, or a range with the ends ``low``
+and ``high``. If the values of a block are counts, the entry ``of`` states the total of these
+counts. Tacit converts each count to per cent of the total. The entry ``others`` is a published
+value that applies to every name in Tacit's table that the block does not list. Published values are
+compared with findings, but never used to compute findings.
 """
 
 from __future__ import annotations
@@ -96,7 +97,7 @@ class PrintedValue:
     block: Mapping[str, Any]
 
     def rows(self, tables: Mapping[str, pl.DataFrame]) -> pl.DataFrame | None:
-        """Return the rows of Tacit's table for this published value; None if there are none."""
+        """Return the rows of Tacit's table for this published value; None if there are no rows."""
         import polars as pl
 
         table = tables.get(self.block["from"])
@@ -143,8 +144,8 @@ def printed_values(
 
     Args:
         name: As for ``published``.
-        tables: Our tables. A block with the entry ``others`` results in one value for each name in
-            Tacit's table.
+        tables: Our tables. A block with the entry ``others`` results in one published value for
+            each name in Tacit's table.
     """
     content = published(name)
     found = [cell for block in content["cells"] for cell in _block_values(block, tables or {})]
@@ -171,8 +172,9 @@ def beside(
         digits: The number of decimals of the differences.
 
     Returns:
-        Columns table, row, column, model (null for a value that concerns the data or the method),
-        ours (null if missing), published, low, high (the ends of a published range), difference.
+        The columns ``table``, ``row``, ``column``, ``model`` (null for a value that concerns the
+        data or the method), ``ours`` (null if missing), ``published``, ``low``, ``high`` (the ends
+        of a published range) and ``difference``.
     """
     import polars as pl
 
@@ -199,7 +201,7 @@ def _block_values(
 
 
 def _leaves(values: Any, depth: int) -> Iterator[tuple[tuple[Any, ...], Any]]:  # noqa: ANN401 - YAML
-    """Yield each value at a depth of nested mappings, with the keys that lead to the value."""
+    """Yield each value at the given depth of nested mappings, with the keys that lead to it."""
     if not depth:
         yield (), values
         return
@@ -222,7 +224,7 @@ def _value_of(block: Mapping[str, Any], keys: Mapping[str, Any], value: Any) -> 
 
 
 def _filled(entry: Any, keys: Mapping[str, Any]) -> Any:  # noqa: ANN401 - YAML
-    """Replace the templates in an entry of a block with the keys of one cell."""
+    """Fill in the templates in an entry of a block with the keys of one cell."""
     if isinstance(entry, dict):
         return {name: _filled(each, keys) for name, each in entry.items()}
     if not isinstance(entry, str):

@@ -1,8 +1,9 @@
-"""How results change with model size: the declaration by a probe, and the table of all families.
+"""Results by model size: how a probe declares them, and the table of all families.
 
-A probe declares each result as a ``ScaledFigure``, which computes the result of every model in a
-bootstrap resample from the number of times that each cluster of questions is drawn. ``scale``
-computes slopes, intervals and trend tests from these declarations.
+A probe declares each result as a ``ScaledFigure``. In a bootstrap resample, each cluster of
+questions is drawn a certain number of times. The ``ScaledFigure`` computes the result of every
+model from the numbers of draws of all clusters. ``scale`` computes slopes, intervals and trend
+tests from these declarations.
 """
 
 from __future__ import annotations
@@ -68,12 +69,13 @@ class ScaledFigure:
     """A result of several models, computed over the same clusters of questions.
 
     Args:
-        name: The name of the result, as in the table of paired differences.
+        name: The name of the result, which the table of paired differences also uses.
         clusters: The noun for a cluster, such as ``question concept``.
         compute: A function that computes the result of each model from the number of times that
-            each cluster is drawn; it maps an array of shape (resamples, clusters) to shape
-            (resamples, models). An undefined result is NaN.
-        blocks: The index of each cluster's block in Page's trend test, from 0; shape (clusters,).
+            each cluster is drawn. The input of the function has the shape (resamples, clusters),
+            and the output has the shape (resamples, models). An undefined result is NaN.
+        blocks: For each cluster, the index of the cluster's block in Page's trend test, counted
+            from 0; shape (clusters,).
         falls: Whether lower values are better.
     """
 
@@ -130,11 +132,12 @@ def ratios(
 
     Args:
         name: The figure's name.
-        clusters: The noun for a cluster, and the cluster of each row, shape (rows,).
+        clusters: The noun for a cluster, and an array of shape (rows,) with the cluster of each
+            row.
         over: Numerators, shape (models, rows).
         under: Denominators, shape (models, rows).
-        blocks: The index of each cluster's block, for clusters in sorted order; None for one block
-            per cluster.
+        blocks: For each cluster, in sorted order, the index of the cluster's block; None if each
+            cluster is a separate block.
         falls: See ``ScaledFigure``.
     """
     import numpy as np

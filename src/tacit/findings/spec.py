@@ -53,8 +53,8 @@ class Column:
         name: The column's name in the table.
         heading: The column's name for people.
         kind: The type and format of the column's values.
-        meaning: The column's meaning in one sentence, for the reference; empty if the heading is
-            sufficient.
+        meaning: The column's meaning in one sentence, for the reference documentation. The meaning
+            is empty if the heading is sufficient.
         ends: The names of the columns that contain the ends of the 95 % CI.
         optional: Whether the column is missing from some runs' tables.
         shown: Whether reports show the column.
@@ -64,8 +64,8 @@ class Column:
             level.
         within: In a column of prompts, the name of the column whose text replaces ``{question}``.
         sparse: Whether the column is hidden if all its values are zero or null.
-        filter: The report's filter (one of the probe's ``filters``) whose choices are the column's
-            values; None for the filter with the column's name.
+        filter: The name of one of the probe's ``filters``. The report's filter offers the values of
+            this column as choices. None for the filter that has the name of the column.
 
     Examples:
         >>> from tacit import Column
@@ -88,7 +88,7 @@ class Column:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The names of the column and of the columns with the ends of its interval."""
+        """The name of the column, and the names of the columns with the ends of its interval."""
         return (self.name, *(self.ends or ()))
 
     def fits(self, dtype: pl.DataType) -> bool:
@@ -111,13 +111,12 @@ class Layout:
     """The layout in which ``tacit run`` prints a table.
 
     Args:
-        where: The values of the rows to print, by column name; all other rows are left out.
+        where: For some columns, by name, the values that a row must have to be printed.
         columns: The names of the columns to print, in order; empty for all columns that reports
             show.
-        across: The key column that is printed across the table, with one printed column per value.
-            The cells of the columns for ``across`` show the last of ``columns``, with the interval
-            on a second line. All ``columns`` except the last are printed at the beginning of each
-            row.
+        across: A key column. The printed table has one column for each value of this key column.
+            The cells of these printed columns show the last of ``columns``, with the interval on a
+            second line. The other ``columns`` are printed at the beginning of each row.
 
     Examples:
         >>> from tacit import Layout
@@ -139,16 +138,16 @@ class TableSpec:
         title: The title.
         reading: How to read the table, in one or two sentences.
         columns: All columns, in order.
-        keys: The number of leading columns that identify a row.
+        keys: The number of key columns. The key columns come first and identify a row.
         printed: The layout in which ``tacit run`` prints the table; None if the table is not
             printed.
         shown: Whether reports show the table.
         optional: Whether some runs lack the table.
         open: Whether the table may contain undeclared columns, such as columns of the user's file.
-        cluster: The column of ``questions`` whose values identify the clusters that intervals
-            resample; None to resample single rows.
-        made: A function that computes the table from the findings for display; None if the table is
-            stored.
+        cluster: The column of ``questions`` that identifies the cluster of each question. The
+            bootstrap resamples these clusters. None to resample single rows.
+        made: A function that computes the table when the findings are displayed; None if the table
+            is stored.
 
     Examples:
         >>> from tacit import Column, TableSpec
@@ -218,9 +217,9 @@ class TableSpec:
     def of(self, questions: pl.DataFrame) -> pl.DataFrame:
         """Compute the table from ``questions``: counts and means of columns of ``questions``.
 
-        Each column after the keys names a column of ``questions`` (``of``). A count is the number
-        of rows in which the named column is not null, and a mean is computed over these rows. A
-        mean has a confidence interval if the declaration names the columns of its ends.
+        The entry ``of`` of each column after the keys names a column of ``questions``. A count is
+        the number of rows in which the named column is not null, and a mean is computed over these
+        rows. A mean has a confidence interval if the declaration names the columns of its ends.
 
         Args:
             questions: The rows of ``questions``, including the key columns of this table.
@@ -251,7 +250,7 @@ class TableSpec:
             yield from zip(column.ends or (), (found.low, found.high), strict=False)
 
     def mean(self, rows: pl.DataFrame, column: Column) -> Estimate:
-        """Return the mean of the column that ``column.of`` names, over the rows without a null."""
+        """Return the mean of the column ``column.of`` over the rows in which it is not null."""
         from tacit.statistics import Bootstrap
 
         values = rows.drop_nulls(column.of)
@@ -265,7 +264,7 @@ class TableSpec:
                 yield name, column
 
     def in_table(self, table: pl.DataFrame) -> list[Column]:
-        """Return the declarations of a table's columns, except sparse columns with no values."""
+        """Return the declared columns, without sparse columns that contain only zeros and nulls."""
         return [
             column
             for column in self.columns
@@ -284,13 +283,13 @@ class Headline:
         table: The name of the table or view that contains the result.
         column: The name of the column.
         where: The values of key columns that identify the result's row; empty for the first row.
-        n: The column with the sample size and the noun for what is counted, in the singular; or a
-            function that returns the sample size of a row as text.
+        n: How to state the sample size: the column with the sample size and the singular noun for
+            what is counted, or a function that returns the sample size of a row as text.
         scale: The ends of the scale.
         by: The text column whose values label the rows, if all rows are shown; None to show only
             the first row.
-        among: The column with the number of candidates and the noun for a candidate, in the
-            singular; if given, the report states the chance level among these candidates.
+        among: The column with the number of candidates, and the singular noun for a candidate. If
+            the entry is given, the report states the chance level among the candidates.
 
     Examples:
         >>> from tacit import Headline
@@ -318,7 +317,7 @@ def _is_blank(column: pl.Series) -> bool:
 
 @dataclass(frozen=True)
 class View:
-    """A table that is computed only for display, such as the rows behind a row of another table.
+    """A table that is computed only for display, such as the details on one row of another table.
 
     Args:
         spec: The declaration. The view's name is unique among the views of a run; the entries
@@ -326,8 +325,8 @@ class View:
         table: The rows.
         opens: The names of the views that a reader can open from a row of this view.
         key: The column that this view shares with the views in ``opens``.
-        behind: The column that links this view to another view, from whose rows a reader opens this
-            view; None if the report itself contains this view.
+        behind: The column that links this view to another view. A reader opens this view from a row
+            of the other view. None if the report shows this view directly.
 
     Examples:
         >>> import polars as pl
@@ -371,9 +370,9 @@ class FigureSpec:
     Args:
         name: The name of the figure and of the figure's file.
         title: The title.
-        reading: How to read the figure, and the corresponding figure of the paper.
-        draw: A function that returns the chart for a ``tacit.charts.shown.Shown``; None if the
-            findings lack the data for the figure.
+        reading: How to read the figure, and which figure of the paper it corresponds to.
+        draw: A function that takes a ``tacit.charts.shown.Shown`` and returns the chart. The
+            function returns None if the findings lack the data for the figure.
 
     Examples:
         >>> from tacit import figure

@@ -55,8 +55,8 @@ class Lines:
 
         Args:
             done: The amount of work done.
-            line: Returns the text of the line from the seconds since the start. The remaining time
-                is appended.
+            line: A function that returns the text of the line, given the number of seconds since
+                the start. The remaining time is appended.
         """
         now = self.clock()
         if now - self._told < self.period or done <= 0:
@@ -70,7 +70,7 @@ class Lines:
 
 @contextmanager
 def asking(plan: Planned) -> Iterator[Callable[[Work], None]]:
-    """Show the progress of a run whenever answers are stored; show nothing if no prompt is left."""
+    """Show a run's progress whenever answers are stored; show nothing if all answers are stored."""
     if not plan.prompts:
         yield lambda _: None
         return
@@ -219,7 +219,8 @@ class Terminal(Progress):
         """See ``Reporter.confirm``.
 
         Raises:
-            RequestError: The user declines the cost, or standard input is not a terminal.
+            RequestError: The user declines the cost, or cannot be asked because standard input is
+                not a terminal.
         """
         for name, cost in costs.items():
             self.warn(f"{name}: {cost.sentence}")
@@ -242,7 +243,7 @@ def show_warnings() -> None:
 
 
 class _PackageFormatter(logging.Formatter):
-    """Formats a log record as the name of the package that logs it and the message."""
+    """Formats a log record: the name of the package that logs the message, then the message."""
 
     def format(self, record: logging.LogRecord) -> str:
         return f"{record.name.partition('.')[0]}: {record.getMessage()}"

@@ -151,7 +151,7 @@ def print_comparison(together: pl.DataFrame) -> None:
 
 
 def _lines(row: Mapping[str, Any], marks: Mapping[str, str]) -> Iterator[str]:
-    """Yield the text of a comparison's row: the result's name, and for ranks the chance levels."""
+    """Yield the texts of a comparison's row: the result's name and, for ranks, chance levels."""
     mark = marks.get(row.get("note") or "")
     yield f"{row['figure']} {mark}" if mark else str(row["figure"])
     if row.get("first_candidates") is not None and row.get("second_candidates") is not None:
@@ -159,7 +159,7 @@ def _lines(row: Mapping[str, Any], marks: Mapping[str, str]) -> Iterator[str]:
 
 
 def _sides(row: Mapping[str, Any], name: str) -> str:
-    """Return both models' numbers as text; equal numbers are returned once, two nulls as ""."""
+    """Return both models' numbers as text: equal numbers only once, and "" for two nulls."""
     columns = {column.name: column for column in COMPARISON.columns}
     kind = columns[f"first_{name}"].kind
     values = [row[f"{side}_{name}"] for side in ("first", "second")]
@@ -184,7 +184,7 @@ def print_published(table: pl.DataFrame) -> None:
 
 
 def _echo(title: str, cells: pl.DataFrame) -> None:
-    """Print one table of a paper and its notes; in a long table, only the rows that differ."""
+    """Print one table of a paper and its notes; omit rows without a difference in a long table."""
     shown = cells if cells.height <= MOST else cells.filter(cells["difference"] != 0)
     ranked = "chance" in cells.columns and not cells["candidates"].is_null().all()
     headings = ["ours", *(["chance"] if ranked else []), "published", "difference"]

@@ -1,4 +1,4 @@
-"""Safe terminal output: control characters and changes of text direction are escaped."""
+"""Safe terminal output: characters that control the terminal or the text direction are escaped."""
 
 from __future__ import annotations
 

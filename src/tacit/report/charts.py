@@ -28,7 +28,7 @@ _NARROW = 500  # maximum width in pixels of a narrow chart, without its axes
 
 @contextmanager
 def unchecked() -> Iterator[None]:
-    """Skip Altair's schema validation, which takes seconds, for charts created in the context.
+    """For charts created in the context, skip Altair's schema validation, which takes seconds.
 
     The tests draw each figure with schema validation.
     """
@@ -100,8 +100,8 @@ _SNIPPET = "window.vegaEmbed = vegaEmbed;"
 def runtime() -> str:
     """Return a self-contained script that defines ``vegaEmbed``, which draws the charts.
 
-    Bundling takes seconds. To avoid bundling for each report, the script is cached in the user's
-    cache folder, with one file per version of vl-convert.
+    Bundling takes seconds. The script is bundled once for each version of vl-convert, and stored in
+    the user's cache folder.
     """
     import vl_convert
 
@@ -126,8 +126,8 @@ def checked(script: str) -> str:
 
     Raises:
         WorkError: The script contains text that would end the script element, or a character that
-            browsers normalise, which would invalidate the script's hash in the content security
-            policy.
+            browsers normalise. Normalisation would invalidate the hash of the script in the content
+            security policy.
     """
     if any(ending in script.lower() for ending in ("</script", "<!--", "\r", "\0")):
         raise WorkError(

@@ -67,9 +67,9 @@ class Table:
         columns: The columns that the page shows, in order; other columns of ``frame`` are omitted.
         details: The rows of other tables that a reader can open from a row of this table.
         model: The name of the model, if the table is about a single model.
-        behind: The column that links this table to another table, from whose rows a reader opens
-            this table. None if the page itself contains the table. The data of
-            a linked table are unpacked on demand.
+        behind: The column that links this table to another table. A reader opens this table from a
+            row of the other table. None if the page shows this table directly. The data of a linked
+            table are unpacked on demand.
     """
 
     id: str
@@ -91,7 +91,7 @@ class Table:
 
     @property
     def columns_to(self) -> tuple[str, ...]:
-        """The names of the columns that the attribute ``to`` of other columns refers to."""
+        """The names of the columns to which other columns refer in the attribute ``to``."""
         return tuple(column.to for column in self.columns if column.to is not None)
 
 
@@ -138,7 +138,7 @@ class Graphs:
     Args:
         id: The id of the set in the page, and the name of the downloaded files.
         title: The title.
-        about: How to read the graphs, and which are included.
+        about: How to read the graphs, and which graphs are included.
         graphs: The graphs.
         first: The index of the graph that is shown first.
     """

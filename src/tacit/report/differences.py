@@ -36,7 +36,7 @@ _FILES = frozenset(
 
 
 def refusals(runs: Sequence[Run]) -> dict[str, list[str]]:
-    """Return the reasons why runs are not comparable, by probe; comparable probes are absent."""
+    """Return, by probe, why runs are not comparable; probes with comparable runs are absent."""
     found = {}
     for probe in probes():
         mine = [run for run in runs if run.probe == probe]
@@ -47,7 +47,7 @@ def refusals(runs: Sequence[Run]) -> dict[str, list[str]]:
 
 
 def _reasons(first: Run, other: Run) -> Iterator[str]:
-    """Yield each difference between two runs that does not concern the model."""
+    """Yield each difference between two runs, except differences between their models."""
     both = f"between {first.name} and {other.name}"
     versions = [_versions(run) for run in (first, other)]
     if versions[0] != versions[1]:
@@ -145,7 +145,7 @@ def all_compared(runs: Sequence[Run]) -> pl.DataFrame:
 
 
 def all_scaled(runs: Sequence[Run]) -> pl.DataFrame:
-    """Return the results by model size of all probes, with the column ``probe``."""
+    """Return the results of all probes by model size, with the column ``probe``."""
     return _joined(runs, scaled)
 
 
@@ -183,7 +183,7 @@ def check_comparable(runs: Sequence[Run], *, force: bool = False) -> None:
         force: Whether to allow such differences.
 
     Raises:
-        RequestError: No probe has two runs; or, without ``force``, runs of the same probe differ in
+        RequestError: No probe has two runs. If ``force`` is False: runs of the same probe differ in
             their data, their request or the version of Tacit.
     """
     if not any(sum(run.probe == probe for run in runs) > 1 for probe in probes()):

@@ -23,7 +23,7 @@ def elicitation_text(run: Run) -> str:
 
 
 def skipped_notes(summary: Mapping[str, Any], *, listed: bool = True) -> Iterator[str]:
-    """Yield a sentence on the skipped prompts, which were too long; nothing if there are none.
+    """Yield a sentence on the number of prompts that were skipped as too long, unless it is 0.
 
     Args:
         summary: A run's summary.

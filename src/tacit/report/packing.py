@@ -89,7 +89,7 @@ def _whole(values: Sequence[float | None]) -> list[float | int | None]:
 
 
 def shared(figures: Sequence[Figure]) -> dict[str, Any]:
-    """Return charts and their data in columns; data that several charts use are stored once.
+    """Return charts with their data in columns; data that several charts use are stored once.
 
     Args:
         figures: The charts.

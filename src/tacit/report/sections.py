@@ -166,7 +166,7 @@ def _rows(spec: TableSpec, run: Run) -> pl.DataFrame | None:
 
 
 def shown_columns(column: Declared, table: pl.DataFrame) -> Iterator[Column]:
-    """Yield the column that the page shows for a declared column, and a column for the interval."""
+    """Yield the page's column for a declared column, and a second column if it has an interval."""
     if not column.shown or column.kind == "list":
         return
     kind: Kind = "score" if column.kind == "number" else column.kind

@@ -61,8 +61,8 @@ def write_report(folders: Sequence[Path], path: Path, *, warn: bool = False) -> 
     Args:
         folders: The folders of runs, or folders that contain several runs.
         path: The file.
-        warn: Whether to compare even runs that are not comparable, with a warning. If False, runs
-            that are not comparable are shown without a comparison.
+        warn: Whether runs that are not comparable are compared, with a warning. If False, runs that
+            are not comparable are shown without a comparison.
 
     Raises:
         RequestError: A folder contains no run, or one run is given twice.
@@ -115,7 +115,7 @@ def report(runs: Sequence[Run], kind: PageKind = "report", *, warn: bool = False
 
 
 def _policy(*, scripts: Sequence[str], style: str) -> str:
-    """Return the page's content security policy: only its own scripts and styles, no downloads."""
+    """Return the content security policy, which allows only the page's own scripts and styles."""
     return (
         f"default-src 'none'; script-src {' '.join(map(_source, scripts))}; "
         f"style-src {_source(style)}; img-src blob:; base-uri 'none'; form-action 'none'"

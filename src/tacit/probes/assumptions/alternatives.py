@@ -1,4 +1,4 @@
-"""Build predicates from alternatives, which are people's own wordings of a norms feature.
+"""Build predicates from alternatives, which are people's own wordings of a feature of norms.
 
 An alternative without a verb receives the verb of its feature: for the feature ``has keys``, the
 alternative "a keyboard" becomes "has a keyboard". An ungrammatical alternative is replaced by its
@@ -63,9 +63,9 @@ def corrected(said: str, feature: str) -> str | None:
     An alternative is ungrammatical in two cases. In the first case, the alternative uses "be" as a
     finite verb ("you be sick"), and the feature does not. In the second case, the alternative and
     the feature consist of the same words, possibly in different forms, and only the alternative
-    contains a wrong form. Wrong forms are a missing apostrophe ("queens head"), a singular noun
-    that needs an article or a plural ending ("has antler", "has long tail"), and a base form after
-    a preposition ("used for cut").
+    contains a wrong form. A form is wrong if its apostrophe is missing ("queens head"), if it is a
+    singular noun without the required article or plural ending ("has antler", "has long tail"), or
+    if it is a base form after a preposition ("used for cut").
 
     Args:
         said: The predicate of the alternative.

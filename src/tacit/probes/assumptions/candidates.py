@@ -1,7 +1,7 @@
 """Sets of candidate words that are ranked, and the chance levels of the rankings.
 
-A reciprocal rank of 0.2 among 34 words means less than a reciprocal rank of 0.1 among 1,876 words.
-Every rank-based figure is therefore reported with the number of candidates and the chance level.
+With few candidates, a high reciprocal rank can be due to chance. Every rank-based figure is
+therefore reported with the number of candidates and the chance level.
 """
 
 from __future__ import annotations
@@ -39,9 +39,9 @@ def chance_precision(responses: int, candidates: int) -> float:
     """Return the expected average precision of a uniformly random ranking.
 
     For m responses among n candidates, the expectation is H_n/n + (m - 1)/(n - 1) (1 - H_n/n),
-    where H_n is the n-th harmonic number. On average, (k - 1)(m - 1)/(n - 1) other responses
-    precede a response at rank k. For one response, the expectation equals the expected reciprocal
-    rank, H_n/n.
+    where H_n is the n-th harmonic number. The formula follows from the number of other responses
+    that precede a response at rank k: on average, there are (k - 1)(m - 1)/(n - 1). For one
+    response, the expectation equals the expected reciprocal rank, H_n/n.
 
     Args:
         responses: m, from 1 to n.
@@ -111,8 +111,8 @@ def candidate_sets(
 ) -> pl.DataFrame:
     """List the candidate sets of a run, with one row per set.
 
-    The ranks of two models are comparable only if both models rank the same candidates and no
-    candidate is missing.
+    The ranks of two models are comparable only if both models rank the same candidates and can
+    write all of them.
 
     Args:
         retrieved: The retrieval prompts of each wording, paired with their rankings.

@@ -1,8 +1,8 @@
 """Number of concepts that share a property, by category (Weir et al. 2020, "Properties Grouped").
 
-In the paper, the average perceptual property occurs in nearly twice as many concepts as the average
-non-perceptual property (6 against 3). A perceptual property is therefore a weaker clue to a concept
-than a non-perceptual property.
+In the paper, a perceptual property occurs on average in nearly twice as many concepts as a
+non-perceptual property. A perceptual property is therefore a weaker clue to a concept than a
+non-perceptual property.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ def counts(norms: Norms) -> pl.DataFrame:
 
     Returns:
         The columns ``category`` (as in ``by_category``), ``n`` and ``concepts`` (the number of
-        concepts).
+        concepts with at least n properties).
     """
     import polars as pl
 
@@ -75,7 +75,7 @@ def counts(norms: Norms) -> pl.DataFrame:
 
 
 def _categories(norms: Norms) -> dict[str, list[Property]]:
-    """Group properties by category, and by the categories that the paper pools."""
+    """Group properties by category, and by pooled category (perceptual or non-perceptual)."""
     found: dict[str, list[Property]] = {}
     for one in norms.properties:
         if one.category is not None:

@@ -63,7 +63,7 @@ _OPTIONAL = (
 def compare(found: Mapping[str, Findings], bootstrap: Bootstrap | None = None) -> pl.DataFrame:
     """Compare the figures of each pair of models on the prompts that both models answered.
 
-    Retrieval is compared in the property order of Figure 2, over all categories, in every wording
+    Retrieval is compared in the main order of properties, over all categories, and in every wording
     that both models share. If two models share no wording, retrieval is compared across wordings,
     which ask different questions. Elicitation is compared on the prompts that start with "Everyone
     knows that", as in the paper. The probability of a whole sentence, which a causal model returns
@@ -82,15 +82,16 @@ def compare(found: Mapping[str, Findings], bootstrap: Bootstrap | None = None) -
         retrieval, and ``map vocabulary``, ``map sensible`` or ``spearman`` for elicitation.
         ``relation`` is null for retrieval. ``properties`` (the number of stated properties),
         ``first_wording`` and ``second_wording`` are null for elicitation. ``same_question`` is
-        false if the two wordings ask different questions. ``first_candidates`` and
-        ``second_candidates`` are the largest numbers of words that the models ranked.
-        ``first_chance`` and ``second_chance`` are the mean chance levels of the two models.
-        ``note`` contains caveats, or the reason why there is no difference. The possible caveats
-        are that the wordings ask different questions, and that ranks were recomputed among fewer
-        candidates than a model originally ranked. ``printed`` is true for elicitation, and for
-        retrieval with 1, 4 and 10 properties. The columns of candidates and chance levels are null
-        for ``probability`` and ``spearman``, which are not computed over candidates. Figures are
-        null if no concept was measured for both models.
+        false if the two wordings ask different questions. For each of the two models,
+        ``first_candidates`` and ``second_candidates`` state the largest number of words that the
+        model ranked. For each of the two models, ``first_chance`` and ``second_chance`` state the
+        mean chance level. ``note`` contains caveats, or the reason why there is no difference. The
+        possible caveats are that the wordings ask different questions, and that ranks were
+        recomputed among fewer candidates than a model originally ranked. ``printed`` is true for
+        all rows on elicitation, and for rows on retrieval with 1, 4 or 10 properties. The columns
+        of candidates and chance levels are null for ``probability`` and ``spearman``, which are not
+        computed over candidates. ``first_value``, ``second_value`` and ``difference`` are null if
+        no concept was measured for both models.
     """
     import polars as pl
 
@@ -182,7 +183,8 @@ class Side:
             prompt and candidate word.
         candidates: The SHA-256 digest of the candidates; None if the model cannot write some
             candidates.
-        sentences: Whether the probabilities are those of whole sentences rather than words.
+        sentences: Whether the probabilities are probabilities of whole sentences. If False, they
+            are probabilities of words.
     """
 
     values: pl.DataFrame

@@ -74,7 +74,7 @@ def concept_views(findings: Findings, most: int) -> Iterator[View]:
 
     Args:
         findings: The findings of a run.
-        most: The maximum total number of rows of prompts, candidates and responses.
+        most: The maximum number of rows in the views of prompts, candidates and responses together.
     """
     import polars as pl
 
@@ -109,7 +109,7 @@ def concept_views(findings: Findings, most: int) -> Iterator[View]:
 def _with_ranks(
     concepts: pl.DataFrame, stated: pl.DataFrame, responses: pl.DataFrame
 ) -> pl.DataFrame:
-    """Add each concept's best rank per number of properties, and the best rank of a response."""
+    """Add each concept's best rank by number of properties, and the best rank of its responses."""
     import polars as pl
 
     best = pl.col("rank").min()
@@ -124,7 +124,7 @@ def _with_ranks(
 
 
 def _among(ranks: pl.DataFrame) -> str:
-    """Describe the number of candidates and the chance level of the mean reciprocal rank."""
+    """Describe the number of candidates, and the chance level of the mean reciprocal rank."""
     counts = sorted(set(ranks.drop_nulls("rank")["candidates"]))
     if not counts:
         return ""

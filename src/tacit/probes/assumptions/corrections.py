@@ -40,7 +40,7 @@ class Correction:
 
     @property
     def shown(self) -> str:
-        """The feature as error messages show it, after the concept if there is a concept."""
+        """The name of the feature in error messages, after the concept if there is a concept."""
         whose = "" if self.concept is None else f"{self.concept}: "
         return f"{whose}{self.feature!r}"
 

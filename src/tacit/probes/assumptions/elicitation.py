@@ -75,7 +75,7 @@ class Phrasing:
 
 @dataclass(frozen=True, slots=True)
 class ElicitationRules:
-    """Which concepts and responses to use; the defaults follow the paper as far as it states them.
+    """Which concepts and responses to use; by default the paper's choices, as far as known.
 
     Args:
         concepts: The preset of concepts: ``paper``, ``tagged``, or ``all``, which includes concepts
@@ -234,8 +234,8 @@ class Eliciting:
     """The elicitation prompts for one model, with the candidates of each prompt.
 
     Args:
-        asked: The prompts and people's responses. The key True selects prompts that start with
-            "Everyone knows that".
+        asked: The prompts and people's responses. The prompts with people's responses. The key True
+            selects prompts that start with "Everyone knows that".
         own: The model's whole words, which form the candidate set ``vocabulary``.
         shared: The words that all compared models share. The candidate set ``sensible`` contains
             people's completions of a relation, limited to the shared words.
@@ -249,7 +249,7 @@ class Eliciting:
 
     @cached_property
     def items(self) -> Sequence[Item]:
-        """Each prompt with each non-empty candidate set, sorted by preface, then by relation."""
+        """One item per prompt and non-empty candidate set, sorted by preface, then by relation."""
         return [
             Item(preface, over, prompt)
             for preface, elicitation in self.asked.items()
@@ -269,7 +269,7 @@ class Eliciting:
 
     @cached_property
     def _sensible(self) -> Mapping[str, Vocabulary]:
-        """For each relation, people's completions for any concept, limited to the shared words."""
+        """For each relation, people's completions over all concepts, limited to shared words."""
         any_way = next(iter(self.asked.values()), None)
         if any_way is None:
             return {}

@@ -29,10 +29,9 @@ def precisions(elicitation: pl.DataFrame) -> pl.DataFrame:
     """Compute the average precision of each prompt over all its candidates.
 
     The rank of a response is the number of candidates that are at least as probable as the
-    response. Tied responses share a rank, so they count at the same threshold of the average
-    precision. The average precision of a prompt is a sum over the distinct ranks r of its
-    responses. The term of each rank r is (responses with rank at most r) / r, times the share of
-    the responses with rank r.
+    response. Responses with equal probability share a rank. The average precision of a prompt is a
+    mean over its responses. A response at rank r contributes the number of responses with a rank of
+    at most r, divided by r.
 
     Args:
         elicitation: The columns ``relation``, ``preface``, ``over``, ``concept``, ``spelling``,
@@ -159,7 +158,8 @@ def agreement(elicitation: pl.DataFrame, bootstrap: Bootstrap) -> pl.DataFrame:
 def ablation(elicitation: pl.DataFrame, bootstrap: Bootstrap) -> pl.DataFrame:
     """Measure the effect of omitting "Everyone knows that" ("Effect of Prompt Construction").
 
-    The means with and without the preface are over the prompts for which both values are defined.
+    Both means, with and without the preface, are computed over the prompts for which both values
+    are defined.
 
     Args:
         elicitation: The table that ``precisions`` and ``correlations`` take as input.
@@ -187,7 +187,7 @@ def ablation(elicitation: pl.DataFrame, bootstrap: Bootstrap) -> pl.DataFrame:
 
 
 def measured(elicitation: pl.DataFrame) -> dict[str, pl.DataFrame]:
-    """Return the values of all prompts for each measure of Table 2.
+    """Return each prompt's value of each measure in the paper's Table 2.
 
     Returns:
         For each measure (``map vocabulary``, ``map sensible``, ``spearman``), a table with the

@@ -108,8 +108,8 @@ def chosen(table: pl.DataFrame) -> tuple[list[str], str]:
             The label of each row is in the column ``of``.
 
     Returns:
-        The concepts, and a text that describes the choice. Typical concepts are at fixed
-        percentiles of the mean reciprocal rank over all prompts and models.
+        The concepts, and a text that describes the choice. The typical concepts are at fixed
+        percentiles of the reciprocal rank, averaged over all prompts and models.
     """
     import polars as pl
 

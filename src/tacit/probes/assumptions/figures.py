@@ -67,7 +67,7 @@ _RANKS = (
 
 @figure("Concept retrieval by number of properties", "Figure 2 of Weir et al. (2020).")
 def retrieval(shown: Shown) -> Chart | None:
-    """Draw Figure 2: reciprocal rank and probability of the concept by number of properties.
+    """Draw the paper's Figure 2: reciprocal rank and probability by number of properties.
 
     Returns:
         The chart, with a curve per model and wording; None if no concept has a rank.
@@ -103,11 +103,11 @@ def retrieval(shown: Shown) -> Chart | None:
 
 @figure("Concept retrieval by category", "Figure 3 of Weir et al. (2020).")
 def retrieval_categories(shown: Shown) -> Chart | None:
-    """Draw Figure 3a: retrieval from properties of one category, and from all properties.
+    """Draw the paper's Figure 3a: retrieval from properties of one category or of all categories.
 
     Returns:
-        The chart, with one row of panels per model: two measures, and the number of concepts. None
-        if no prompt is restricted to a category.
+        The chart, with one row of panels per model. The panels show the two measures and the number
+        of concepts. None if no prompt is restricted to a category.
     """
     import polars as pl
 
@@ -139,7 +139,7 @@ def retrieval_categories(shown: Shown) -> Chart | None:
     "Properties with the highest or lowest production frequency first, or in random order.",
 )
 def retrieval_orders(shown: Shown) -> Chart | None:
-    """Draw Figure 3b: retrieval from the most frequent, the least frequent and random properties.
+    """Draw the paper's Figure 3b: retrieval from frequent, infrequent or random properties.
 
     Returns:
         The chart, with a row of panels per model; None if fewer than two orders were measured.
@@ -180,7 +180,7 @@ def retrieval_orders(shown: Shown) -> Chart | None:
 
 @figure("Properties elicited", "Table 2 of Weir et al. (2020) as a chart.")
 def elicitation(shown: Shown) -> Chart | None:
-    """Draw Table 2: mean average precision and Spearman's rho of each relation.
+    """Draw the paper's Table 2: the mean average precision and Spearman's rho of each relation.
 
     Returns:
         The chart, with a separate mark for each model; None if no measure is defined.
@@ -383,7 +383,7 @@ def _pair(
     colours: Palette,
     banded: Collection[str] | None = None,
 ) -> list[alt.LayerChart]:
-    """Draw two panels for a model: the reciprocal rank, and the probability of the concept."""
+    """Draw a model's two panels: the concept's reciprocal rank, and the concept's probability."""
     part = table.filter(of=of)
     second = "renormalised" if part["probability"].is_null().all() else "probability"
     first = replace(_curves(part, table, "mrr", told, colours), heading=of, banded=banded)

@@ -85,7 +85,7 @@ def headline_views(findings: Findings) -> Iterator[View]:
 
 
 def retrieved(findings: Findings, numbers: Sequence[int]) -> pl.DataFrame:
-    """Return retrieval means in the order of Figure 2, for the given numbers of properties.
+    """Return retrieval means in the main order of properties, for the given numbers of properties.
 
     The column ``probability`` contains the probability to show. For whole sentences, which a causal
     model scores in the wording ``sentence``, ``probability`` is the probability among the
@@ -114,7 +114,7 @@ def retrieved(findings: Findings, numbers: Sequence[int]) -> pl.DataFrame:
 
 
 def elicited(findings: Findings) -> pl.DataFrame:
-    """Return the elicitation measures with the preface over the vocabulary, by relation."""
+    """Return elicitation measures by relation, with the preface and over the ``vocabulary``."""
     return findings.tables[ELICITATION_BY_RELATION.name].filter(preface=True, over="vocabulary")
 
 
@@ -218,7 +218,7 @@ def _retrieval(findings: Findings) -> Iterator[View]:
 
 
 def _responses(findings: Findings, of: str) -> Iterator[View]:
-    """Yield Table 1: people's responses with their frequency, and the model's best candidates."""
+    """Yield the paper's Table 1: people's responses, and the model's best candidates."""
     people, best = findings.tables["elicitation"], findings.tables["elicitation_top"]
     for at, row in enumerate(_examples(people), start=1):
         asked = {key: row[key] for key in ("relation", "preface", "over", "concept")}
@@ -248,7 +248,7 @@ def _beside(people: pl.DataFrame, model: pl.DataFrame) -> pl.DataFrame:
 
 
 def _examples(people: pl.DataFrame) -> Iterator[dict[str, Any]]:
-    """Yield the paper's two examples, with a relation's first prompt in place of a missing one."""
+    """Yield the paper's two examples; if one is missing, yield the first prompt of its relation."""
     prefaced = people.filter(preface=True, over="vocabulary")
     table = people.filter(over="vocabulary") if prefaced.is_empty() else prefaced
     for concept, relation in _EXAMPLES:
@@ -258,7 +258,7 @@ def _examples(people: pl.DataFrame) -> Iterator[dict[str, Any]]:
 
 
 def _relations(findings: Findings, of: str) -> Iterator[View]:
-    """Yield Table 2: the measures of elicitation by relation, with and without the preface."""
+    """Yield the paper's Table 2: elicitation measures by relation, with and without preface."""
     import polars as pl
 
     agreement = findings.tables["agreement"]
@@ -277,7 +277,7 @@ def _relations(findings: Findings, of: str) -> Iterator[View]:
 
 
 def _prince(prince: pl.DataFrame, of: str) -> View:
-    """Return Table 3: the best candidates for Prince's examples, with a star on Prince's words."""
+    """Return the paper's Table 3: the best candidates for Prince's examples."""
     import polars as pl
 
     rows = []

@@ -39,8 +39,8 @@ def mean(
     """Return the mean of the non-null values and the ends of its interval; None if undefined.
 
     Args:
-        values: The column ``concept``, which is resampled, and the column to average; nulls are
-            ignored.
+        values: The column to average, in which nulls are ignored, and the column ``concept``, whose
+            values are resampled.
         of: The column to average.
         bootstrap: The bootstrap for the interval.
     """
@@ -54,8 +54,8 @@ def paired(pairs: pl.DataFrame, bootstrap: Bootstrap) -> Paired:
     """Return the means of both measurements over complete pairs, and their difference's interval.
 
     Args:
-        pairs: The columns ``concept`` (which is resampled), ``first`` and ``second``; rows with a
-            null ``first`` or ``second`` are ignored.
+        pairs: The columns ``concept`` (whose values are resampled), ``first`` and ``second``. Rows
+            with a null ``first`` or ``second`` are ignored.
         bootstrap: The bootstrap for the interval.
     """
     import numpy as np

@@ -1,4 +1,4 @@
-"""The assumptions probe builds requests from norms and a model's words, and measures answers."""
+"""The assumptions probe: it builds requests from norms and words, and computes findings."""
 
 from __future__ import annotations
 
@@ -64,9 +64,10 @@ class Choices:
         words: The words of the vocabulary file; None for other vocabularies.
         causal: The wording of retrieval for causal models: ``blank-last``, ``sentence`` or
             ``both``.
-        articles: The articles, ``fixed`` or ``candidate``, as described in ``Filters``;
+        articles: The articles, ``fixed`` or ``candidate``, as described in ``Filters``. The value
             ``candidate`` requires the vocabulary ``concepts``.
-        orders: The orders of properties: ``all``, or ``main`` for only the order of Figure 2.
+        orders: The orders of properties: ``all``, or ``main`` for only the order of the paper's
+            Figure 2.
         concepts: The preset of concepts: ``paper``, ``tagged`` or ``all``.
         responses: The preset of responses, one of the values of ``ResponsePreset``.
         least: The minimum number of usable properties of a concept.
@@ -509,7 +510,7 @@ class AssumptionsProbe:
 
 
 def _means(tables: Mapping[str, pl.DataFrame]) -> dict[str, list[dict[str, Any]]]:
-    """Return means for a run's manifest: retrieval in the main order, and elicitation."""
+    """Return means for a run's manifest: retrieval (only in the main order) and elicitation."""
     import polars as pl
 
     main = tables["retrieval_by_number"].filter(pl.col("category").is_null(), order=MAIN)

@@ -95,7 +95,7 @@ def elicitation_prompts(
 
     Returns:
         The prompts with people's responses, and a summary with the number of prompts by relation.
-        For the CSLB norms, the summary also contains the paper's numbers of prompts.
+        For the CSLB norms, the summary also contains the numbers of prompts that the paper states.
 
     Raises:
         DataError: A file is missing or malformed.

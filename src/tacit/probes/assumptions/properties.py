@@ -38,7 +38,7 @@ class Limits:
 
     Args:
         people: The minimum production frequency. The CSLB norms include only properties with a
-            production frequency of at least 2.
+            production frequency of at least 2, so a limit below 3 has no effect on them.
         words: The maximum number of words in a property's wording; None for no limit.
 
     Raises:
@@ -200,7 +200,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Filters:
-    """The filters of concepts; the defaults are the paper's filters, but any word is allowed.
+    """The filters of concepts; by default those of the paper, except that any word is allowed.
 
     Args:
         concepts: The preset of concepts.
@@ -278,8 +278,9 @@ class Chosen:
 def choose_concepts(worded: WordedNorms, filters: Filters | None = None) -> Chosen:
     """Filter the concepts of norms, in the order of the file.
 
-    The filters are, in order: no sense tag (preset ``paper``), a single word, no initial vowel
-    sound (with fixed articles), a word in the vocabulary (if there is one), and enough properties.
+    Each filter states a condition for a concept. In order, the conditions are no sense tag (only
+    with the preset ``paper``), a single word, no initial vowel sound (only with fixed articles), a
+    word in the vocabulary (if there is one), and enough properties.
     """
     filters = filters or Filters()
     nouns = Nouns.load()

@@ -53,7 +53,7 @@ def published_table(
     Args:
         tables: The run's tables by name. Only tables named in ``TABLES`` are read, and any of these
             tables may be absent.
-        model: The paper's model, one of ``MODELS``, with which the run's model is compared. If
+        model: The paper's model with which the run's model is compared, one of ``MODELS``. If
             ``model`` is None, the values of all four models are listed without a difference.
         summary: The run's summary, which states the size of the norms and the elicitation method.
 
@@ -61,12 +61,12 @@ def published_table(
         The columns ``table``, ``row``, ``column``, ``ours`` (null if the run has no such figure),
         ``published``, ``low`` and ``high`` (the ends of a printed range), ``difference``,
         ``candidates``, ``chance``, ``note`` and ``elicitation``. The difference is null for a
-        model's value if ``model`` is None, for a mean over the paper's models, and for ranks over
-        candidates other than the paper's candidates. For rank-based figures, ``candidates`` is the
-        number of words that the run ranks, and ``chance`` is the chance level of these ranks. The
-        column ``note`` contains a caveat, or the reason why there is no difference. The column
-        ``elicitation`` is the run's elicitation method; null if the summary does not state the
-        method.
+        model's value if ``model`` is None, and for a mean over the paper's models. The difference
+        is also null for ranks over candidates that differ from the paper's candidates. For
+        rank-based figures, ``candidates`` is the number of words that the run ranks, and ``chance``
+        is the chance level of these ranks. The column ``note`` contains a caveat, or the reason why
+        there is no difference. The column ``elicitation`` is the run's elicitation method; null if
+        the summary does not state the method.
 
     Raises:
         RequestError: ``model`` is not a model of the paper.
@@ -91,7 +91,7 @@ def published_table(
 
 
 def _named(cell: PrintedValue, model: str | None) -> PrintedValue:
-    """Append the model of a printed value to its column name, unless that model is compared."""
+    """Append the model's name to a published value's column, unless this model is compared."""
     if cell.model in {None, model}:
         return cell
     of = _SHOWN.get(str(cell.model), cell.model)
@@ -219,7 +219,7 @@ def _wording(by_number: pl.DataFrame | None) -> str:
 
 
 def _responses(tables: Mapping[str, pl.DataFrame]) -> Iterator[tuple[str, pl.DataFrame]]:
-    """Yield people's responses and the model's scored words (Table 1), in American spelling."""
+    """Yield the paper's Table 1: people's responses and the model's words, in American spelling."""
     import polars as pl
 
     def asked(name: str, spelling: str) -> pl.DataFrame | None:

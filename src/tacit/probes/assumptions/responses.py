@@ -1,4 +1,4 @@
-"""People's one-word completions of a relation, each with the number of people who gave it.
+"""People's one-word completions of a relation, each with the number of people who gave the word.
 
 ``ResponsePreset`` determines which wordings count. The singular and plural of one feature
 (``handle_handles``) are merged into one response. The relation's prompt determines the form: "has a
@@ -49,8 +49,8 @@ class Response:
     Args:
         word: The word as the norms spell it; if people used two spellings, the more frequent
             spelling.
-        frequency: The number of people who gave the word; the highest number if several properties
-            contain the word.
+        frequency: The number of people who gave the word. If several properties contain the word,
+            the number for the most frequent of these properties.
         spellings: The accepted spellings, starting with ``word``.
     """
 
@@ -105,7 +105,7 @@ class ResponseReader:
         return {relation: _merged(answers) for relation, answers in found.items()}
 
     def _completions(self, one: Property) -> Mapping[tuple[str, str], list[tuple[str, Predicate]]]:
-        """Return the words of one property with their predicates, by relation and response."""
+        """Return a property's words and their predicates, grouped by relation and response."""
         found: dict[tuple[str, str], list[tuple[str, Predicate]]] = {}
         for said in self._counted_predicates(one):
             completed = completion(said.text, any_article=self.any_article)
@@ -175,8 +175,8 @@ class ResponseReader:
 def completion(said: str, *, any_article: bool = True) -> tuple[str, str] | None:
     """Split a predicate into a relation and a one-word completion; None for other predicates.
 
-    "is big" returns (``is``, big). "is an animal" returns (``is a``, animal), or None if
-    ``any_article`` is False.
+    "is big" returns (``is``, big). For "is an animal", the result is (``is a``, "animal"). If
+    ``any_article`` is False, the result for "is an animal" is None.
     """
     words = said.split(" ")
     verb, rest = words[0], words[1:]

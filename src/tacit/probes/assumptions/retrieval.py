@@ -95,7 +95,7 @@ class Shuffled:
 
     Args:
         number: The number of the random set, counted from 1.
-        permutation: The number of the random order of the set, counted from 1.
+        permutation: The number of the random order within the set, counted from 1.
         seed: The seed of the draws.
     """
 
@@ -124,7 +124,7 @@ FOUR_ORDERS: tuple[ByFrequency, ...] = (
 
 
 def random_baseline(seed: int = 0, sets: int = 5, permutations: int = 5) -> tuple[Shuffled, ...]:
-    """Return the random baseline of Figure 3b; by default, 5 orders of each of 5 sets."""
+    """Return the random baseline of the paper's Figure 3b; by default, 5 sets, each in 5 orders."""
     return tuple(
         Shuffled(number, permutation, seed)
         for number in range(1, sets + 1)
@@ -140,7 +140,7 @@ class RetrievalPrompt:
         concept: The concept, as the norms name it.
         word: The concept's word, which identifies the concept among the candidates.
         n: The number of properties that the text states.
-        text: The text, whose blank takes a word, or an article and a word.
+        text: The text. The blank in the text stands for a word, or for an article and a word.
         answer: The correct filler of the blank: "bear", or "An owl" if the blank includes the
             article.
     """
@@ -202,10 +202,11 @@ def retrieval_prompts(
 ) -> list[RetrievalPrompt]:
     """Return the prompts with 1, 2, … properties of each concept, in the order of the concepts.
 
-    A concept has one prompt for each number of properties. The maximum number is ``asking.most``,
-    or the concept's number of properties (in ``asking.category``, if set) if that number is
-    smaller. The figures for k properties therefore include only concepts with at least k properties
-    (Figure 3a).
+    A concept has one prompt for each number of properties, from 1 to a maximum. The maximum is
+    ``asking.most`` or the number of the concept's properties, whichever is smaller. If
+    ``asking.category`` is set, only the properties of this category are counted. The results for k
+    properties therefore include only concepts with at least k properties, as in the paper's Figure
+    3a.
     """
     asking = asking or Asking()
     return [prompt for concept in concepts for prompt in _of_concept(concept, asking)]
@@ -225,7 +226,7 @@ def _of_concept(concept: Concept, asking: Asking) -> Iterator[RetrievalPrompt]:
 
 
 def _shuffled(key: tuple[object, ...], properties: Sequence[Worded]) -> list[Worded]:
-    """Sort properties by a hash of the key and each property's feature."""
+    """Sort properties by a hash, which is computed from the key and the property's feature."""
 
     def number(one: Worded) -> bytes:
         said = "\t".join(map(str, (*key, one.property.feature))).encode()
@@ -245,7 +246,7 @@ ORDERS = ("all", "main")
 
 
 def orders_of(name: str, seed: int = 0) -> tuple[Order, ...]:
-    """Return the orders that ``all`` or ``main`` names; the first is the order of Figure 2.
+    """Return the orders that ``all`` or ``main`` names; the first is the paper's order in Figure 2.
 
     Raises:
         RequestError: The name is unknown.
@@ -338,15 +339,15 @@ class Retrieval:
         return [self._rank(item, known) for item in self.items]
 
     def is_main(self, item: Item) -> bool:
-        """Check whether an item belongs to Figure 2 (the first order, without a category)."""
+        """Check whether an item belongs to the paper's Figure 2 (first order, all categories)."""
         return item.category is None and item.order == self.orders[0].name
 
     def _ranking(self, item: Item) -> RankingPrompt:
         """Return an item's ranking prompt.
 
-        The targets of the ranking are the item's concept and, for Figure 2, all other concepts. The
-        scores of the other concepts allow ranks to be computed among the concepts that two runs
-        share.
+        The item's concept is a target of the ranking. If the item belongs to the paper's Figure 2,
+        all other concepts are also targets. The scores of the other concepts allow ranks to be
+        computed among the concepts that two runs share.
         """
         own = item.prompt.word
         others = [word for word in self._names if word != own] if self.is_main(item) else ()
@@ -370,13 +371,13 @@ class Retrieval:
             yield Prompt(item.prompt.text, tuple(self._answers.values()))
 
     def _sentence_prompts(self) -> Iterator[Prompt]:
-        """Yield a prompt for the candidates, and one per candidate for the rest of the sentence.
+        """Yield one prompt for the candidates, and one per candidate for the rest of the sentence.
 
         With the fixed article, candidates are scored after "A", and the rest of the sentence is
         scored after "A" and the candidate. With candidate articles, whole sentences are scored
-        after the BOS token. With candidate articles, the scores of the candidates without the rest
-        of the sentence are needed only for their numbers of tokens. All phrases that follow a
-        candidate share the preceding text, which the model computes only once.
+        after the BOS token. With candidate articles, a prompt whose answers are only the candidates
+        is also scored. Its scores are needed only for the number of tokens of each candidate. The
+        model computes the text that precedes the rest of the sentence only once per candidate.
         """
         phrases = tuple(dict.fromkeys(self._phrase(item.prompt) for item in self.items))
         answers = tuple(self._answers.values())

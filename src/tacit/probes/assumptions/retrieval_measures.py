@@ -1,4 +1,4 @@
-"""Measures of concept retrieval (Weir et al. 2020, Figures 2, 3a and 3b) and of favourite words.
+"""Measures of concept retrieval (Weir et al. 2020, Figures 2, 3a and 3b), and of favourite words.
 
 A concept that the model cannot write has no rank. A concept without a rank is counted as missing
 and left out of means.
@@ -93,11 +93,13 @@ def by_number(retrieval: pl.DataFrame, bootstrap: Bootstrap) -> pl.DataFrame:
         The columns ``wording``, ``order``, ``category`` (null for all categories), ``n``,
         ``concepts`` (the number of concepts with a rank), ``missing`` (the number of concepts
         without a rank), ``candidates`` (the largest number of ranked candidates), ``chance_mrr``,
-        and the means ``mrr``, ``probability``, ``renormalised`` and ``first``, each with ``_low``
-        and ``_high``. Values in the order ``random`` are first averaged over a concept's random
-        draws, then over concepts. The column ``chance_mrr`` is the mean reciprocal rank of
-        uniformly random ranks among the candidates. Groups are in the order of the input, and each
-        group is sorted by n. Means are null if no concept has a rank.
+        and the means ``mrr``, ``probability``, ``renormalised`` and ``first``. The ends of the
+        interval of ``mrr`` are in ``mrr_low`` and ``mrr_high``, and the other means have
+        corresponding columns. For the order ``random``, values are first averaged over each
+        concept's random draws, and then over concepts. The column ``chance_mrr`` is the mean
+        reciprocal rank of uniformly random ranks among the candidates. Rows with equal ``wording``,
+        ``order`` and ``category`` form a group. Groups are in the order of the input, and the rows
+        of each group are sorted by n. Means are null if no concept has a rank.
     """
     import polars as pl
 
@@ -135,15 +137,16 @@ def favoured(elicitation: pl.DataFrame, top: pl.DataFrame) -> pl.DataFrame:
 
     Returns:
         The columns ``relation``, ``preface``, ``word``, ``prompts``, ``first``, ``share``,
-        ``right``, ``in_top5``, ``probability`` and ``stored``. Each row is a word that is among the
-        first five candidates of a prompt. ``prompts`` is the number of prompts with the relation
-        and preface. ``first`` counts the prompts in which the word ranks first, and ``share`` is
-        ``first`` / ``prompts``. ``right`` counts the prompts in which the word ranks first and is a
-        response of people. ``in_top5`` counts the prompts in which the word is among the first five
-        candidates. ``stored`` counts the prompts whose stored candidates include the word, and
-        ``probability`` is the mean over these prompts. The mean probability over all prompts is
-        lower unless the word is stored for every prompt. Within a relation and preface, rows are
-        sorted by decreasing ``first``, with ties by word.
+        ``right``, ``in_top5``, ``probability`` and ``stored``. Each row describes a word that is
+        among the first five candidates of a prompt. ``prompts`` is the number of prompts with the
+        relation and preface. ``first`` counts the prompts in which the word ranks first, and
+        ``share`` is ``first`` / ``prompts``. ``right`` counts the prompts in which the word ranks
+        first and is a response of people. ``in_top5`` counts the prompts in which the word is among
+        the first five candidates. ``stored`` counts the prompts whose stored candidates include the
+        word, and ``probability`` is the word's mean probability over these prompts. ``probability``
+        is higher than the mean over all prompts, unless the word is stored for every prompt. Rows
+        with the same relation and preface are sorted by decreasing ``first``. Rows with equal
+        ``first`` are sorted by word.
     """
     import polars as pl
 

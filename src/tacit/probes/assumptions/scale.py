@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 def scaling(found: Mapping[str, Findings]) -> list[ScaledFigure]:
     """Return the figures to compare over model size; see ``ScaledFigure``.
 
-    All models of a family are measured in their common wordings, over the same candidates, on the
-    concepts that every model ranked. The bootstrap resamples concepts, and each concept is a block
-    of Page's trend test.
+    All models of a family are measured in the same wordings, over the same candidates, and on the
+    same concepts, which every model ranked. The bootstrap resamples concepts, and each concept is a
+    block of Page's trend test.
 
     Args:
         found: The findings of each model.

@@ -32,7 +32,7 @@ _DESCRIBED = {
 def by_wording(table: pl.DataFrame) -> pl.DataFrame:
     """Add the column ``of`` with the model's name.
 
-    The wording follows the name if the table has several wordings.
+    If the table has several wordings, the wording follows the name in brackets.
     """
     import polars as pl
 
@@ -52,7 +52,7 @@ def wordings(table: pl.DataFrame) -> str:
 
 
 def with_preface(table: pl.DataFrame) -> tuple[pl.DataFrame, str]:
-    """Return rows with "Everyone knows that" (all rows if there are none), and a caption text."""
+    """Return the rows with "Everyone knows that" (all rows if none has it), and a caption text."""
     prefaced = table.filter(preface=True)
     if prefaced.is_empty():
         return table, 'asked without "Everyone knows that"'
@@ -176,7 +176,8 @@ def elicitation_left_out(shown: Shown) -> Iterator[str]:
 def headline(findings: Findings) -> str | None:
     """Return a sentence on retrieval in the first wording; None if no concept has a rank.
 
-    A further sentence follows if prompts can state less than half of people's namings.
+    A naming is one person's mention of a property. A second sentence follows if prompts can state
+    less than half of all namings.
     """
     ranks = _ranks(findings)
     share = _share_of_namings(findings.summary.get("namings", {}))
@@ -211,7 +212,7 @@ def _ranks(findings: Findings) -> str | None:
 
 
 def _paired(findings: Findings, first: Mapping[str, Any], last: Mapping[str, Any]) -> str:
-    """Return a clause with the mean in row ``first``, limited to concepts that row ``last`` covers.
+    """Return a clause with the mean of row ``first`` over only the concepts of row ``last``.
 
     The mean for many properties is over fewer concepts than the mean for few properties, because
     not every concept has many properties.
@@ -271,7 +272,7 @@ def notes(findings: Findings) -> Iterator[str]:
 
 
 def ranking_notes(summary: Mapping[str, Any]) -> Iterator[str]:
-    """Yield notes on the numbers of candidates with several tokens and of missing candidates."""
+    """Yield notes on how many candidates have several tokens, and how many are missing."""
     if summary.get("several"):
         yield (
             f"{several(summary['several'], 'candidate has', 'candidates have')} several tokens; "
@@ -324,7 +325,7 @@ def _asked(summary: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _retrieval(findings: Findings) -> Iterator[str]:
-    """Yield a sentence on the mean reciprocal rank in each wording, with n if n varies."""
+    """Yield a sentence on the mean reciprocal rank in each wording."""
     rows = retrieved(findings, NUMBERS).drop_nulls("mrr").to_dicts()
     for wording in dict.fromkeys(row["wording"] for row in rows):
         mine = [row for row in rows if row["wording"] == wording]
@@ -396,7 +397,7 @@ def _properties(counts: Mapping[str, int], namings: Mapping[str, int]) -> Iterat
 
 
 def _share_of_namings(namings: Mapping[str, int]) -> float | None:
-    """Return the share of people's namings that prompts can state; None if there are no counts."""
+    """Return the share of people's namings of properties that prompts can state; None if absent."""
     return 1 - namings["left_out"] / namings["all"] if namings.get("all") else None
 
 
@@ -420,7 +421,7 @@ def _steps(steps: Iterable[Mapping[str, Any]], what: str) -> Iterator[str]:
 
 
 def _estimate(row: Mapping[str, Any], name: str, count: str | None = None) -> str:
-    """Return a figure with its interval, and with n if ``count`` names a column of counts."""
+    """Return a value with its interval, and with its sample size if ``count`` names a column."""
     low, high = row[f"{name}_low"], row[f"{name}_high"]
     about = [] if low is None or high is None else [interval(low, high, score)]
     about += [] if count is None else [f"n = {several(row[count], 'concept')}"]

@@ -60,7 +60,7 @@ def retrieval_table(part: Retrieval, rankings: Sequence[Ranking]) -> pl.DataFram
 
 
 def retrieval_top(part: Retrieval, rankings: Sequence[Ranking]) -> pl.DataFrame:
-    """Return the best candidates of each prompt of Figure 2, best first."""
+    """Return the best candidates of each prompt in the paper's Figure 2, best first."""
     import polars as pl
 
     rows = [
@@ -77,7 +77,7 @@ def retrieval_top(part: Retrieval, rankings: Sequence[Ranking]) -> pl.DataFrame:
 
 
 def retrieval_scores(part: Retrieval, rankings: Sequence[Ranking]) -> pl.DataFrame:
-    """Return the log-probability of every concept's word in each prompt of Figure 2.
+    """Return each concept's log-probability in each prompt of the paper's Figure 2.
 
     Ranks among any subset of the concepts can be computed from the scores, so runs with different
     candidates can be compared. The log-probability is null if the model cannot write the word.
@@ -97,7 +97,7 @@ def retrieval_scores(part: Retrieval, rankings: Sequence[Ranking]) -> pl.DataFra
 def elicitation_table(part: Eliciting, rankings: Sequence[Ranking]) -> pl.DataFrame:
     """Return the rank of each response's best spelling, one row per prompt and response.
 
-    Ranks and ``candidates`` do not count the other spellings of a response.
+    Neither the rank nor the number of candidates counts the other spellings of the response.
     """
     import polars as pl
 
@@ -224,7 +224,7 @@ def _frame(rows: Sequence[tuple[Any, ...]], schema: dict[str, type[pl.DataType]]
 
 
 def questions_table(prompts: Sequence[RankingPrompt], rankings: Sequence[Ranking]) -> pl.DataFrame:
-    """Return the normaliser, the counts and the best candidates of each text and vocabulary.
+    """Return one row per text and vocabulary, with normaliser, counts and best candidates.
 
     ``several`` counts the candidates of more than one token, and ``missing`` counts the candidates
     that the model cannot write.

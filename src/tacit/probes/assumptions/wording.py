@@ -133,8 +133,8 @@ def verbs_of(word: str, tag: str) -> list[str]:
 def _is_verb(word: str, *, alone: bool = False) -> bool:
     """Check whether to read a word as a verb in the third person.
 
-    A word that may also be a noun is read as a verb only if more words follow and the list of verbs
-    contains the verb.
+    A word that may also be a noun is read as a verb only under two conditions: more words follow,
+    and the list of verbs contains the word's base form.
     """
     bases = verbs_of(word, "VBZ")
     if any(kinds_of(one).nouns for one in (word, *bases)):

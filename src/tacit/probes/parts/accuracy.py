@@ -1,8 +1,8 @@
 """Accuracy of the raw and repaired beliefs (Gu et al. 2023, Tables 4 and 6, Figures 3 to 6).
 
-A stage (raw or repaired beliefs) is right about a statement if the stage's truth value of the
-statement equals the gold label. Statements without a belief are excluded from every accuracy and
-counted as missing.
+A stage is the raw beliefs, or the beliefs repaired under one objective. A stage is right about a
+statement if the stage's truth value equals the gold label. Statements without a belief are excluded
+from every accuracy and counted as missing.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ if TYPE_CHECKING:
 
 
 def shifted(beliefs: pl.DataFrame, stage: str) -> pl.Series:
-    """Set a threshold that makes as many beliefs true as repair does, and return the truth values.
+    """Return truth values at the threshold that makes as many statements true as repair does.
 
-    A statement is true if its belief is above the threshold, so the order of the beliefs is
-    preserved. If only a share of the statements exactly at the threshold can be true, each of these
-    statements counts with this share.
+    A statement is true if its belief is above the threshold. If several beliefs are exactly at the
+    threshold, it is possible that only a share of their statements can be true. Each of these
+    statements then has this share as its truth value.
 
     Args:
         beliefs: The column ``p_true`` (null when missing) and the Boolean column that ``stage``
@@ -35,8 +35,8 @@ def shifted(beliefs: pl.DataFrame, stage: str) -> pl.Series:
         stage: The column of the repaired beliefs.
 
     Returns:
-        For each row, a truth value from 0 to 1, fractional only at the threshold; null when the
-        belief is missing.
+        For each row, a truth value from 0 to 1; null when the belief is missing. The truth value
+        can be a fraction only if the belief is exactly at the threshold.
     """
     import polars as pl
 
@@ -106,15 +106,17 @@ def tables(
 
 
 def judge(beliefs: pl.DataFrame) -> pl.DataFrame:
-    """Judge, for each stage, whether its truth value of each labelled statement is right.
+    """Judge, for each labelled statement, which stages have the right truth value.
 
     Returns:
         One row per labelled statement, with the columns ``thing``, ``annotator``, ``relation``,
-        ``label``, ``agreed`` (whether all annotators of the thing agree: ParRoT++), ``n`` (whether
-        there is a belief) and ``missing`` (whether the belief is missing). For each stage and for
-        ``always_true``, a column states whether there is a belief and the stage is right about the
-        statement. For each objective, the column ``<objective> shifted`` states whether the truth
-        value of :func:`shifted` is right: 1 or 0, or a fraction if the belief is at the threshold.
+        ``label``, ``agreed`` (whether all annotators of the thing agree on the label, as ParRoT++
+        requires), ``n`` (whether there is a belief) and ``missing`` (whether the belief is
+        missing). Each stage has a column, which states whether the statement has a belief and the
+        stage is right about it. The column ``always_true`` states the same for the constant answer
+        true. For each objective, the column ``<objective> shifted`` states whether the truth value
+        that :func:`shifted` returns is right: 1 or 0, or a fraction if the belief is at the
+        threshold.
     """
     import polars as pl
 
@@ -143,9 +145,9 @@ def judge(beliefs: pl.DataFrame) -> pl.DataFrame:
 def of_sets(sets: Mapping[str, pl.DataFrame], bootstrap: Bootstrap) -> pl.DataFrame:
     """Compute accuracy on each set of statements: overall, for each gold label, and balanced.
 
-    Balanced accuracy is the mean of the accuracies on statements labelled true and on statements
-    labelled false. Balanced accuracy is undefined if all beliefs about the statements of one label
-    are missing.
+    Balanced accuracy is the mean of two accuracies: one on the statements labelled true, and one on
+    the statements labelled false. Balanced accuracy is undefined if no statement labelled true has
+    a belief, or if no statement labelled false has a belief.
 
     Returns:
         The columns ``set``, ``gold`` (``all``, ``true``, ``false``, ``balanced``), ``stage``,
@@ -237,7 +239,7 @@ def gain(sets: Mapping[str, pl.DataFrame], bootstrap: Bootstrap) -> pl.DataFrame
 
 
 def of_relations(verdicts: pl.DataFrame, bootstrap: Bootstrap) -> pl.DataFrame:
-    """Compute the accuracy on the statements of each relation (Figure 4).
+    """Compute the accuracy on the statements of each relation (Gu et al. 2023, Figure 4).
 
     Returns:
         The columns ``relation``, ``stage``, ``n``, ``missing``, ``accuracy``, ``low``, ``high`` and
@@ -256,13 +258,14 @@ def of_relations(verdicts: pl.DataFrame, bootstrap: Bootstrap) -> pl.DataFrame:
 
 
 def of_things(verdicts: pl.DataFrame) -> pl.DataFrame:
-    """Compute the accuracy of each thing over all statements of its drawings (Figures 5, 6, 11).
+    """Compute each thing's accuracy over all its statements (Gu et al. 2023, Figures 5, 6, 11).
 
     Returns:
-        The columns ``thing``, ``rank`` (1 for the best thing before repair, with ties by name),
-        ``band`` (``best 20``, ``middle`` or ``worst 20``), ``stage``, ``n``, ``missing``,
-        ``accuracy`` and ``always_true``. With fewer than 40 things, the best and the worst band
-        each contain half of the things. Rank and band are null for a thing without any belief.
+        The columns ``thing``, ``rank`` (1 for the highest accuracy before repair; things with equal
+        accuracy are sorted by name), ``band`` (``best 20``, ``middle`` or ``worst 20``), ``stage``,
+        ``n``, ``missing``, ``accuracy`` and ``always_true``. With fewer than 40 things, the best
+        and the worst band each contain half of the things, rounded down. Rank and band are null for
+        a thing without any belief.
     """
     import polars as pl
 
@@ -305,7 +308,7 @@ def of_drawings(verdicts: pl.DataFrame) -> pl.DataFrame:
 
 
 def at_least(by_drawing: pl.DataFrame, bootstrap: Bootstrap) -> pl.DataFrame:
-    """Compute accuracy@s: the share of drawings with an accuracy of at least s per cent (Figure 3).
+    """Compute accuracy@s: the share of drawings with at least s % accuracy (the paper's Figure 3).
 
     Returns:
         The columns ``s``, ``stage``, ``n`` (the number of drawings with at least one belief),
@@ -331,7 +334,7 @@ def at_least(by_drawing: pl.DataFrame, bootstrap: Bootstrap) -> pl.DataFrame:
 def _sets(
     verdicts: pl.DataFrame, beliefs: pl.DataFrame, symmetric: Collection[str]
 ) -> dict[str, pl.DataFrame]:
-    """Return the verdicts by set, with the shifted threshold computed over the set's relations."""
+    """Return the verdicts by set; threshold shifts are computed over the relations of the set."""
     import polars as pl
 
     if verdicts.is_empty():
@@ -341,7 +344,7 @@ def _sets(
 
 
 def _summed(verdicts: pl.DataFrame, by: Sequence[str]) -> pl.DataFrame:
-    """Count the statements with a belief, without a belief, and right under each stage."""
+    """Count the statements with a belief, those without, and those about which a stage is right."""
     import polars as pl
 
     sums = (pl.col(name).sum().cast(pl.Int64) for name in _SUMS)
@@ -350,7 +353,7 @@ def _summed(verdicts: pl.DataFrame, by: Sequence[str]) -> pl.DataFrame:
 
 
 def _divided(summed: pl.DataFrame) -> pl.DataFrame:
-    """Convert counts of right statements to accuracies; null if n is 0."""
+    """Convert numbers of correct truth values to accuracies; null if n is 0."""
     import polars as pl
 
     n = pl.when(pl.col("n") > 0).then(pl.col("n"))

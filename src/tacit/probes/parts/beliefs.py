@@ -1,4 +1,4 @@
-"""A model's beliefs about each mental model, computed from scores or votes, or read from a file."""
+"""A model's beliefs about the statements of drawings: from scores, from votes or from a file."""
 
 from __future__ import annotations
 
@@ -38,10 +38,10 @@ def answered(
     """Return the questions with the model's scores and beliefs.
 
     Returns:
-        The questions' columns, ``text``, ``logprob_true`` and ``logprob_false`` (nats; null when
-        missing), ``p_true`` = P(True)/(P(True) + P(False)) (null when missing), and ``filled``
-        (whether p_true is the template's value for missing beliefs). A prompt that was skipped as
-        too long has no belief.
+        The columns of the questions, and ``text``, ``logprob_true`` and ``logprob_false`` (in nats;
+        null when missing), ``p_true`` = P(True)/(P(True) + P(False)) (null when missing), and
+        ``filled`` (whether ``p_true`` is the value with which the template replaces missing
+        beliefs). A prompt that was skipped as too long has no belief.
     """
     import polars as pl
 
@@ -84,16 +84,18 @@ def answered_summary(answers: pl.DataFrame, bootstrap: Bootstrap) -> dict[str, A
     """Return summary statistics of the answers to the distinct questions.
 
     Args:
-        answers: The questions' columns and ``p_true``, with ``filled`` if beliefs can be filled in,
-            and with ``annotator`` if each drawing has separate answers.
+        answers: The columns of the questions, and ``p_true``. If beliefs can be filled in, there is
+            also a column ``filled``. If each drawing has separate answers, there is also a column
+            ``annotator``.
         bootstrap: The bootstrap over things, for the intervals.
 
     Returns:
-        ``by_drawing`` states whether each drawing has separate answers, in which case a question
-        about two drawings counts twice. ``questions``, ``missing``, ``filled`` and ``ties`` are
-        counts; ties are beliefs of one half, which count as false. ``true_share`` is the share of
-        questions judged true among those with a belief (%True; None without beliefs), and
-        ``true_share_interval`` is its interval.
+        ``by_drawing`` states whether each drawing has separate answers. If each drawing has
+        separate answers, a question about two drawings is counted twice. ``questions``,
+        ``missing``, ``filled`` and ``ties`` are counts; ties are beliefs of one half, which count
+        as false. ``true_share`` is the paper's %True: among the questions with a belief, the share
+        that the model judges true (None without beliefs). ``true_share_interval`` is the interval
+        of this share.
     """
     import polars as pl
 
@@ -138,11 +140,11 @@ def voted(
     """Return the questions with the votes of the model's sampled replies.
 
     Returns:
-        The questions' columns, ``text``, ``votes_true``, ``votes_false``, ``unparsed``,
-        ``truncated``, ``p_true``, ``low``, ``high`` and ``filled``, which is false. ``truncated``
-        counts the unparsed replies that were cut off while reasoning. ``p_true`` is the vote share
-        of true, and ``low`` and ``high`` are its Wilson 95 % CI; all three columns are null when no
-        reply could be parsed.
+        The columns of the questions, and ``text``, ``votes_true``, ``votes_false``, ``unparsed``,
+        ``truncated``, ``p_true``, ``low``, ``high`` and ``filled``, which is always false.
+        ``truncated`` counts the unparsed replies that were cut off while reasoning. ``p_true`` is
+        the vote share of true, and ``low`` and ``high`` are its Wilson 95 % CI; all three columns
+        are null when no reply could be parsed.
     """
     import polars as pl
 
@@ -166,12 +168,12 @@ log = logging.getLogger(__name__)
 
 
 def answers_in(path: Path, statements: pl.DataFrame, ontology: Ontology) -> pl.DataFrame:
-    """Return the probe's questions with beliefs from a file; null if the file lacks a question.
+    """Return the probe's questions with a file's beliefs; null for questions that the file lacks.
 
-    Without a column ``annotator``, each row is the belief about a question, which all drawings of
-    the thing share. With a column ``annotator``, each row is the belief about a statement of one
-    drawing. If the drawings agree on the belief about every shared question, the result has one row
-    per question, as it has without the column ``annotator``.
+    Without a column ``annotator``, each row of the file states the belief about a question. Such a
+    belief applies to all drawings of the thing. With a column ``annotator``, each row of the file
+    states the belief about a statement of one drawing. If no two drawings differ in the belief
+    about a question, the result has one row per question.
 
     Args:
         path: A file of beliefs with a column ``thing``, in TSV, CSV, JSONL or Parquet. Additional
@@ -182,13 +184,13 @@ def answers_in(path: Path, statements: pl.DataFrame, ontology: Ontology) -> pl.D
 
     Returns:
         One row per question, with the columns ``thing``, ``subject``, ``relation``, ``object`` and
-        ``p_true``. If the drawings differ in a belief, the table has one row per statement of each
-        drawing, with the column ``annotator`` after ``thing``.
+        ``p_true``. If two drawings differ in the belief about a question, the table has one row per
+        statement of each drawing, with the column ``annotator`` after ``thing``.
 
     Raises:
         DataError: The file is malformed, contains two different beliefs about a question (or about
-            a drawing's statement), matches no question, or contains no belief. A warning states how
-            many rows match no question.
+            a drawing's statement), matches no question, or contains no belief. If only some rows
+            match no question, a warning states their number.
     """
     import polars as pl
 

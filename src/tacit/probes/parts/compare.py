@@ -38,9 +38,8 @@ def compare(found: Mapping[str, Findings], bootstrap: Bootstrap | None = None) -
     Returns:
         The columns ``figure``, ``first``, ``second`` (models), ``first_value``, ``second_value``,
         ``difference`` (second minus first), ``low``, ``high``, ``p_value``, ``first_undecided`` and
-        ``second_undecided``. A value is null if its figure is undefined. The columns
-        ``first_undecided`` and ``second_undecided`` count each model's undecided constraints, and
-        are null for accuracies.
+        ``second_undecided``. An undefined value is null. The columns ``first_undecided`` and
+        ``second_undecided`` count each model's undecided constraints, and are null for accuracies.
     """
     import polars as pl
 

@@ -22,16 +22,17 @@ if TYPE_CHECKING:
 def enriched_drawings(
     path: Path, things: Sequence[str] | None = None
 ) -> tuple[pl.DataFrame, dict[str, Any]]:
-    """Return all statements that follow from drawings, with gold labels and with counts.
+    """Return all statements that follow from drawings, with gold labels, and their counts.
 
     Args:
         path: A folder of drawings, or one annotations file.
         things: The things to include; None for all.
 
     Returns:
-        A table with the columns thing, annotator, subject, relation, object and label, and a
-        dictionary of counts. The dictionary contains totals, counts by category of relation, counts
-        by the categories of the paper's Table 1, and the number of statements to ask about.
+        A table with the columns ``thing``, ``annotator``, ``subject``, ``relation``, ``object`` and
+        ``label``, and a dictionary of counts. The dictionary contains totals, counts by category of
+        relation, counts by the categories of the paper's Table 1, and the number of statements to
+        ask about.
 
     Raises:
         RequestError: The file lists things and parts but no relations.
@@ -52,7 +53,7 @@ def enriched_drawings(
 
 
 def _summary(found: list[Drawing], enriched: pl.DataFrame, ontology: Ontology) -> dict[str, Any]:
-    """Return the counts that the command prints, with counts by category of relation."""
+    """Return the counts that ``tacit drawings enrich`` prints, also by category of relation."""
     asked = all_statements(found, ontology.relations)
     together = agreed(enriched)
     drawn = _by_category(drawing_statements(found), ontology)
@@ -93,7 +94,7 @@ def _by_category(statements: pl.DataFrame, ontology: Ontology) -> dict[str, int]
 
 
 def _as_table_1(enriched: pl.DataFrame, categories: dict[str, int]) -> dict[str, int]:
-    """Return the counts by category as in Table 1, which counts ``required by`` as spatial."""
+    """Return the counts by category as in the paper's Table 1, where ``required by`` is spatial."""
     moved = enriched.filter(enriched["relation"] == "required by").height
     shift = {"spatial": moved, "functional": -moved}
     return {name: count + shift.get(name, 0) for name, count in categories.items()}

@@ -45,7 +45,7 @@ _ALL_STATEMENTS = 216_580  # of the 300 published drawings
     "Figure 3 of Gu et al. (2023). Higher is better; a larger s is stricter.",
 )
 def accuracy_at(shown: Shown) -> Chart | None:
-    """Plot Figure 3: the share of drawings with an accuracy of at least s %."""
+    """Plot the paper's Figure 3: the share of drawings with an accuracy of at least s %."""
     import polars as pl
 
     table, look = _by_objective("accuracy_at", "share", shown), shown.look
@@ -80,7 +80,7 @@ def accuracy_at(shown: Shown) -> Chart | None:
     "Figure 4 of Gu et al. (2023): agreement with the gold labels before and after repair.",
 )
 def accuracy_by_relation(shown: Shown) -> Chart | None:
-    """Plot Figure 4: accuracy before and after repair for each relation, and the gain.
+    """Plot the paper's Figure 4: accuracy before and after repair for each relation, and the gain.
 
     Relations are sorted by decreasing accuracy before repair.
     """
@@ -103,7 +103,7 @@ def accuracy_by_relation(shown: Shown) -> Chart | None:
 
 @figure("Things with the best and the worst accuracy", "Figures 5 and 6 of Gu et al. (2023).")
 def best_and_worst_things(shown: Shown) -> Chart | None:
-    """Plot Figures 5 and 6: the things with the best and the worst accuracy before repair."""
+    """Plot the paper's Figures 5 and 6: the best and the worst things by accuracy before repair."""
     import polars as pl
 
     return _things(shown, pl.col("band") != "middle", "band")
@@ -111,7 +111,7 @@ def best_and_worst_things(shown: Shown) -> Chart | None:
 
 @figure("Things with middle ranks of accuracy", "Figure 11 of Gu et al. (2023).")
 def all_things(shown: Shown) -> Chart | None:
-    """Plot Figure 11: the things between the best and the worst things (ranks 21 to 80 of 100)."""
+    """Plot the paper's Figure 11: the things between the best and worst (ranks 21 to 80 of 100)."""
     import polars as pl
 
     return _things(shown, pl.col("band") == "middle", "column")
@@ -132,7 +132,7 @@ def size_of_models(shown: Shown) -> Chart | None:
     "Compare each rate with the rate of the same beliefs shuffled.",
 )
 def violations(shown: Shown) -> Chart | None:
-    """Plot Table 3: the violation rate of each constraint type, with baselines.
+    """Plot the paper's Table 3: the violation rate of each constraint type, with baselines.
 
     The published values are included if the run asked about all 300 published drawings.
     """
@@ -256,7 +256,7 @@ def _things(shown: Shown, band: pl.Expr, by: str) -> Chart | None:
 def _rows(
     part: pl.DataFrame, names: Mapping[str, str], key: str, heading: str, look: Theme
 ) -> alt.LayerChart:
-    """Plot accuracy before and after repair and the gain, with a row per value of ``key``."""
+    """Plot accuracy before repair, accuracy after repair and the gain for each ``key`` value."""
     import polars as pl
 
     labelled = part.with_columns(label=pl.col(key).replace_strict(names))

@@ -26,15 +26,16 @@ SCHEMA = (
 
 
 def data_tables(probe: PartsProbe, seed: Mapping[str, tuple[str, ...]] | None) -> pl.DataFrame:
-    """Compare the published values that depend only on the drawings, such as Tables 1 and 5.
+    """Compare the paper's values that depend only on the drawings, such as its Tables 1 and 5.
 
     Args:
         probe: The probe, with its drawings.
         seed: The seed parts that the annotators received; None if not available.
 
     Returns:
-        The columns ``table``, ``row``, ``column``, ``model`` (null), ``ours``, ``ours_low`` and
-        ``ours_high`` (null), ``published``, ``difference`` and ``elicitation`` (null). Averages are
+        The columns ``table``, ``row``, ``column``, ``model``, ``ours``, ``ours_low``,
+        ``ours_high``, ``published``, ``difference`` and ``elicitation``. Four of these columns are
+        always null: ``model``, ``ours_low``, ``ours_high`` and ``elicitation``. Averages are
         rounded to two decimals, as in the paper. ``ours`` is null when the value cannot be
         computed.
     """
@@ -44,12 +45,13 @@ def data_tables(probe: PartsProbe, seed: Mapping[str, tuple[str, ...]] | None) -
 
 
 def model_tables(findings: Findings) -> pl.DataFrame:
-    """Compare findings with Tables 3, 4, 6 and 7 and Figure 3, for each model of the paper.
+    """Compare findings with the paper's Tables 3, 4, 6 and 7 and Figure 3, for each of its models.
 
     Returns:
         The columns of :func:`data_tables`. ``model`` names a model of the paper, and
         ``elicitation`` is the elicitation method of the findings, if known. Shares are in per cent
-        with two decimals, with the ends of their 95 % CI if the findings contain intervals.
+        with two decimals. If the findings contain intervals, the ends of the 95 % CIs are stated in
+        the same way.
     """
     import polars as pl
 
@@ -136,12 +138,12 @@ def _category(probe: PartsProbe, relation: str) -> str | None:
 
 
 def _as_table_1(probe: PartsProbe, relation: str) -> str | None:
-    """Return a relation's category in Table 1, which counts ``required by`` as spatial."""
+    """Return a relation's category in the paper's Table 1, where ``required by`` is spatial."""
     return "spatial" if relation == "required by" else _category(probe, relation)
 
 
 def _agreed(probe: PartsProbe) -> pl.DataFrame:
-    """Return the number of statements per thing on which all annotators agree, including 0."""
+    """Return for each thing the number of statements on which all its annotators agree."""
     import polars as pl
 
     counts = dict(agreed(probe.gold)["thing"].value_counts().iter_rows())

@@ -44,7 +44,7 @@ class Wording:
 
     Args:
         number: The preset, ``paper`` or ``grammar``.
-        nouns: The exceptions to the rules of ``grammar``.
+        nouns: The exceptions to the noun rules of the preset ``grammar``.
     """
 
     number: Number = "paper"
@@ -97,8 +97,8 @@ class Template:
         separator: The text between the prompt and the answer.
         positive: The answers that mean true.
         negative: The answers that mean false.
-        lacking: ``missing`` if an answer without a score makes the belief missing, or ``zero`` if
-            the answer counts as probability zero.
+        lacking: The rule for answers without a score. With ``missing``, the belief is missing. With
+            ``zero``, the answer has the probability zero.
         filled: The value that replaces missing beliefs; None for no replacement.
     """
 
@@ -143,9 +143,9 @@ class Template:
     def logprobs(self, score: Scores) -> tuple[float | None, float | None]:
         """Return the total log-probabilities (nats) of the positive and of the negative answers.
 
-        If ``lacking`` is ``missing``, the value of the positive or negative answers is None if one
-        of these answers has no score. If ``lacking`` is ``zero``, answers without a score count as
-        probability zero, and both values are None if no answer has a score.
+        With ``lacking`` set to ``missing``, a total is None if one of its answers has no score.
+        With ``lacking`` set to ``zero``, an answer without a score has the probability zero. Both
+        totals are None if no answer has a score.
         """
         sides = [[score[answer].logprob for answer in of] for of in (self.positive, self.negative)]
         known = [[value for value in side if value is not None] for side in sides]

@@ -78,7 +78,7 @@ def check_and_repair(beliefs: pl.DataFrame, ontology: Ontology) -> RepairedBelie
 def violation(
     groups: Mapping[str, pl.DataFrame], baselines: pl.DataFrame, bootstrap: Bootstrap
 ) -> pl.DataFrame:
-    """Compute the conditional violation rate of each constraint type in each stage (Table 3).
+    """Compute the conditional violation rate by constraint type and stage (the paper's Table 3).
 
     Args:
         groups: The counts by drawing in each stage, as in ``Check.groups``.
@@ -88,10 +88,10 @@ def violation(
     Returns:
         The columns ``constraint``, ``stage``, ``violated``, ``applicable``, ``undecided``,
         ``rate``, ``low``, ``high``, ``shuffled`` and ``always_true``. A rate is violated /
-        (applicable - undecided), and is null when no constraint is decided. The row ``macro`` is
-        the mean of the defined rates of the constraint types, without counts. The row ``micro`` is
-        the rate over the constraints of all types. The baselines ``shuffled`` and ``always_true``
-        are null after repair.
+        (applicable - undecided), and is null when no constraint is decided. The rate in the row
+        ``macro`` is the mean over the constraint types with a defined rate. This row has no counts.
+        The rate in the row ``micro`` is computed over the constraints of all types. The baselines
+        ``shuffled`` and ``always_true`` are null after repair.
     """
     import polars as pl
 
@@ -143,8 +143,9 @@ def set_level(groups: pl.DataFrame, bootstrap: Bootstrap) -> dict[str, Any]:
     Returns:
         ``drawings_with_violation`` is the number of drawings with a violated constraint.
         ``consistent`` is the share of drawings whose believed statements can all be true together.
-        ``contradiction_density`` is the share of decided constraints that are violated, averaged
-        over the drawings with a decided constraint. The two shares have intervals.
+        ``contradiction_density`` is the share of violated constraints among a drawing's decided
+        constraints, averaged over drawings. Drawings without a decided constraint are left out. The
+        two shares have intervals.
     """
     import polars as pl
 

@@ -37,7 +37,7 @@ KINDS = {
 
 
 def headline(findings: Findings) -> str:
-    """Return sentences on the violation rate before repair and the accuracy gain of repair."""
+    """Return sentences on the violation rate before repair, and on the accuracy gain of repair."""
     summary = findings.summary
     micro = _row(summary["violation"], constraint="micro", stage="before")
     if micro is None or micro["rate"] is None:
@@ -74,7 +74,7 @@ def headline(findings: Findings) -> str:
 
 
 def _worse_than_shuffled(summary: Mapping[str, Any]) -> Iterator[str]:
-    """Yield a sentence if asymmetric constraints are violated more often than by shuffled beliefs.
+    """Yield a sentence if asymmetric constraints are violated more often than in shuffled beliefs.
 
     The micro rate hides these violations, because most constraints are transitive.
     """
@@ -89,7 +89,7 @@ def _worse_than_shuffled(summary: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _opposite(summary: Mapping[str, Any], gain: float) -> Iterator[str]:
-    """Yield a sentence on objectives with a gain of opposite sign to the main objective's gain."""
+    """Yield a sentence on objectives whose gain and the main objective's gain differ in sign."""
     rows = [
         row
         for row in summary["accuracy_gain"]
@@ -206,7 +206,7 @@ def _ties(summary: Mapping[str, Any]) -> str:
 
 
 def _baselines(summary: Mapping[str, Any]) -> Iterator[str]:
-    """Yield sentences on the baselines of accuracy and of the gain of repair."""
+    """Yield sentences on the baselines of accuracy, and on the baseline of the gain of repair."""
     always = _row(summary["accuracy_baselines"], set="ParRoT", baseline="always true")
     without = _row(summary["accuracy_gain"], set=WITHOUT_SYMMETRIC, objective="paper", part="whole")
     if always:

@@ -35,8 +35,8 @@ def baselines(
 ) -> pl.DataFrame:
     """Compute the violation rates of two baselines without knowledge, by constraint type.
 
-    The baselines lack a belief exactly where the model lacks a belief, so a missing belief leaves
-    the same constraints undecided.
+    The baselines have no belief about a statement if the model has none. A missing belief therefore
+    leaves the same constraints undecided.
 
     Args:
         beliefs: The columns ``thing``, ``annotator``, ``subject``, ``relation``, ``object`` and

@@ -1,14 +1,15 @@
 """The parts graph of one drawing before repair, after repair, and as the annotator drew it.
 
-An edge represents a statement and its equivalent in the opposite direction, such as ``above`` and
-``below``, or both directions of a symmetric relation. A violated edge has a distinct colour, dashes
-and width, and its tooltip names the violation: ``yolk surrounds shell, and shell surrounds yolk``.
-The stages of a drawing are shown as graphs if every stage has at most ``drawing.MOST_LINES`` lines
-and no labels overlap; otherwise, the stages are shown as tables.
+An edge represents equivalent statements about two parts. Examples are a statement with ``above``
+and its reverse with ``below``, and both directions of a symmetric relation. A violated edge has a
+distinct colour, dashes and width, and its tooltip names the violation: ``yolk surrounds shell, and
+shell surrounds yolk``. The stages of a drawing are shown as graphs under two conditions: every
+stage has at most ``drawing.MOST_LINES`` lines, and no labels overlap. Otherwise, the stages are
+shown as tables.
 
-Graphs omit an edge of a transitive relation if two other edges imply the edge and none of the three
-edges violates a constraint (the transitive reduction). Captions state the number of omitted edges.
-Tables show all edges.
+Graphs omit an edge of a transitive relation if two other edges imply the edge (the transitive
+reduction). An edge is not omitted if one of the three edges violates a constraint. Captions state
+the number of omitted edges. Tables show all edges.
 """
 
 from __future__ import annotations
@@ -39,9 +40,9 @@ def parts_graph(beliefs: pl.DataFrame, ontology: Ontology, look: Theme | None = 
     """Return the parts graph of one drawing as SVG.
 
     Args:
-        beliefs: The rows of the table ``beliefs`` for one drawing, with the columns thing,
-            annotator, subject, relation, object, p_true, before, the column of the objective and,
-            with gold labels, label.
+        beliefs: The rows of the table ``beliefs`` for one drawing, with the columns ``thing``,
+            ``annotator``, ``subject``, ``relation``, ``object``, ``p_true`` and ``before``, and the
+            column that the objective names. With gold labels, there is also a column ``label``.
         ontology: The relations and their constraints.
         look: The palette and the objective.
 

@@ -1,7 +1,7 @@
 """The stages of one drawing as SVG, shown as graphs or, if graphs are unreadable, as tables.
 
 A graph places its parts on a ring, at the same positions in every stage. A single line connects two
-parts, and its labels list all relations between these parts. Every stage is shown as tables if a
+parts, and its labels list all relations between these parts. All stages are shown as tables if one
 stage has more than ``MOST_LINES`` lines, or if a label would overlap another label or a part. Each
 table shows one relation, with subjects as rows and objects as columns.
 """
@@ -65,7 +65,7 @@ class Column:
 
 @dataclass(frozen=True)
 class Subject:
-    """The title and the second line of the figure, and the ordered parts of the thing."""
+    """The figure's title, the line below the title, and the thing's parts in order."""
 
     title: str
     about: str
@@ -123,7 +123,7 @@ class _Line:
 
 
 def _lines(graph: Graph, ontology: Ontology) -> list[_Line]:
-    """Group the edges to draw by pair of parts, starting with the most severe faults."""
+    """Group the edges to draw by pair of parts; pairs with the most severe faults come first."""
     found: dict[frozenset[str], list[Edge]] = {}
     for edge in graph.drawn:
         found.setdefault(frozenset((edge.tail, edge.head)), []).append(edge)
@@ -466,7 +466,7 @@ def _sign(parent: Element, middle: Point, fault: int | None, colours: Palette) -
 
 
 def _edge_attributes(edge: Edge) -> Mapping[str, str]:
-    """Return the SVG attributes that identify the edge of an element."""
+    """Return the SVG attributes that state to which edge an element belongs."""
     return {
         "class_": "edge" if edge.fault is None else "edge violated",
         "data_relation": edge.relation,

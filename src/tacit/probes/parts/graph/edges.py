@@ -50,8 +50,8 @@ class Edge:
         tail: The subject.
         head: The object.
         held: The one or two believed statements that the edge represents.
-        faults: The rank in ``FAULTS`` and the explanation of each violated constraint, the most
-            severe first.
+        faults: For each violated constraint, the rank of its kind in ``FAULTS``, and an
+            explanation. The most severe violation comes first.
         follows: Whether two other edges imply the edge, so that it can be omitted.
         gold: The truth value that the annotator's drawing implies; None without a gold label.
     """
@@ -113,7 +113,7 @@ class Graph:
 
     @property
     def drawn(self) -> tuple[Edge, ...]:
-        """The edges to draw, which do not follow from other edges."""
+        """The edges to draw: all edges that do not follow from other edges."""
         return tuple(edge for edge in self.edges if not edge.follows)
 
 
@@ -126,8 +126,9 @@ def graph_of(beliefs: pl.DataFrame, ontology: Ontology, stage: str) -> Graph:
     """Return the graph of one stage of one drawing.
 
     Args:
-        beliefs: The beliefs about one drawing, with the columns subject, relation, object, p_true,
-            the Boolean column that ``stage`` names and, with gold labels, ``label``.
+        beliefs: The beliefs about one drawing, with the columns ``subject``, ``relation``,
+            ``object`` and ``p_true``, and the Boolean column that ``stage`` names. With gold
+            labels, there is also a column ``label``.
         ontology: The relations and their constraints.
         stage: The column with the stage's truth values, in which null means unknown. In the stage
             ``before``, a statement without a belief is unknown.
@@ -229,10 +230,10 @@ def _statements(row: Mapping[str, Any], *, believed: bool) -> list[Statement]:
 def _reduced(edges: Sequence[Edge], ontology: Ontology) -> list[Edge]:
     """Mark the edges that follow from other edges.
 
-    An edge can follow from or imply other edges only if it has no fault and its relation is
-    transitive. Edges of a relation are marked only if the faultless edges of the relation contain
-    no cycle. The absence of a cycle ensures that the marked edges can be recovered from the
-    remaining edges.
+    An edge that follows from other edges has no faults, and its relation is transitive. The same is
+    true of the edges that imply this edge. Edges of a relation are marked only if the relation's
+    edges without faults contain no cycle. Without a cycle, the marked edges can be recovered from
+    the remaining edges.
     """
     found = []
     relations = dict.fromkeys(edge.relation for edge in edges)
