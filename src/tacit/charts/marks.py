@@ -59,7 +59,7 @@ class Axis:
 
     @property
     def shared(self) -> dict[str, Any]:
-        """The options (title, scale and axis) of every encoding that is drawn on this axis."""
+        """The options (title, scale and axis) that all encodings on this axis share."""
         axis = {"format": ".0%" if self.percent else "~g", "tickCount": 5}
         scale = {"domain": list(self.domain), "nice": False, "zero": False, "clamp": True}
         return {"title": self.title, "scale": scale, "axis": axis}

@@ -119,7 +119,7 @@ def declared(
     Args:
         without: The names of options that the command does not accept; these options keep their
             defaults.
-        kinds: The dataclass of each parameter whose annotation is not a dataclass.
+        kinds: For each parameter whose annotation is not a dataclass, the dataclass of its options.
     """
 
     def decorate(verb: Callable[..., None]) -> Callable[..., None]:

@@ -84,7 +84,7 @@ class PrintedValue:
         value: The published number; None if the paper states a range.
         low: The lower end of a published range.
         high: The upper end of a published range.
-        block: The entries of the YAML block, with the templates replaced.
+        block: The entries of the YAML block, with the templates filled in.
     """
 
     table: str

@@ -106,7 +106,7 @@ _WORDS = frozenset({"text", "truth"})
 
 
 def _fitted(heading: str, cells: Sequence[str]) -> str:
-    """Break a heading into lines about as wide as the cells, to save width."""
+    """Break a heading into lines that are about as wide as the cells of the column."""
     lines = [line for cell in cells for line in cell.splitlines()]
     width = max([_LEAST_WIDE, *map(len, lines)])
     return "\n".join(fill(line, width, break_long_words=False) for line in heading.splitlines())

@@ -31,7 +31,7 @@ def by_category(norms: Norms) -> pl.DataFrame:
 
     Args:
         norms: The norms. Properties that no prompt can state are included. A property that occurs
-            under two categories is counted in each category.
+            in two categories is counted in both categories.
 
     Returns:
         The columns ``category`` (the categories by name, followed by the pooled ``perceptual`` and

@@ -274,7 +274,7 @@ def _paired(pairs: pl.DataFrame, bootstrap: Bootstrap) -> dict[str, Any]:
 
 
 def _chances(pairs: pl.DataFrame, of: str) -> dict[str, Any]:
-    """Return the largest number of candidates and the mean chance level of each model."""
+    """Return each model's largest number of candidates, and its mean chance level."""
     found: dict[str, Any] = {}
     whole = pairs.drop_nulls(["first", "second"])
     for side, column in (("first", "candidates"), ("second", "candidates_second")):

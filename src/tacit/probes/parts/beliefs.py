@@ -92,10 +92,10 @@ def answered_summary(answers: pl.DataFrame, bootstrap: Bootstrap) -> dict[str, A
     Returns:
         ``by_drawing`` states whether each drawing has separate answers. If each drawing has
         separate answers, a question about two drawings is counted twice. ``questions``,
-        ``missing``, ``filled`` and ``ties`` are counts; ties are beliefs of one half, which count
-        as false. ``true_share`` is the paper's %True: among the questions with a belief, the share
-        that the model judges true (None without beliefs). ``true_share_interval`` is the interval
-        of this share.
+        ``missing``, ``filled`` and ``ties`` are counts. A tie is a belief of exactly one half, and
+        counts as false. ``true_share`` is the paper's %True: among the questions with a belief, the
+        share that the model judges true (None without beliefs). ``true_share_interval`` is the
+        interval of this share.
     """
     import polars as pl
 
@@ -143,8 +143,8 @@ def voted(
         The columns of the questions, and ``text``, ``votes_true``, ``votes_false``, ``unparsed``,
         ``truncated``, ``p_true``, ``low``, ``high`` and ``filled``, which is always false.
         ``truncated`` counts the unparsed replies that were cut off while reasoning. ``p_true`` is
-        the vote share of true, and ``low`` and ``high`` are its Wilson 95 % CI; all three columns
-        are null when no reply could be parsed.
+        the share of votes for true, and ``low`` and ``high`` are the ends of its Wilson 95 % CI.
+        All three columns are null when no reply could be parsed.
     """
     import polars as pl
 

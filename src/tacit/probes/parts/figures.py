@@ -1,8 +1,8 @@
 """The figures of the parts probe (Gu et al. 2023, Figures 3 to 6 and 11, and Table 3).
 
-Every figure except those of violations and model size compares the raw beliefs with the beliefs
-repaired under one objective. Each model has its own row of panels. A figure function returns None
-if there is no data to draw.
+Most figures compare the raw beliefs with the beliefs repaired under one objective. The figures of
+violations and of model size show no repaired beliefs. Each model has its own row of panels. A
+figure function returns None if there is no data to draw.
 """
 
 from __future__ import annotations
