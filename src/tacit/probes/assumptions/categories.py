@@ -75,7 +75,7 @@ def counts(norms: Norms) -> pl.DataFrame:
 
 
 def _categories(norms: Norms) -> dict[str, list[Property]]:
-    """Group properties by category, and by the categories that the paper pools."""
+    """Group properties by category, and add the paper's pooled categories (``POOLED``)."""
     found: dict[str, list[Property]] = {}
     for one in norms.properties:
         if one.category is not None:

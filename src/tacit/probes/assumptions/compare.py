@@ -72,8 +72,8 @@ def compare(found: Mapping[str, Findings], bootstrap: Bootstrap | None = None) -
     Args:
         found: The findings by model name, each with the tables ``retrieval``, ``retrieval_scores``,
             ``candidates`` and ``elicitation``, and with ``kind`` in the summary.
-        bootstrap: The bootstrap over concepts, for the intervals; ``Bootstrap.for_pairs`` by
-            default.
+        bootstrap: The bootstrap over concepts, which computes the confidence intervals;
+            ``Bootstrap.for_pairs`` by default.
 
     Returns:
         The columns of ``tacit.findings.compare.COMPARISON``, and the optional columns described
@@ -87,10 +87,11 @@ def compare(found: Mapping[str, Findings], bootstrap: Bootstrap | None = None) -
         ``first_chance`` and ``second_chance`` are the mean chance levels of the two models.
         ``note`` contains caveats, or the reason why there is no difference. The possible caveats
         are that the wordings ask different questions, and that ranks were recomputed among fewer
-        candidates than a model originally ranked. ``printed`` is true for elicitation, and for
-        retrieval with 1, 4 and 10 properties. The columns of candidates and chance levels are null
-        for ``probability`` and ``spearman``, which are not computed over candidates. Figures are
-        null if no concept was measured for both models.
+        candidates than a model originally ranked. ``printed`` states whether the terminal shows the
+        row, which is true for elicitation, and for retrieval with 1, 4 and 10 properties. The
+        columns of candidates and chance levels are null for ``probability`` and ``spearman``, which
+        are not computed over candidates. Figures are null if no concept was measured for both
+        models.
     """
     import polars as pl
 
@@ -175,8 +176,8 @@ class Side:
     """The retrieval results of one model in one wording.
 
     Args:
-        values: The columns ``n``, ``concept``, ``candidates`` and the figures, with one row per
-            prompt.
+        values: The columns ``n``, ``concept`` and ``candidates``, and one column per retrieval
+            measure, with one row per prompt.
         targets: The columns ``n``, ``concept`` and ``word``, which is the target of the prompt.
         scores: The columns ``n``, ``concept``, ``word`` and ``logprob`` (in nats), with one row per
             prompt and candidate word.
@@ -208,7 +209,7 @@ class Side:
         )
 
     def among(self, common: pl.DataFrame) -> pl.DataFrame:
-        """Return the values with ranks and probabilities recomputed among common candidates.
+        """Return the values; recompute ``mrr`` and ``renormalised`` among common candidates.
 
         Args:
             common: The columns ``n``, ``concept`` and ``word``, which list the candidates of each
@@ -312,7 +313,10 @@ def _elicitation(one: Findings, other: Findings, bootstrap: Bootstrap) -> Iterat
 
 
 def _elicited(findings: Findings) -> dict[str, pl.DataFrame]:
-    """For each measure, return values, candidates and chance levels of prompts with the preface."""
+    """Return the values, candidates and chance levels of each measure.
+
+    Only prompts that start with "Everyone knows that" are included.
+    """
     import polars as pl
 
     elicitation = findings.tables[ELICITATION]

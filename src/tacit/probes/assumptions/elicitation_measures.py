@@ -106,7 +106,7 @@ def by_relation(elicitation: pl.DataFrame, bootstrap: Bootstrap) -> pl.DataFrame
 
     Args:
         elicitation: The input table of ``precisions``.
-        bootstrap: The bootstrap over concepts, for the intervals.
+        bootstrap: The bootstrap over concepts, which computes the confidence intervals.
 
     Returns:
         The columns ``relation``, ``preface``, ``over``, ``prompts`` (the number of prompts with a
@@ -135,7 +135,7 @@ def agreement(elicitation: pl.DataFrame, bootstrap: Bootstrap) -> pl.DataFrame:
 
     Args:
         elicitation: The input table of ``correlations``.
-        bootstrap: The bootstrap over concepts, for the intervals.
+        bootstrap: The bootstrap over concepts, which computes the confidence intervals.
 
     Returns:
         The columns ``relation``, ``preface``, ``prompts``, ``used`` (the number of prompts with a
@@ -159,11 +159,12 @@ def agreement(elicitation: pl.DataFrame, bootstrap: Bootstrap) -> pl.DataFrame:
 def ablation(elicitation: pl.DataFrame, bootstrap: Bootstrap) -> pl.DataFrame:
     """Measure the effect of omitting "Everyone knows that" ("Effect of Prompt Construction").
 
-    The means with and without the preface are over the prompts for which both values are defined.
+    The means with and without "Everyone knows that" are over the prompts for which both values are
+    defined.
 
     Args:
         elicitation: The table that ``precisions`` and ``correlations`` take as input.
-        bootstrap: The bootstrap over concepts, for the intervals.
+        bootstrap: The bootstrap over concepts, which computes the confidence intervals.
 
     Returns:
         The columns ``relation`` (only relations asked with and without the preface), ``measure``

@@ -114,7 +114,10 @@ def retrieved(findings: Findings, numbers: Sequence[int]) -> pl.DataFrame:
 
 
 def elicited(findings: Findings) -> pl.DataFrame:
-    """Return the elicitation measures with the preface over the vocabulary, by relation."""
+    """Return the elicitation measures over the vocabulary, by relation.
+
+    Only prompts that start with "Everyone knows that" are included.
+    """
     return findings.tables[ELICITATION_BY_RELATION.name].filter(preface=True, over="vocabulary")
 
 
@@ -248,7 +251,7 @@ def _beside(people: pl.DataFrame, model: pl.DataFrame) -> pl.DataFrame:
 
 
 def _examples(people: pl.DataFrame) -> Iterator[dict[str, Any]]:
-    """Yield the paper's two examples, with a relation's first prompt in place of a missing one."""
+    """Yield the paper's two examples, each replaced by its relation's first prompt if missing."""
     prefaced = people.filter(preface=True, over="vocabulary")
     table = people.filter(over="vocabulary") if prefaced.is_empty() else prefaced
     for concept, relation in _EXAMPLES:
@@ -258,7 +261,7 @@ def _examples(people: pl.DataFrame) -> Iterator[dict[str, Any]]:
 
 
 def _relations(findings: Findings, of: str) -> Iterator[View]:
-    """Yield Table 2: the measures of elicitation by relation, with and without the preface."""
+    """Yield Table 2: elicitation measures by relation, with and without "Everyone knows that"."""
     import polars as pl
 
     agreement = findings.tables["agreement"]

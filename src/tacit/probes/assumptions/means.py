@@ -39,8 +39,8 @@ def mean(
     """Return the mean of the non-null values and the ends of its interval; None if undefined.
 
     Args:
-        values: The column ``concept``, which is resampled, and the column to average; nulls are
-            ignored.
+        values: The column ``concept``, whose values are resampled, and the column to average; nulls
+            are ignored.
         of: The column to average.
         bootstrap: The bootstrap for the interval.
     """

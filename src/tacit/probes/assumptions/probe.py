@@ -1,4 +1,4 @@
-"""The assumptions probe builds requests from norms and a model's words, and measures answers."""
+"""The assumptions probe builds requests from norms, and computes findings from the answers."""
 
 from __future__ import annotations
 
@@ -342,7 +342,7 @@ class AssumptionsProbe:
 
     @cached_property
     def eliciting(self) -> Eliciting:
-        """The elicitation prompts with and without the preface, and their candidates."""
+        """The elicitation prompts with and without "Everyone knows that", and their candidates."""
         asked = {preface: self._elicited(preface=preface) for preface in (True, False)}
         own = self.words.own[self.model]
         return Eliciting(asked, own, self.words.shared, self.choices.top)
@@ -403,8 +403,9 @@ class AssumptionsProbe:
         """Compute findings from the scores of prompts and from the rankings of ranking prompts.
 
         Returns:
-            The findings. The table ``questions`` lists the ranked texts with the normaliser and the
-            best candidates of each text. ``tacit.probes.assumptions.tables`` declares the tables.
+            The findings. The table ``questions`` contains the text, the normaliser and the best
+            candidates of each ranking prompt. ``tacit.probes.assumptions.tables`` declares the
+            tables.
         """
         left, scored = iter(rankings), iter(scores)
         retrieved = [
@@ -509,7 +510,7 @@ class AssumptionsProbe:
 
 
 def _means(tables: Mapping[str, pl.DataFrame]) -> dict[str, list[dict[str, Any]]]:
-    """Return means for a run's manifest: retrieval in the main order, and elicitation."""
+    """Return the means of retrieval (main order) and of elicitation, for a run's manifest."""
     import polars as pl
 
     main = tables["retrieval_by_number"].filter(pl.col("category").is_null(), order=MAIN)
@@ -520,7 +521,7 @@ def _means(tables: Mapping[str, pl.DataFrame]) -> dict[str, list[dict[str, Any]]
 
 
 def _numbered(count: int) -> pl.DataFrame:
-    """Return a table of keys for requests that are identified by their index in a list."""
+    """Return the keys of ``count`` requests: their indices in the list, in the column ``item``."""
     import polars as pl
 
     return pl.DataFrame({"item": range(count)}, {"item": pl.Int64})

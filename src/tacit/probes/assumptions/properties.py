@@ -200,7 +200,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Filters:
-    """The filters of concepts; the defaults are the paper's filters, but any word is allowed.
+    """The filters of concepts; by default, the paper's filters except the vocabulary filter.
 
     Args:
         concepts: The preset of concepts.
@@ -268,7 +268,7 @@ class Chosen:
     steps: tuple[Step, ...]
 
     def limited(self, most: int | None) -> Chosen:
-        """Keep the first ``most`` concepts, and record the removed ones as a further step."""
+        """Keep the first ``most`` concepts, and record the removed ones as a filter step."""
         if most is None or most >= len(self.concepts):
             return self
         removed = tuple(concept.name for concept in self.concepts[most:])

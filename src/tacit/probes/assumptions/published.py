@@ -91,7 +91,10 @@ def published_table(
 
 
 def _named(cell: PrintedValue, model: str | None) -> PrintedValue:
-    """Append the model of a printed value to its column name, unless that model is compared."""
+    """Add the model of a printed value to the column name.
+
+    A value without a model, or of the compared model ``model``, is returned unchanged.
+    """
     if cell.model in {None, model}:
         return cell
     of = _SHOWN.get(str(cell.model), cell.model)

@@ -105,7 +105,7 @@ class ResponseReader:
         return {relation: _merged(answers) for relation, answers in found.items()}
 
     def _completions(self, one: Property) -> Mapping[tuple[str, str], list[tuple[str, Predicate]]]:
-        """Return the words of one property with their predicates, by relation and response."""
+        """Return a property's completions by relation and response, each with its predicate."""
         found: dict[tuple[str, str], list[tuple[str, Predicate]]] = {}
         for said in self._counted_predicates(one):
             completed = completion(said.text, any_article=self.any_article)
@@ -175,8 +175,8 @@ class ResponseReader:
 def completion(said: str, *, any_article: bool = True) -> tuple[str, str] | None:
     """Split a predicate into a relation and a one-word completion; None for other predicates.
 
-    "is big" returns (``is``, big). "is an animal" returns (``is a``, animal), or None if
-    ``any_article`` is False.
+    For "is big", the result is (``is``, big). For "is an animal", the result is (``is a``, animal),
+    or None if ``any_article`` is False.
     """
     words = said.split(" ")
     verb, rest = words[0], words[1:]
@@ -191,7 +191,10 @@ def completion(said: str, *, any_article: bool = True) -> tuple[str, str] | None
 
 
 def _people(given: Iterable[Predicate]) -> int:
-    """Count the people who gave at least one of a property's predicates, each person once."""
+    """Count the people who gave at least one of a property's predicates, each person once.
+
+    The result is at least the frequency of each predicate without identifiers of people.
+    """
     every = list(given)
     named = [said.people for said in every]
     known = frozenset[str]().union(*(people for people in named if people is not None))

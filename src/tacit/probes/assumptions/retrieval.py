@@ -202,9 +202,9 @@ def retrieval_prompts(
 ) -> list[RetrievalPrompt]:
     """Return the prompts with 1, 2, … properties of each concept, in the order of the concepts.
 
-    A concept has one prompt for each number of properties. The maximum number is ``asking.most``,
-    or the concept's number of properties (in ``asking.category``, if set) if that number is
-    smaller. The figures for k properties therefore include only concepts with at least k properties
+    A concept has one prompt for each number of properties. The maximum number is the smaller of
+    ``asking.most`` and the concept's number of properties (of the category ``asking.category``, if
+    set). The figures for k properties therefore include only concepts with at least k properties
     (Figure 3a).
     """
     asking = asking or Asking()
@@ -370,13 +370,13 @@ class Retrieval:
             yield Prompt(item.prompt.text, tuple(self._answers.values()))
 
     def _sentence_prompts(self) -> Iterator[Prompt]:
-        """Yield a prompt for the candidates, and one per candidate for the rest of the sentence.
+        """Yield one prompt for all candidates, and one prompt per candidate for its sentences.
 
-        With the fixed article, candidates are scored after "A", and the rest of the sentence is
-        scored after "A" and the candidate. With candidate articles, whole sentences are scored
-        after the BOS token. With candidate articles, the scores of the candidates without the rest
-        of the sentence are needed only for their numbers of tokens. All phrases that follow a
-        candidate share the preceding text, which the model computes only once.
+        With the fixed article, candidates are scored as continuations of "A", and the text after
+        the blank is scored as a continuation of "A" and the candidate. With candidate articles,
+        whole sentences are scored after the BOS token. With candidate articles, each candidate is
+        also scored alone, but only its number of tokens is used. The model computes the shared
+        beginning of sentences with the same candidate only once.
         """
         phrases = tuple(dict.fromkeys(self._phrase(item.prompt) for item in self.items))
         answers = tuple(self._answers.values())

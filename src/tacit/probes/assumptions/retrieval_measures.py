@@ -1,4 +1,4 @@
-"""Measures of concept retrieval (Weir et al. 2020, Figures 2, 3a and 3b) and of favourite words.
+"""Measures of concept retrieval (Weir et al. 2020, Figures 2, 3a, 3b), and a model's top words.
 
 A concept that the model cannot write has no rank. A concept without a rank is counted as missing
 and left out of means.
@@ -87,7 +87,7 @@ def by_number(retrieval: pl.DataFrame, bootstrap: Bootstrap) -> pl.DataFrame:
 
     Args:
         retrieval: The input table of ``by_concept``.
-        bootstrap: The bootstrap over concepts, for the intervals.
+        bootstrap: The bootstrap over concepts, which computes the confidence intervals.
 
     Returns:
         The columns ``wording``, ``order``, ``category`` (null for all categories), ``n``,
@@ -136,14 +136,14 @@ def favoured(elicitation: pl.DataFrame, top: pl.DataFrame) -> pl.DataFrame:
     Returns:
         The columns ``relation``, ``preface``, ``word``, ``prompts``, ``first``, ``share``,
         ``right``, ``in_top5``, ``probability`` and ``stored``. Each row is a word that is among the
-        first five candidates of a prompt. ``prompts`` is the number of prompts with the relation
-        and preface. ``first`` counts the prompts in which the word ranks first, and ``share`` is
-        ``first`` / ``prompts``. ``right`` counts the prompts in which the word ranks first and is a
-        response of people. ``in_top5`` counts the prompts in which the word is among the first five
-        candidates. ``stored`` counts the prompts whose stored candidates include the word, and
-        ``probability`` is the mean over these prompts. The mean probability over all prompts is
-        lower unless the word is stored for every prompt. Within a relation and preface, rows are
-        sorted by decreasing ``first``, with ties by word.
+        first five candidates of a prompt. ``prompts`` is the number of prompts with the row's
+        relation and ``preface``. ``first`` counts the prompts in which the word ranks first, and
+        ``share`` is ``first`` / ``prompts``. ``right`` counts the prompts in which the word ranks
+        first and is one of people's responses. ``in_top5`` counts the prompts in which the word is
+        among the first five candidates. ``stored`` counts the prompts whose stored candidates
+        include the word, and ``probability`` is the mean over these prompts. The mean probability
+        over all prompts is lower unless the word is stored for every prompt. Within a relation and
+        preface, rows are sorted by decreasing ``first``, with ties by word.
     """
     import polars as pl
 

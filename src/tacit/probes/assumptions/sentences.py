@@ -31,7 +31,7 @@ _DESCRIBED = {
 def by_wording(table: pl.DataFrame) -> pl.DataFrame:
     """Add the column ``of`` with the model's name.
 
-    The wording follows the name if the table has several wordings.
+    If the table has several wordings, the model's name is followed by the wording in brackets.
     """
     import polars as pl
 
@@ -113,7 +113,7 @@ def whole_sentences(shown: Shown) -> str:
 
 
 def elicitation_wording(shown: Shown) -> str:
-    """Return a caption text on the preface and, if known, the wording of elicitation prompts."""
+    """Return a caption text on "Everyone knows that" and on the wording of prompts, if known."""
     tables = [shown.table(name) for name in ("elicitation_by_relation", "agreement")]
     preface = next(with_preface(table)[1] for table in tables if table is not None)
     models: dict[str, list[str]] = {}
@@ -198,7 +198,9 @@ def headline(findings: Findings) -> str | None:
 
 
 def _paired(findings: Findings, first: Mapping[str, Any], last: Mapping[str, Any]) -> str:
-    """Return a clause with the mean in row ``first``, limited to concepts that row ``last`` covers.
+    """Return a clause with the MRR for few properties, over the concepts with many properties.
+
+    ``first`` is the row for few properties, and ``last`` is the row for many properties.
 
     The mean for many properties is over fewer concepts than the mean for few properties, because
     not every concept has many properties.
@@ -311,7 +313,7 @@ def _asked(summary: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _retrieval(findings: Findings) -> Iterator[str]:
-    """Yield a sentence on the mean reciprocal rank in each wording, with n if n varies."""
+    """Yield a sentence per wording with mean reciprocal ranks, and concept counts if these vary."""
     rows = retrieved(findings, NUMBERS).drop_nulls("mrr").to_dicts()
     for wording in dict.fromkeys(row["wording"] for row in rows):
         mine = [row for row in rows if row["wording"] == wording]

@@ -224,7 +224,7 @@ def _frame(rows: Sequence[tuple[Any, ...]], schema: dict[str, type[pl.DataType]]
 
 
 def questions_table(prompts: Sequence[RankingPrompt], rankings: Sequence[Ranking]) -> pl.DataFrame:
-    """Return the normaliser, the counts and the best candidates of each text and vocabulary.
+    """Return each ranked text with its normaliser, candidate counts and best candidates.
 
     ``several`` counts the candidates of more than one token, and ``missing`` counts the candidates
     that the model cannot write.

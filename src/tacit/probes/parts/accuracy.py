@@ -89,7 +89,7 @@ def tables(
             ``p_true``, ``label`` (null when the drawing implies no label), and one Boolean column
             per stage.
         symmetric: The symmetric relations, which the set ``WITHOUT_SYMMETRIC`` excludes.
-        bootstrap: The bootstrap over things, for the intervals.
+        bootstrap: The bootstrap over things, which computes the confidence intervals.
     """
     verdicts = judge(beliefs)
     by_drawing = of_drawings(verdicts)
@@ -106,15 +106,16 @@ def tables(
 
 
 def judge(beliefs: pl.DataFrame) -> pl.DataFrame:
-    """Judge, for each stage, whether its truth value of each labelled statement is right.
+    """Check whether each stage's truth value of each labelled statement equals the gold label.
 
     Returns:
         One row per labelled statement, with the columns ``thing``, ``annotator``, ``relation``,
         ``label``, ``agreed`` (whether all annotators of the thing agree: ParRoT++), ``n`` (whether
         there is a belief) and ``missing`` (whether the belief is missing). For each stage and for
-        ``always_true``, a column states whether there is a belief and the stage is right about the
-        statement. For each objective, the column ``<objective> shifted`` states whether the truth
-        value of :func:`shifted` is right: 1 or 0, or a fraction if the belief is at the threshold.
+        ``always_true``, a Boolean column is true if the statement has a belief and the stage is
+        right about the statement. For each objective, the column ``<objective> shifted`` states
+        whether the truth value of :func:`shifted` is right: 1 or 0, or a fraction if the belief is
+        at the threshold.
     """
     import polars as pl
 
@@ -331,7 +332,7 @@ def at_least(by_drawing: pl.DataFrame, bootstrap: Bootstrap) -> pl.DataFrame:
 def _sets(
     verdicts: pl.DataFrame, beliefs: pl.DataFrame, symmetric: Collection[str]
 ) -> dict[str, pl.DataFrame]:
-    """Return the verdicts by set, with the shifted threshold computed over the set's relations."""
+    """Return the results of ``judge`` by set; thresholds are computed over the set's relations."""
     import polars as pl
 
     if verdicts.is_empty():
@@ -341,7 +342,7 @@ def _sets(
 
 
 def _summed(verdicts: pl.DataFrame, by: Sequence[str]) -> pl.DataFrame:
-    """Count the statements with a belief, without a belief, and right under each stage."""
+    """Sum the columns of ``judge`` by group: beliefs, missing beliefs and right statements."""
     import polars as pl
 
     sums = (pl.col(name).sum().cast(pl.Int64) for name in _SUMS)
@@ -359,7 +360,7 @@ def _divided(summed: pl.DataFrame) -> pl.DataFrame:
 
 
 def _shares(verdicts: pl.DataFrame, bootstrap: Bootstrap) -> list[dict[str, Any]]:
-    """Return the accuracy over all given verdicts, one row per stage."""
+    """Return the accuracy over all rows of ``verdicts``, one row per stage."""
     of_thing = _summed(verdicts, ["thing"])
     rows = []
     for stage in STAGES:

@@ -86,7 +86,7 @@ def answered_summary(answers: pl.DataFrame, bootstrap: Bootstrap) -> dict[str, A
     Args:
         answers: The questions' columns and ``p_true``, with ``filled`` if beliefs can be filled in,
             and with ``annotator`` if each drawing has separate answers.
-        bootstrap: The bootstrap over things, for the intervals.
+        bootstrap: The bootstrap over things, which computes the confidence intervals.
 
     Returns:
         ``by_drawing`` states whether each drawing has separate answers, in which case a question

@@ -44,7 +44,7 @@ class Wording:
 
     Args:
         number: The preset, ``paper`` or ``grammar``.
-        nouns: The exceptions to the rules of ``grammar``.
+        nouns: For ``grammar``, the nouns that are exceptions to the rules of English.
     """
 
     number: Number = "paper"

@@ -33,7 +33,8 @@ class RepairedBeliefs:
             ``p_true``, and one Boolean column per stage that states whether the statement is true
             in the stage. Before repair, a statement without a belief is not true.
         before: The result of checking the raw beliefs for constraint violations.
-        groups: For each stage, the numbers of violated and decided constraints by drawing.
+        groups: For each stage, the numbers of violated, applicable and undecided constraints by
+            drawing.
         repairs: The result of repair under each objective.
     """
 
@@ -81,17 +82,18 @@ def violation(
     """Compute the conditional violation rate of each constraint type in each stage (Table 3).
 
     Args:
-        groups: The counts by drawing in each stage, as in ``Check.groups``.
+        groups: For each stage, the numbers of violated, applicable and undecided constraints by
+            drawing, as in ``Check.groups``.
         baselines: ``tacit.probes.parts.violation_baselines.baselines`` of the raw beliefs.
-        bootstrap: The bootstrap over things, for the intervals.
+        bootstrap: The bootstrap over things, which computes the confidence intervals.
 
     Returns:
         The columns ``constraint``, ``stage``, ``violated``, ``applicable``, ``undecided``,
-        ``rate``, ``low``, ``high``, ``shuffled`` and ``always_true``. A rate is violated /
-        (applicable - undecided), and is null when no constraint is decided. The row ``macro`` is
-        the mean of the defined rates of the constraint types, without counts. The row ``micro`` is
-        the rate over the constraints of all types. The baselines ``shuffled`` and ``always_true``
-        are null after repair.
+        ``rate``, ``low``, ``high``, ``shuffled`` and ``always_true``. The column ``rate`` is
+        ``violated`` / (``applicable`` - ``undecided``); null when no constraint is decided. The row
+        ``macro`` is the mean of the defined rates of the constraint types, without counts. The row
+        ``micro`` is the rate over the constraints of all types. The baselines ``shuffled`` and
+        ``always_true`` are null after repair.
     """
     import polars as pl
 
@@ -138,7 +140,7 @@ def set_level(groups: pl.DataFrame, bootstrap: Bootstrap) -> dict[str, Any]:
 
     Args:
         groups: The counts by drawing.
-        bootstrap: The bootstrap over things, for the intervals.
+        bootstrap: The bootstrap over things, which computes the confidence intervals.
 
     Returns:
         ``drawings_with_violation`` is the number of drawings with a violated constraint.

@@ -123,7 +123,7 @@ class _Line:
 
 
 def _lines(graph: Graph, ontology: Ontology) -> list[_Line]:
-    """Group the edges to draw by pair of parts, starting with the most severe faults."""
+    """Group the edges to draw by pair of parts, and sort the pairs by their most severe fault."""
     found: dict[frozenset[str], list[Edge]] = {}
     for edge in graph.drawn:
         found.setdefault(frozenset((edge.tail, edge.head)), []).append(edge)
@@ -222,7 +222,7 @@ class _Page:
         return group
 
     def finished(self, root: Element, bottom: float, *, tables: bool) -> str:
-        """Add the key at the bottom of the document, and return the document as text."""
+        """Add the legend at the bottom of the document, and return the document as text."""
         words = ["believed; violates no constraint"]
         if tables:
             words[0] += " (rows: subjects, columns: objects)"
@@ -466,7 +466,7 @@ def _sign(parent: Element, middle: Point, fault: int | None, colours: Palette) -
 
 
 def _edge_attributes(edge: Edge) -> Mapping[str, str]:
-    """Return the SVG attributes that identify the edge of an element."""
+    """Return the SVG attributes with which an element identifies the edge that it shows."""
     return {
         "class_": "edge" if edge.fault is None else "edge violated",
         "data_relation": edge.relation,
