@@ -144,7 +144,7 @@ def _has_infinite_be(said: str) -> bool:
 
 
 def _faults(said: str, rival: str) -> int:
-    """Count the word forms that are wrong in a text but right in another text of the same words."""
+    """Count a text's wrong word forms, compared with another text that has the same words."""
     own, other = _bare_words(said), _bare_words(rival)
     if len(own) != len(other):
         return 0

@@ -72,8 +72,8 @@ def compare(found: Mapping[str, Findings], bootstrap: Bootstrap | None = None) -
     Args:
         found: The findings by model name, each with the tables ``retrieval``, ``retrieval_scores``,
             ``candidates`` and ``elicitation``, and with ``kind`` in the summary.
-        bootstrap: The bootstrap over concepts, for the intervals; ``Bootstrap.for_pairs`` by
-            default.
+        bootstrap: The bootstrap over concepts, which computes the confidence intervals;
+            ``Bootstrap.for_pairs`` by default.
 
     Returns:
         The columns of ``tacit.findings.compare.COMPARISON``, and the optional columns described
@@ -176,8 +176,8 @@ class Side:
     """The retrieval results of one model in one wording.
 
     Args:
-        values: The columns ``n``, ``concept``, ``candidates`` and the figures, with one row per
-            prompt.
+        values: The columns ``n``, ``concept`` and ``candidates``, and one column per retrieval
+            measure, with one row per prompt.
         targets: The columns ``n``, ``concept`` and ``word``, which is the target of the prompt.
         scores: The columns ``n``, ``concept``, ``word`` and ``logprob`` (in nats), with one row per
             prompt and candidate word.
@@ -210,7 +210,7 @@ class Side:
         )
 
     def among(self, common: pl.DataFrame) -> pl.DataFrame:
-        """Return the values with ranks and probabilities recomputed among common candidates.
+        """Return the values; recompute ``mrr`` and ``renormalised`` among common candidates.
 
         Args:
             common: The columns ``n``, ``concept`` and ``word``, which list the candidates of each
@@ -314,7 +314,10 @@ def _elicitation(one: Findings, other: Findings, bootstrap: Bootstrap) -> Iterat
 
 
 def _elicited(findings: Findings) -> dict[str, pl.DataFrame]:
-    """For each measure, return values, candidates and chance levels of prompts with the preface."""
+    """Return the values, candidates and chance levels of each measure.
+
+    Only prompts that start with "Everyone knows that" are included.
+    """
     import polars as pl
 
     elicitation = findings.tables[ELICITATION]

@@ -1,4 +1,4 @@
-"""Report views of a run's concepts, with the prompts and log-probabilities of each concept."""
+"""Views of a run's concepts for the report, with each concept's prompts and log-probabilities."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ _BEHIND = (
 
 
 def concept_views(findings: Findings, most: int) -> Iterator[View]:
-    """Yield the view of all concepts, and the views that a reader opens for one concept.
+    """Yield the report's table of all concepts, and the tables that open for a single concept.
 
     Opening a concept shows its prompts, the best candidates and people's responses.
 

@@ -53,9 +53,10 @@ def read_corrections(path: Path | str) -> tuple[Correction, ...]:
     optionally ``concept``.
 
     Raises:
-        DataError: The file is missing, malformed or without corrections, a property is corrected
-            twice, or a feature or wording is empty. A wording contains an underscore, which could
-            be a blank, or ends with a full stop, comma or semicolon.
+        DataError: The file is missing or malformed, contains no corrections, corrects a property
+            twice, or contains an empty feature or wording. A wording contains an underscore, which
+            could be mistaken for the blank of a prompt, or ends with a full stop, comma or
+            semicolon.
     """
     path = Path(path)
     entries = list(_of_yaml(path) if path.suffix in _YAML else _of_table(path))

@@ -59,7 +59,7 @@ class Phrasing:
             ablation.
         wording: The wording: ``sentence``, or ``blank-last``, which has no full stop after the
             blank.
-        any_article: Whether "is an animal" also completes "is a ___".
+        any_article: Whether predicates with "an", such as "is an animal", also complete "is a ___".
 
     Raises:
         RequestError: The wording is unknown.
@@ -123,7 +123,7 @@ class Elicitation:
     def limited(self, norms: Norms, concepts: int | None) -> Elicitation:
         """Keep only the prompts of the first ``concepts`` concepts that have prompts.
 
-        The concepts that are removed are recorded as a further filter step.
+        The removed concepts are recorded as an additional filter step.
 
         Args:
             norms: The norms, which determine the order of concepts.

@@ -105,7 +105,7 @@ def by_relation(elicitation: pl.DataFrame, bootstrap: Bootstrap) -> pl.DataFrame
 
     Args:
         elicitation: The input table of ``precisions``.
-        bootstrap: The bootstrap over concepts, for the intervals.
+        bootstrap: The bootstrap over concepts, which computes the confidence intervals.
 
     Returns:
         The columns ``relation``, ``preface``, ``over``, ``prompts`` (the number of prompts with a
@@ -134,7 +134,7 @@ def agreement(elicitation: pl.DataFrame, bootstrap: Bootstrap) -> pl.DataFrame:
 
     Args:
         elicitation: The input table of ``correlations``.
-        bootstrap: The bootstrap over concepts, for the intervals.
+        bootstrap: The bootstrap over concepts, which computes the confidence intervals.
 
     Returns:
         The columns ``relation``, ``preface``, ``prompts``, ``used`` (the number of prompts with a
@@ -163,7 +163,7 @@ def ablation(elicitation: pl.DataFrame, bootstrap: Bootstrap) -> pl.DataFrame:
 
     Args:
         elicitation: The table that ``precisions`` and ``correlations`` take as input.
-        bootstrap: The bootstrap over concepts, for the intervals.
+        bootstrap: The bootstrap over concepts, which computes the confidence intervals.
 
     Returns:
         The columns ``relation`` (only relations asked with and without the preface), ``measure``

@@ -343,7 +343,7 @@ class AssumptionsProbe:
 
     @cached_property
     def eliciting(self) -> Eliciting:
-        """The elicitation prompts with and without the preface, and their candidates."""
+        """The elicitation prompts with and without "Everyone knows that", and their candidates."""
         asked = {preface: self._elicited(preface=preface) for preface in (True, False)}
         own = self.words.own[self.model]
         return Eliciting(asked, own, self.words.shared, self.choices.top)
@@ -404,8 +404,9 @@ class AssumptionsProbe:
         """Compute findings from the scores of prompts and from the rankings of ranking prompts.
 
         Returns:
-            The findings. The table ``questions`` lists the ranked texts with the normaliser and the
-            best candidates of each text. ``tacit.probes.assumptions.tables`` declares the tables.
+            The findings. The table ``questions`` contains the text, the normaliser and the best
+            candidates of each ranking prompt. ``tacit.probes.assumptions.tables`` declares the
+            tables.
         """
         left, scored = iter(rankings), iter(scores)
         retrieved = [
@@ -521,7 +522,7 @@ def _means(tables: Mapping[str, pl.DataFrame]) -> dict[str, list[dict[str, Any]]
 
 
 def _numbered(count: int) -> pl.DataFrame:
-    """Return a table of keys for requests that are identified by their index in a list."""
+    """Return the keys of ``count`` requests: their indices in the list, in the column ``item``."""
     import polars as pl
 
     return pl.DataFrame({"item": range(count)}, {"item": pl.Int64})

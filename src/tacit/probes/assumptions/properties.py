@@ -268,7 +268,7 @@ class Chosen:
     steps: tuple[Step, ...]
 
     def limited(self, most: int | None) -> Chosen:
-        """Keep the first ``most`` concepts, and record the removed ones as a further step."""
+        """Keep the first ``most`` concepts, and record the removed ones as a filter step."""
         if most is None or most >= len(self.concepts):
             return self
         removed = tuple(concept.name for concept in self.concepts[most:])

@@ -191,7 +191,10 @@ def completion(said: str, *, any_article: bool = True) -> tuple[str, str] | None
 
 
 def _people(given: Iterable[Predicate]) -> int:
-    """Count the people who gave at least one of a property's predicates, each person once."""
+    """Count the people who gave at least one of a property's predicates, each person once.
+
+    The result is at least the frequency of each predicate without identifiers of people.
+    """
     every = list(given)
     named = [said.people for said in every]
     known = frozenset[str]().union(*(people for people in named if people is not None))

@@ -87,7 +87,7 @@ def by_number(retrieval: pl.DataFrame, bootstrap: Bootstrap) -> pl.DataFrame:
 
     Args:
         retrieval: The input table of ``by_concept``.
-        bootstrap: The bootstrap over concepts, for the intervals.
+        bootstrap: The bootstrap over concepts, which computes the confidence intervals.
 
     Returns:
         The columns ``wording``, ``order``, ``category`` (null for all categories), ``n``,

@@ -114,7 +114,7 @@ def whole_sentences(shown: Shown) -> str:
 
 
 def elicitation_wording(shown: Shown) -> str:
-    """Return a caption text on the preface and, if known, the wording of elicitation prompts."""
+    """Return a caption text on "Everyone knows that" and on the wording of prompts, if known."""
     tables = [shown.table(name) for name in ("elicitation_by_relation", "agreement")]
     preface = next(with_preface(table)[1] for table in tables if table is not None)
     models: dict[str, list[str]] = {}

@@ -18,7 +18,7 @@ class Words:
     """The words of all compared models.
 
     Args:
-        own: The whole words of each model that consist of letters only, by model name.
+        own: For each model, by name, the whole words that consist of letters only.
         others: For each model, the number of whole words that are left out, such as digits and
             punctuation.
         shared: The words that all models share, case-sensitive.

@@ -89,7 +89,7 @@ def tables(
             ``p_true``, ``label`` (null when the drawing implies no label), and one Boolean column
             per stage.
         symmetric: The symmetric relations, which the set ``WITHOUT_SYMMETRIC`` excludes.
-        bootstrap: The bootstrap over things, for the intervals.
+        bootstrap: The bootstrap over things, which computes the confidence intervals.
     """
     verdicts = judge(beliefs)
     by_drawing = of_drawings(verdicts)
@@ -362,7 +362,7 @@ def _divided(summed: pl.DataFrame) -> pl.DataFrame:
 
 
 def _shares(verdicts: pl.DataFrame, bootstrap: Bootstrap) -> list[dict[str, Any]]:
-    """Return the accuracy over all given verdicts, one row per stage."""
+    """Return the accuracy over all rows of ``verdicts``, one row per stage."""
     of_thing = _summed(verdicts, ["thing"])
     rows = []
     for stage in STAGES:

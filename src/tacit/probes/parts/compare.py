@@ -33,7 +33,7 @@ def compare(found: Mapping[str, Findings], bootstrap: Bootstrap | None = None) -
 
     Args:
         found: The findings by model name.
-        bootstrap: The bootstrap for the intervals.
+        bootstrap: The bootstrap that computes the confidence intervals.
 
     Returns:
         The columns ``figure``, ``first``, ``second`` (models), ``first_value``, ``second_value``,

@@ -180,7 +180,7 @@ def violations(shown: Shown) -> Chart | None:
 
 
 def _violation_ticks(published: Mapping[str, Any], colours: Palette) -> tuple[Series, ...]:
-    """Return the ticks of the figure: one per baseline, and one per model of the paper."""
+    """Return the ticks of the violation chart: one per baseline, and one per model of the paper."""
     hues = (colours.faults[0], colours.gold, colours.after["margin"], colours.after["log-odds"])
     names = ("shuffled beliefs", "always true", *published)
     return tuple(Series(name, hue, _BAR) for name, hue in zip(names, hues, strict=False))

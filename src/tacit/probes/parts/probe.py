@@ -252,7 +252,7 @@ class PartsProbe:
         Args:
             answers: One row per question, with the questions' columns and ``p_true`` (null =
                 missing). With an additional column ``annotator``, the table has one row per
-                statement of each drawing. Other columns are copied to the findings.
+                statement of each drawing. Other columns of ``answers`` are copied to the findings.
 
         Returns:
             The findings, with confidence intervals clustered by thing. Without drawings, the

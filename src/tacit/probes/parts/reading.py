@@ -1,4 +1,4 @@
-"""Report sections on single drawings, with their parts graphs, statements and prompts."""
+"""Views of single drawings for the report, with parts graphs, statements and prompts."""
 
 from __future__ import annotations
 

@@ -33,7 +33,8 @@ class RepairedBeliefs:
             ``p_true``, and one Boolean column per stage that states whether the statement is true
             in the stage. Before repair, a statement without a belief is not true.
         before: The result of checking the raw beliefs for constraint violations.
-        groups: For each stage, the numbers of violated and decided constraints by drawing.
+        groups: For each stage, the numbers of violated, applicable and undecided constraints by
+            drawing.
         repairs: The result of repair under each objective.
     """
 
@@ -81,9 +82,10 @@ def violation(
     """Compute the conditional violation rate by constraint type and stage (the paper's Table 3).
 
     Args:
-        groups: The counts by drawing in each stage, as in ``Check.groups``.
+        groups: For each stage, the numbers of violated, applicable and undecided constraints by
+            drawing, as in ``Check.groups``.
         baselines: ``tacit.probes.parts.violation_baselines.baselines`` of the raw beliefs.
-        bootstrap: The bootstrap over things, for the intervals.
+        bootstrap: The bootstrap over things, which computes the confidence intervals.
 
     Returns:
         The columns ``constraint``, ``stage``, ``violated``, ``applicable``, ``undecided``,
@@ -138,7 +140,7 @@ def set_level(groups: pl.DataFrame, bootstrap: Bootstrap) -> dict[str, Any]:
 
     Args:
         groups: The counts by drawing.
-        bootstrap: The bootstrap over things, for the intervals.
+        bootstrap: The bootstrap over things, which computes the confidence intervals.
 
     Returns:
         ``drawings_with_violation`` is the number of drawings with a violated constraint.

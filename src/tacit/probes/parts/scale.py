@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def scaling(found: Mapping[str, Findings]) -> list[ScaledFigure]:
-    """Return the figures of some models; see ``ScaledFigure``.
+    """Return the violation rate of each model for comparison over model size; see ``ScaledFigure``.
 
     The violation rate is computed over the decided constraints of all drawings. The bootstrap
     resamples things. Each thing, with all of its drawings, is a block of Page's trend test.

@@ -256,7 +256,7 @@ def _violations(summary: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _asymmetric(summary: Mapping[str, Any]) -> Iterator[str]:
-    """Yield a sentence on the asymmetric violation rate and the macro violation rate."""
+    """Yield a sentence on the violation rate of asymmetric constraints and on the macro rate."""
     rows = [_row(summary["violation"], constraint=name, stage="before") for name in _BESIDE]
     found = [row for row in rows if row is not None and row["rate"] is not None]
     if len(found) == len(_BESIDE):

@@ -166,7 +166,10 @@ def _subject(beliefs: pl.DataFrame) -> Subject:
 
 
 def _typical(tables: Mapping[str, pl.DataFrame], beliefs: pl.DataFrame) -> tuple[str, str]:
-    """Return the drawing with the median number of violations; without counts, the first one."""
+    """Return the drawing with the median number of violations.
+
+    Without counts of violations, the first drawing is returned.
+    """
     violations = tables.get("violation_by_drawing")
     if violations is None or violations.is_empty():
         return beliefs["thing"][0], beliefs["annotator"][0]

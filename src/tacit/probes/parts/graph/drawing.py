@@ -222,7 +222,7 @@ class _Page:
         return group
 
     def finished(self, root: Element, bottom: float, *, tables: bool) -> str:
-        """Add the key at the bottom of the document, and return the document as text."""
+        """Add the legend at the bottom of the document, and return the document as text."""
         words = ["believed; violates no constraint"]
         if tables:
             words[0] += " (rows: subjects, columns: objects)"

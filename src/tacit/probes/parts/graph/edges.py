@@ -1,8 +1,9 @@
 """The edges of a parts graph, computed from the beliefs about one drawing.
 
 An edge represents a statement and the statements that are equivalent to it. Of two inverse
-relations, an edge uses the relation that the ontology lists first. The two parts of a symmetric
-relation are sorted. The faults of an edge are the violated constraints that involve its statements.
+relations, an edge uses the relation that the ontology lists first. For a symmetric relation, the
+two parts of an edge are in a fixed order. The faults of an edge are the violated constraints that
+involve its statements.
 """
 
 from __future__ import annotations
