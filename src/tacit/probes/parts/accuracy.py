@@ -264,7 +264,8 @@ def of_things(verdicts: pl.DataFrame) -> pl.DataFrame:
         The columns ``thing``, ``rank`` (1 for the highest accuracy before repair; things with equal
         accuracy are sorted by name), ``band`` (``best 20``, ``middle`` or ``worst 20``), ``stage``,
         ``n``, ``missing``, ``accuracy`` and ``always_true``. With fewer than 40 things, the best
-        and the worst band each contain half of the things, rounded down. Rank and band are null for
+        and the worst band each contain half of the things, rounded down, and their names state the
+        number of things, such as ``best 12``. Rank and band are null for
         a thing without any belief.
     """
     import polars as pl
