@@ -43,11 +43,11 @@ def weight_files(folder: Path, trust: Trust) -> tuple[Path, ...]:
 
 
 def check_weights(name: str, folder: Path, trust: Trust) -> None:
-    """Raise if a folder contains no weights, or only a pickle that is not allowed.
+    """Raise if a folder contains no weights, or only a pickle file and pickle is not allowed.
 
     Raises:
-        ModelError: There are no weights, or the weights are a pickle that is not allowed, or the
-            folder also contains an adapter.
+        ModelError: There are no weights, the weights are in a pickle file and pickle is not
+            allowed, or the folder also contains an adapter.
     """
     # transformers would load the adapter, but only if peft is installed.
     if (folder / "adapter_config.json").is_file():
