@@ -103,7 +103,8 @@ class Watch:
         """Check the next few recorded answers, if the check interval has passed.
 
         Raises:
-            UnreliableError: The answers differ from those of the preflight, even when repeated.
+            UnreliableError: The answers differ from those of the preflight, even when the requests
+                are repeated.
             ScoringError: The server failed.
         """
         with self._lock:

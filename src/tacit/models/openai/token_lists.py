@@ -158,7 +158,7 @@ def likeliest(token: Token, most: int) -> Token:
 
 
 def returned(tokens: Sequence[Token]) -> int:
-    """Return how many of the most probable tokens a server lists, besides the drawn token.
+    """Return how many of the most probable tokens a server lists, not counting the drawn token.
 
     The returned number is rounded down to a value in ``TOPS``. The number of listed tokens varies,
     because servers merge tokens with identical spellings.
