@@ -78,7 +78,7 @@ class LanguageModel(Protocol):
 
 @runtime_checkable
 class SharesPrefixes(LanguageModel, Protocol):
-    """A model that may compute a prefix that several prompts share only once, at a lower cost."""
+    """A model that may compute a common prefix once for several prompts, at a lower cost."""
 
     @property
     def shares_prefixes(self) -> bool:

@@ -58,7 +58,7 @@ class Kind(Protocol[R, A]):
         ...
 
     def keys(self, request: R) -> list[Key]:
-        """Return one key per part; the last element identifies the part, the others the request."""
+        """Return one key per part; the last element of a key identifies the part."""
         ...
 
     def without(self, request: R, cached: Collection[Key]) -> R | None:

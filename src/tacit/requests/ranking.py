@@ -91,7 +91,7 @@ class Standing:
             log-probability, so that ties never favour the target. The rank is None if the target
             has no log-probability.
         logprob: Log-probability in nats. It refers to the model's whole distribution, not only to
-            the candidates. None if the model cannot generate the target.
+            the candidates. The value is None if the model cannot generate the target.
         tokens: Number of tokens of the target; 0 if unknown.
 
     Examples:

@@ -107,7 +107,7 @@ class Votes:
         return self.count(*answers) / self.parsed if self.parsed else None
 
     def belief(self, positive: str, negative: str) -> float | None:
-        """Return positive / (positive + negative), in numbers of replies; None if both are 0."""
+        """Return the positive share of positive and negative replies; None if there are neither."""
         n = self.count(positive, negative)
         return self.count(positive) / n if n else None
 
@@ -163,7 +163,7 @@ class SamplingKind:
     def schema(self) -> Mapping[str, Any]:
         """Return the columns of a table with one row per reply.
 
-        ``state`` is how the reply ended.
+        ``state`` says how the reply ended.
         """
         import polars as pl
 

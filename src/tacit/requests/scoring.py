@@ -249,7 +249,7 @@ class ScoringKind:
     def schema(self) -> Mapping[str, Any]:
         """Return the columns of a table with one row per answer.
 
-        ``logprob`` is in nats; ``reason`` is why an answer has no log-probability.
+        ``logprob`` is in nats; ``reason`` states why an answer has no log-probability.
         """
         import polars as pl
 

@@ -41,7 +41,7 @@ def quantised(config: PreTrainedConfig) -> str | None:
 def parameters_of(model: PreTrainedModel) -> int | None:
     """Return the number of parameters; None if they cannot be counted in the quantised weights.
 
-    bitsandbytes stores several weights in one number, but transformers can count such weights.
+    bitsandbytes can store several weights in one number, but transformers counts each weight.
     Tensors that are quantised by torchao or quanto have their original shapes.
     """
     counted = quantised(model.config) in {None, "bitsandbytes", "torchao", "quanto"}

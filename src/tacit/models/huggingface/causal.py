@@ -125,7 +125,7 @@ class CausalModel(RankingModel):
 
     @property
     def description(self) -> dict[str, Any]:
-        """The model's description for a manifest, with the effects of shared and packed prefixes.
+        """The model's description for a manifest, with the effects of prefix sharing and packing.
 
         ``packs`` states whether prompts are packed. ``not_packed`` states the reason if prompts are
         not packed. ``sharing_difference`` is the largest change in a log-probability that is caused

@@ -185,7 +185,7 @@ class Chat:
             raise ModelError(f"{self.name}: {_OF_THE_MOMENT}")
 
     def _at(self, moment: datetime) -> tuple[str, str]:
-        """Return two chats that the template renders at a given time: one ends with a reply."""
+        """Render two chats at a given time: one chat without a reply, and one with a reply."""
         with _clock_at(moment):
             try:
                 return self._rendered(_LONG), self._rendered(_LONG, _MARK)
@@ -218,7 +218,7 @@ class Chat:
 
 
 def _template_of(name: str, tokenizer: PreTrainedTokenizerBase) -> str:
-    """Return a tokenizer's template for chats without tools, in which today's date is fixed."""
+    """Return a tokenizer's template for chats without tools; its date of today is fixed."""
     if not tokenizer.chat_template:
         raise ModelError(
             f"{name}: its tokenizer has no chat template: omit --chat, or use a model that is "

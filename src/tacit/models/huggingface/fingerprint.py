@@ -57,7 +57,7 @@ class Identity:
 
 @dataclass
 class FileHashes:
-    """A cache of SHA-256 digests of files; a digest is valid while the file's metadata is equal.
+    """A cache of files' SHA-256 digests; a digest is valid while the file's metadata is unchanged.
 
     Args:
         path: File in which the cache is stored between runs; None to keep the cache only in memory.

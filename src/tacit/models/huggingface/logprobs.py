@@ -91,7 +91,7 @@ class Read:
     """A token whose log-probability is read from the logits of a row.
 
     Args:
-        position: The index in the row of the position whose logits predict the token.
+        position: The index of a position in the row. The logits at this position predict the token.
         token: The token's id.
         answer: Index of the answer (among all answers) whose score includes the log-probability.
     """

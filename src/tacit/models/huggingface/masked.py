@@ -58,7 +58,7 @@ class MaskedModel(RankingModel):
 
     @property
     def description(self) -> dict[str, Any]:
-        """The model's description for a manifest, with the mode for scoring several tokens."""
+        """The model's description for a manifest, with the scoring mode of multi-token answers."""
         return {**super().description, "masked_mode": self._mode}
 
     def _scoring_cost(self, prompts: Sequence[Prompt]) -> list[int]:

@@ -210,8 +210,8 @@ LEAST = 64
 def prefix_lengths(ordered: Rows, length: int) -> Ints:
     """Return, for each row, the length of the prefix to cache; 0 if no prefix is cached.
 
-    A prefix is cached only if no token is read from the prefix and the rows that share the prefix
-    do not fit in one pack.
+    Two conditions are necessary for caching a prefix: no token is read from the prefix, and the
+    rows that share the prefix do not fit in one pack.
 
     Args:
         ordered: The sorted rows.

@@ -63,7 +63,7 @@ class ReadPosition:
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """A prompt, the tokenization of its candidates, and the position that ranks the candidates."""
+    """A prompt, how its candidates are tokenized, and the position at which they are ranked."""
 
     prompt: RankingPrompt
     candidates: Candidates

@@ -222,7 +222,7 @@ def _spread(vocabulary: int, begin: int, length: int) -> tuple[int, ...]:
 
 
 def _read_everywhere(made: Sequence[tuple[int, ...]]) -> list[Row]:
-    """Return rows in which a token is read at every position, each for a separate answer."""
+    """Return rows in which a token is read at every position; each token has its own answer."""
     rows, answers = list[Row](), 0
     for ids in made:
         rows.append(Row(ids, [Read(at, ids[at - 1], answers + at) for at in range(len(ids))]))

@@ -259,7 +259,7 @@ class Seq2SeqModel(RankingModel):
 
 
 def _by_text(pairs: Sequence[Pair]) -> list[Pair]:
-    """Merge pairs with the same text, so that the encoder reads each text only once."""
+    """Merge inputs with the same text, so that the encoder reads each text only once."""
     rows: dict[tuple[int, ...], tuple[Row, ...]] = {}
     for pair in pairs:
         rows[pair.text] = (*rows.get(pair.text, ()), *pair.rows)

@@ -147,7 +147,7 @@ def _shards(index: Path, suffix: str) -> list[str]:
 
 
 def _all_of(key: str, settings: Any) -> Iterator[Any]:  # noqa: ANN401 - any JSON value
-    """Yield all values of a key in nested settings, except None."""
+    """Yield all values, except None, that a key has in nested settings."""
     if not isinstance(settings, dict):
         return
     for each, value in settings.items():

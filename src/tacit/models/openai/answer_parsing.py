@@ -76,8 +76,8 @@ def read_answer(reply: str, answers: Sequence[str]) -> str | None:
     Args:
         reply: The model's text.
         answers: The candidates. If several candidates differ only in letter case, the result is the
-            candidate that is spelled as in the reply. If no candidate is spelled so, the result is
-            the first of them.
+            candidate that is spelled as in the reply. If none of them is spelled in this way, the
+            result is the first of them.
     """
     answers = strings(answers, "answers")
     reply = reply.strip()

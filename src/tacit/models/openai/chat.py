@@ -54,7 +54,7 @@ class ChatReply:
 
     @property
     def silent(self) -> bool:
-        """Whether the reply was truncated and contains no text, as if its reasoning were hidden."""
+        """Whether the reply was truncated and contains neither text nor visible reasoning."""
         return self.cut and not self.whole.strip()
 
     def sample(self, *, begun: bool, meant: bool) -> Sample:

@@ -130,7 +130,7 @@ def _read_alike(
 ) -> tuple[Temperature | None, Watch | None, Callable[[int], Inspection | None] | None]:
     """Estimate the sampling temperature, and prepare the checks that are repeated during a run.
 
-    Deficiencies of the server that are found are appended to ``refused``.
+    Each deficiency that is found is appended to ``refused``.
 
     Raises:
         ModelError: Replies to different prompts have the same first tokens, so the server does not

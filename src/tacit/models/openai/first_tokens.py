@@ -54,7 +54,7 @@ class Beginnings:
         seen: The server's answers to the texts of the preflight.
         differences: The server's answers to pairs of texts; the two texts of a pair differ in one
             place.
-        notes: The deficiencies of the server compared with a local model.
+        notes: Deficiencies that the server has, but a local model does not have.
     """
 
     talk: Talk
@@ -181,7 +181,7 @@ def _asked(talk: Talk, where: str) -> Talk:
 
 
 def _apart(first: Token, again: Token) -> list[float]:
-    """Return by how many nats two answers differ for each token that both answers list.
+    """Return the absolute log-probability differences (nats) of tokens that both answers list.
 
     Tokens that are parts of a character are omitted, because servers spell many of them
     identically.

@@ -4,8 +4,9 @@ The statistic G compares the observed shares with the reported probabilities. G 
 log-likelihood ratio of the two, summed over texts. The distribution of G is computed exactly,
 because it is far from chi-squared if there are few draws and many improbable tokens. Multinomial
 counts are independent Poisson counts conditional on their sum. The distribution of G is therefore a
-convolution over categories. The contribution of each category to G is rounded up to a grid. The
-distribution of G is rounded in the same way, so the p-value is exact for the rounded statistic.
+convolution over categories. The contribution of each category to G is rounded up to a multiple of
+the grid step. The distribution of G is rounded in the same way, so the p-value is exact for the
+rounded statistic.
 """
 
 from __future__ import annotations
@@ -138,7 +139,7 @@ def chance(counted: Sequence[Counted]) -> float:
 
 @lru_cache(maxsize=_CACHED)
 def _summed(drawn: tuple[tuple[tuple[float, ...], int], ...]) -> Floats:
-    """Return the null distribution of G summed over texts."""
+    """Return the null distribution of the statistic G, which is summed over texts."""
     distribution: Floats = np.ones(1)
     for shares, draws in drawn:
         distribution = _capped(np.convolve(distribution, _distribution(shares, draws)))

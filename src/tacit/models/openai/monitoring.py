@@ -73,7 +73,7 @@ class Watch:
 
     Args:
         watched: The recorded answers. Consecutive answers are checked together.
-        ask: A function that returns the server's current answers, requested concurrently.
+        ask: A function that requests the server's current answers concurrently and returns them.
         where: The names of the model and its server, for use in messages.
         telling: How many of the recorded answers, counted from the first, are checked at the end of
             a run.

@@ -44,7 +44,10 @@ class Backoff:
     sleep: Callable[[float], None] = time.sleep
 
     def seconds(self, state: RetryCallState) -> float:
-        """Return the wait after a failure in seconds, no shorter than the server asks for."""
+        """Return how many seconds to wait after a failure.
+
+        The wait is at least as long as the server asks for, but never longer than ``most``.
+        """
         from tenacity import wait_random_exponential
 
         drawn = wait_random_exponential(self.first, self.most, min=self.first / 2)(state)

@@ -92,7 +92,8 @@ class Abilities:
         refused: The server's deficiencies, each with the evidence for it.
         seen: The server's answers to the preflight's texts, from which its canaries are computed.
         watched: The answers to check during a run; the most informative answers come first.
-        telling: How many answers at the start of ``watched`` are the most informative answers.
+        telling: The number of answers that are most informative. These answers come first in
+            ``watched``.
     """
 
     questions: Questions
@@ -273,7 +274,7 @@ def _of_special_tokens(
 def _watched(
     differences: Differences, nexts: dict[str, Token], echo: Echo, top: int
 ) -> tuple[tuple[Watched, ...], int]:
-    """Return the answers to check during a run, and how many of them (the first) inform most."""
+    """Return the answers to check during a run, and how many of them are most informative."""
     following = [
         Watched("next", text, likeliest(token, top))
         for text, token in {**differences.nexts, **nexts}.items()
