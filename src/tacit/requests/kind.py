@@ -54,7 +54,7 @@ class Kind(Protocol[R, A]):
     unsupported: str
 
     def merge(self, requests: Iterable[R]) -> list[R]:
-        """Merge requests that differ only in their parts, in order of first occurrence."""
+        """Merge requests that differ only in their parts; keep the order of first occurrence."""
         ...
 
     def keys(self, request: R) -> list[Key]:

@@ -77,8 +77,8 @@ def check_text(tokenizer: PreTrainedTokenizerBase, text: str) -> None:
     """Raise if a text contains a special token that the tokenizer cannot encode as plain text.
 
     Args:
-        tokenizer: A ``bare`` tokenizer; the check is skipped if the tokenizer encodes the text of a
-            special token as the special token.
+        tokenizer: A ``bare`` tokenizer. The check is skipped if this tokenizer encodes the text of
+            a special token as the special token.
         text: The text.
 
     Raises:
@@ -202,8 +202,8 @@ def tokenize(tokenizer: PreTrainedTokenizerBase, filled: Sequence[Filled]) -> li
     """With a ``bare`` tokenizer, tokenize texts that contain answers, and find the tokens to score.
 
     Raises:
-        PromptError: The tokenizer produces no token for an answer, or cannot encode a special token
-            in a text or an answer as plain text.
+        PromptError: The tokenizer produces no token for an answer. The exception is also raised if
+            a special token in a text or an answer cannot be encoded as plain text.
     """
     return [
         tokens or _dropped(tokenizer, item)

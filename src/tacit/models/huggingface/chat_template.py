@@ -62,9 +62,9 @@ class Chat:
         name: The model's name, for messages.
         tokenizer: A tokenizer with a chat template.
         template: The chat template, in which today's date is replaced by a fixed date.
-        opening: The template's text between its generation prompt and the reply, such as white
-            space or the start of the assistant's turn. If the generation prompt starts reasoning,
-            ``opening`` ends the reasoning.
+        opening: The text that the template puts between the generation prompt and the reply, such
+            as white space or the start of the assistant's turn. If the generation prompt starts
+            reasoning, ``opening`` ends the reasoning.
         thought: The state of reasoning: ``none`` if the template starts no reasoning, or ``closed``
             if the template starts reasoning and ``opening`` ends it.
     """

@@ -36,13 +36,13 @@ class Inputs:
 
     Args:
         ids: The tokens of all inputs, concatenated.
-        starts: The index in ``ids`` at which each input begins, followed by the end of the last
-            input.
+        starts: The index in ``ids`` at which each input begins. One more element is the end of the
+            last input.
         begin: For each input, the index of the first scored token.
         spanned: For each input, whether the scored tokens also cover characters outside the answer;
             see ``Tokens``.
-        answers: The index of each prompt's first input among all inputs, followed by the total
-            number of inputs.
+        answers: The index of each prompt's first input among all inputs. One more element is the
+            total number of inputs.
     """
 
     ids: Ints

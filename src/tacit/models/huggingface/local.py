@@ -1,4 +1,4 @@
-"""The base class of the three kinds of local model, and the limits of a loaded checkpoint."""
+"""The base class of local models, and limits of a checkpoint such as the maximum input length."""
 
 from __future__ import annotations
 
@@ -253,7 +253,7 @@ class LocalModel:
     def _scores_of(
         self, prompts: Sequence[Prompt], encoded: Sequence[Sequence[Tokens]], tally: Tally
     ) -> list[Scores]:
-        """Return the scores of all prompts' answers, given their tokens and log-probabilities."""
+        """Return the scores of the answers to all prompts, given tokens and log-probabilities."""
         every = [tokens for row in encoded for tokens in row]
         return self._scored(
             prompts,

@@ -39,8 +39,8 @@ class Rows:
 
     Args:
         ids: The tokens of all sequences, concatenated.
-        starts: The index in ``ids`` at which each sequence begins, followed by the end of the last
-            sequence.
+        starts: The index in ``ids`` at which each sequence begins. One more element is the end of
+            the last sequence.
         reads: The tokens to read; rows are numbered from 0.
     """
 

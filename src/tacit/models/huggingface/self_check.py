@@ -1,4 +1,4 @@
-"""Check at load time that packing and padding prompts do not change log-probabilities."""
+"""Check at load time that log-probabilities do not change if prompts are packed or padded."""
 
 from __future__ import annotations
 

@@ -91,7 +91,7 @@ class Counted:
 
 
 def word_of(text: str) -> str:
-    """Return a token or reply stripped of white space, in any tokenizer's notation of spaces."""
+    """Return a token or reply without white space at its ends, however a tokenizer writes it."""
     word = text.strip(_SPACES)
     return word if identifies_token(word) and not _SPECIAL.fullmatch(word) else OUTSIDE
 

@@ -51,7 +51,8 @@ class Watched:
     """The answer that a server returned to a text during its preflight.
 
     Args:
-        asked: Whether the request was for the text's next token or for the text's own tokens.
+        asked: What was requested: the text's next token (``next``) or the text's own tokens
+            (``echo``).
         text: The text.
         said: A token with the most probable tokens at its position; for an echo, the result of
             ``echo_of``.

@@ -1,4 +1,4 @@
-"""Preflight of a completions server, run before scoring to find which features work correctly.
+"""Preflight of a completions server, which finds the features that work before scoring starts.
 
 A server may return no log-probabilities, very few of them, or different values each time. The
 tokens of a server's answers may differ from the tokens that the given tokenizer produces. A server
