@@ -34,12 +34,12 @@ class LanguageModel(Protocol):
 
     @property
     def fingerprint(self) -> str:
-        """A hexadecimal digest of everything, apart from the request, that affects an answer."""
+        """A hexadecimal digest of everything that affects an answer, except the request."""
         ...
 
     @property
     def description(self) -> Mapping[str, Any]:
-        """The model's entry in a manifest, with values that JSON can represent."""
+        """The model's description for a manifest, with values that JSON can represent."""
         ...
 
     @property
@@ -51,13 +51,13 @@ class LanguageModel(Protocol):
         """Return the number of tokens of each request, without running the model.
 
         The token counts assume that all requests are answered together. The sum of the token counts
-        is the number of tokens that ``answer`` computes for the same requests, without padding.
+        is the number of tokens, without padding, that ``answer`` computes for the same requests.
 
         Raises:
             TooLongError: A request is longer than the model's context window. An engine skips a
                 request that is too long and sends the other requests.
-            PromptError: The model cannot answer a request, or a ranking has too many candidates
-                that consist of several tokens in the text.
+            PromptError: The model cannot answer a request, or too many candidates of a ranking
+                consist of several tokens when they are inserted in the text.
             RequestError: The model does not support a request.
         """
         ...
@@ -78,11 +78,11 @@ class LanguageModel(Protocol):
 
 @runtime_checkable
 class SharesPrefixes(LanguageModel, Protocol):
-    """A model that may compute the common prefix of several prompts only once, at a lower cost."""
+    """A model that may compute a common prefix once for several prompts, at a lower cost."""
 
     @property
     def shares_prefixes(self) -> bool:
-        """Whether the model shares prefixes, so that prompts should be sorted by text."""
+        """Whether shared prefixes are computed once; prompts should then be sorted by text."""
         ...
 
 
@@ -106,7 +106,7 @@ class Prepares(LanguageModel, Protocol):
 
 @runtime_checkable
 class Streams(LanguageModel, Protocol):
-    """A model that answers each request separately, so that answers are stored as they arrive."""
+    """A model that answers each request separately; an answer can be stored when it arrives."""
 
     def stream(self, requests: Sequence[Any], seconds: float) -> Generator[list[tuple[Any, Any]]]:
         """Yield requests with their answers as the answers arrive.
@@ -116,7 +116,7 @@ class Streams(LanguageModel, Protocol):
 
         Args:
             requests: The requests to answer.
-            seconds: Time in seconds to collect answers before they are yielded.
+            seconds: How long answers are collected before they are yielded, in seconds.
 
         Raises:
             PromptError: As ``cost``.
@@ -127,7 +127,7 @@ class Streams(LanguageModel, Protocol):
 
 @runtime_checkable
 class SamplesReplies(LanguageModel, Protocol):
-    """A model without log-probabilities, whose beliefs are shares of sampled replies."""
+    """A model without log-probabilities; its beliefs are shares of sampled replies."""
 
     @property
     def samples(self) -> int:
@@ -140,7 +140,7 @@ class HasWords(Protocol):
     """A model that can list the words that it is able to rank."""
 
     def whole_words(self) -> Vocabulary:
-        """Return the words that are encoded as a single token after a space; case is significant.
+        """Return the words that are encoded as a single token after a space; letter case matters.
 
         Raises:
             ModelError: The model has no word that is a single token.
@@ -164,7 +164,7 @@ class Rechecks(Protocol):
 def by_kind(
     requests: Sequence[Any], methods: Mapping[type, Callable[[Sequence[Any]], list[Any]]]
 ) -> list[Any]:
-    """Dispatch requests to one method per class; return the results in the order of the requests.
+    """Call one method per class of requests; return the results in the order of the requests.
 
     Args:
         requests: Requests of one or more classes.

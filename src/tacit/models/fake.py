@@ -27,11 +27,11 @@ class FakeModel:
     """A language model that returns predefined scores.
 
     Args:
-        scores: Either ``{text: {answer: log-probability in nats or None}}``, or a function of
-            prompt and answer that returns the log-probability or None. None means that the model
-            cannot generate the answer.
-        name: The model's name. The fingerprint covers the name but not the code of a function,
-            so use a different name for each function.
+        scores: A mapping ``{text: {answer: log-probability in nats or None}}``, or a function that
+            receives a prompt and an answer and returns the log-probability or None. None means that
+            the model cannot generate the answer.
+        name: The model's name. The fingerprint depends on the name, but not on the code of a
+            function. Use a different name for each function.
         words: The words that ``whole_words`` returns.
 
     ``asked`` lists all scored prompts, and ``ranked`` lists all ranked prompts, in the order of the
@@ -75,14 +75,14 @@ class FakeModel:
         return frozenset({Prompt, RankingPrompt})
 
     def cost(self, requests: Sequence[Any]) -> list[int]:
-        """Return each text's word count, plus the number of answers, or plus 1 for a ranking."""
+        """Return the number of words per text plus its number of answers (1 for a ranking)."""
         return [
             len(one.text.split()) + (len(one.answers) if isinstance(one, Prompt) else 1)
             for one in requests
         ]
 
     def answer(self, requests: Sequence[Any]) -> list[Any]:
-        """Return the predefined scores, or rankings by these scores; answers have one token each.
+        """Return the predefined scores, or rankings by these scores; an answer has one token.
 
         Raises:
             PromptError: The dict has no score for an answer or a candidate.

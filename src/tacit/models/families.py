@@ -47,22 +47,22 @@ def parameters_in(text: str) -> int:
 def described(
     models: Sequence[str], families: Given, parameters: Given
 ) -> dict[str, dict[str, str | int]]:
-    """Return the user-specified family and number of parameters of each model.
+    """Return each model's family and number of parameters, as the user specified them.
 
     Args:
         models: The names of the models, as specified by the user.
         families: Entries ``NAME=FAMILY`` for some of the models, or a mapping from name to family.
             ``NAME`` is the model's name or the last part of the model's path.
         parameters: Entries ``NAME=NUMBER`` for some of the models, or a mapping from name to
-            number, such as ``350M`` (see ``parameters_in``).
+            number. A number may be written as ``350M`` (see ``parameters_in``).
 
     Returns:
-        For each model, a dict with ``family`` and ``parameters``, as far as the user specified
-        them.
+        For each model, a dict that may have the keys ``family`` and ``parameters``. A key is
+        missing if the user did not specify its value.
 
     Raises:
-        RequestError: An entry is malformed, matches no model or more than one model, or specifies a
-            model twice.
+        RequestError: An entry is malformed, or matches no model or several models. The exception is
+            also raised if two entries match the same model.
     """
     found: dict[str, dict[str, str | int]] = {model: {} for model in models}
     for model, family in _by_model("family", families, models):
@@ -73,7 +73,7 @@ def described(
 
 
 def _by_model(option: str, given: Given, models: Sequence[str]) -> Iterator[tuple[str, str]]:
-    """Yield each model that an entry specifies, with the entry's value."""
+    """Yield, for each entry, the model to which the entry refers and the value of the entry."""
     seen: set[str] = set()
     for name, value in _entries(option, given):
         model = _named(option, name, models)
@@ -100,7 +100,7 @@ def _entries(option: str, given: Given) -> Iterator[tuple[str, str]]:
 
 
 def _named(option: str, name: str, models: Sequence[str]) -> str:
-    """Return the model whose full name, or the last part of whose path, equals the given name."""
+    """Return the model with the given full name, or with the given last part of its path."""
     found = [model for model in models if name == model]
     found = found or [model for model in models if name == last_part(model)]
     if len(found) == 1:

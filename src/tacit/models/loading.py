@@ -74,8 +74,7 @@ class LoadOptions:
         revision: A branch, tag or commit of a model on the Hugging Face hub.
         dtype: Number format of the weights; ``auto`` is float32 on a CPU, and the stored format on
             an accelerator.
-        device: Maximum number of tokens per forward pass, including padding; the default (None)
-            depends on the device.
+        device: The device that runs the model: ``auto``, ``cpu``, ``cuda``, ``cuda:1`` and so on.
         batch_tokens: Maximum number of tokens per forward pass, including padding. If None, the
             limit depends on the device.
         masked_mode: How masked models score answers of several tokens.
@@ -85,8 +84,8 @@ class LoadOptions:
         server: Options for a server, if the model's name is an address.
         chat: Whether prompts are formatted as a chat with the tokenizer's own template.
         adapter: A folder with a PEFT adapter to apply to the model; None for no adapter.
-        device_map: How accelerate distributes the model over devices, such as ``auto``; None loads
-            the whole model on ``device``.
+        device_map: The device map with which the package accelerate distributes the model over
+            several devices, such as ``auto``; None loads the whole model on ``device``.
         trust: Whether the model may run its own Python code and load pickled weights.
 
     Examples:
@@ -124,10 +123,10 @@ def load_model(
         called: The model's name in messages and manifests; ``name`` if None.
 
     Raises:
-        ModelError: The model does not exist, has no weights, is of an unsupported kind, or its
-            weights lack a part of the model.
-        MissingPackage: The package extra ``local``, or ``server`` for a model on a server, is not
-            installed.
+        ModelError: The model does not exist, has no weights, has incomplete weights, or is of an
+            unsupported kind.
+        MissingPackage: A package extra is not installed: ``server`` for a model on a server, or
+            ``local`` for a local model.
         NetworkError: The hub or the server cannot be reached.
         ScoringError: A server fails at every attempt, or a file changes while it is read.
 
@@ -218,7 +217,7 @@ class Parts:
 
 
 def words_of(name: str, options: LoadOptions | None = None) -> tuple[str, Vocabulary]:
-    """Return a model's kind, and the words that are a single token of the model.
+    """Return a model's kind, and the words that the model encodes as a single token.
 
     The weights are not loaded, unless the model's back-end belongs to another package.
 

@@ -1,4 +1,4 @@
-"""Look up models by name: the bundled demo models, and back-ends of other packages."""
+"""Look up the bundled demo models and the back-ends of other packages by name."""
 
 from __future__ import annotations
 

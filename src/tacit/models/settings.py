@@ -145,8 +145,8 @@ class ServerSettings:
         """Reject chat options that do not apply to the given models.
 
         Raises:
-            RequestError: ``--api chat`` is used without a server's address, or ``--samples`` or
-                ``--thinking-tokens`` is used without ``--api chat``.
+            RequestError: ``--api chat`` is used without a server's address. The exception is also
+                raised if ``--samples`` or ``--thinking-tokens`` is used without ``--api chat``.
         """
         from tacit.models.openai.options import is_address
 
@@ -249,7 +249,7 @@ class ModelSettings:
 
     @property
     def named(self) -> ModelSettings:
-        """The same settings, with the full name of a dtype such as ``bf16``."""
+        """The same settings, in which an abbreviated dtype such as ``bf16`` has its full name."""
         dtype: Any = _DTYPES.get(self.local.dtype, self.local.dtype)
         return replace(self, local=replace(self.local, dtype=dtype))
 

@@ -54,11 +54,11 @@ class Kind(Protocol[R, A]):
     unsupported: str
 
     def merge(self, requests: Iterable[R]) -> list[R]:
-        """Merge requests that differ only in their parts, in order of first occurrence."""
+        """Merge requests that differ only in their parts; keep the order of first occurrence."""
         ...
 
     def keys(self, request: R) -> list[Key]:
-        """Return a key for each part: elements that identify the request, then one for the part."""
+        """Return one key per part; the last element of a key identifies the part."""
         ...
 
     def without(self, request: R, cached: Collection[Key]) -> R | None:
@@ -66,11 +66,11 @@ class Kind(Protocol[R, A]):
         ...
 
     def text(self, request: R) -> tuple[str, ...]:
-        """Return the text that the model reads; requests with equal texts are in one block."""
+        """Return the text that the model reads; requests with equal texts are computed together."""
         ...
 
     def shared(self, requests: Iterable[R]) -> Mapping[str, Any]:
-        """Return objects to which many encoded requests refer, so that each object is sent once."""
+        """Return the objects to which encoded requests refer; each object is sent only once."""
         ...
 
     def row(self, request: R) -> dict[str, Any]:
@@ -98,7 +98,7 @@ class Kind(Protocol[R, A]):
         ...
 
     def files(self, requests: Iterable[R]) -> Mapping[str, bytes]:
-        """Return the content of each file to which stored rows refer, by file name."""
+        """Return the content of each file to which stored rows refer; the keys are file names."""
         ...
 
     def settled(self, rows: pl.DataFrame) -> pl.DataFrame:
@@ -116,7 +116,7 @@ def improper(value: float | None, what: str) -> str | None:
     The caller puts the model's name before the message.
 
     Args:
-        value: A value in nats; None is a missing value, which is valid.
+        value: A value in nats. None stands for a missing value and is valid.
         what: Description of the value in the error message.
     """
     if value is None or -float("inf") < value < _HAIR:

@@ -90,8 +90,8 @@ class Standing:
         rank: The rank, counted from 1. A target ranks after all candidates with the same
             log-probability, so that ties never favour the target. The rank is None if the target
             has no log-probability.
-        logprob: Log-probability in nats, over the model's whole distribution rather than over the
-            candidates; None if the model cannot generate the target.
+        logprob: Log-probability in nats. It refers to the model's whole distribution, not only to
+            the candidates. The value is None if the model cannot generate the target.
         tokens: Number of tokens of the target; 0 if unknown.
 
     Examples:
@@ -112,13 +112,14 @@ class Ranking:
 
     Args:
         targets: One ``Standing`` per target, in the order of the prompt's targets.
-        normaliser: Log of the summed probability of all candidates, in nats. Subtract the
+        normaliser: Logarithm of the candidates' summed probability, in nats. Subtract the
             normaliser from a log-probability to renormalise over the candidates. The normaliser may
             exceed 0 if two candidates consist of the same tokens. The normaliser is None if all
             candidates are missing.
         top: The candidates with the highest log-probabilities, each with its log-probability. The
             best candidate is first, and ties are in alphabetical order.
-        several: Number of candidates of two or more tokens, excluding missing candidates.
+        several: Number of candidates that consist of two or more tokens; missing candidates are not
+            counted.
         missing: Number of candidates that the model cannot generate; these candidates have no rank.
         unranked: Why no candidate was ranked; None if candidates were ranked.
 
@@ -411,5 +412,5 @@ class CachedRankings:
 
 
 def _key(prompt: RankingPrompt) -> Key:
-    """Return the store's key of a ranking, without its targets."""
+    """Return the key of a ranking in the store; the targets are not part of this key."""
     return (prompt.text, prompt.separator, prompt.vocabulary.digest, prompt.top)

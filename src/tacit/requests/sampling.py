@@ -1,8 +1,8 @@
 """Sampling prompts, which request several replies of a model to the same text.
 
-Replies are stored as unparsed text and matched to candidate answers later. Matching replies to new
-candidate answers therefore needs no further requests, and a larger sample requests only the missing
-replies.
+Replies are stored as unparsed text and matched to candidate answers later. Replies can therefore be
+matched to new candidate answers without further requests. For a larger sample, Tacit requests only
+the missing replies.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ State = Literal["whole", "cut", "thinking"]
 
 @dataclass(frozen=True, slots=True)
 class SamplingPrompt:
-    """A text to which the model generates several sampled replies.
+    """A text for which several replies of the model are sampled.
 
     Args:
         text: The user's message.
@@ -107,7 +107,7 @@ class Votes:
         return self.count(*answers) / self.parsed if self.parsed else None
 
     def belief(self, positive: str, negative: str) -> float | None:
-        """Return positive / (positive + negative) in replies, or None if both counts are 0."""
+        """Return the positive share of positive and negative replies; None if there are neither."""
         n = self.count(positive, negative)
         return self.count(positive) / n if n else None
 
@@ -163,7 +163,7 @@ class SamplingKind:
     def schema(self) -> Mapping[str, Any]:
         """Return the columns of a table with one row per reply.
 
-        ``state`` is how the reply ended.
+        ``state`` says how the reply ended.
         """
         import polars as pl
 

@@ -65,8 +65,8 @@ class Prompt:
             blank. The separator is scored with the answer.
 
     Raises:
-        PromptError: There is no answer, an empty answer, more than one blank, or a lone surrogate
-            (half a character).
+        PromptError: The prompt has no answer, an empty answer, more than one blank, or a lone
+            surrogate (half a character).
         RequestError: ``answers`` is a single string.
 
     Examples:
@@ -118,11 +118,12 @@ class AnswerScore:
     Args:
         answer: The answer.
         logprob: Sum of the log-probabilities, in nats, of the tokens that cover the separator and
-            the answer, without the end token. None if the log-probability is unavailable.
+            the answer. The end token is not included. The value is None if the log-probability is
+            unavailable.
         tokens: Number of tokens that cover the separator and the answer; 0 if unknown.
-        spanned: Whether the answer's first token also covers characters of the text before the
-            answer, or the answer's last token covers characters after the answer. Characters
-            outside the answer that such a token covers are scored with the answer.
+        spanned: Whether the answer's first token also covers text before the answer, or the
+            answer's last token also covers text after the answer. Characters outside the answer
+            that such a token covers are scored with the answer.
         missing: Why there is no log-probability; None if there is a log-probability or if the
             reason is unknown.
 
@@ -248,7 +249,7 @@ class ScoringKind:
     def schema(self) -> Mapping[str, Any]:
         """Return the columns of a table with one row per answer.
 
-        ``logprob`` is in nats; ``reason`` is why an answer has no log-probability.
+        ``logprob`` is in nats; ``reason`` states why an answer has no log-probability.
         """
         import polars as pl
 
@@ -324,7 +325,7 @@ class CachedScores:
 
 
 def missing_by_reason(scores: Iterable[Scores]) -> dict[str, int]:
-    """Return the number of answers without a score for each reason, in alphabetical order."""
+    """For each reason, count the answers without a score; the reasons are in alphabetical order."""
     answers = (one for score in scores for one in score.answers if one.logprob is None)
     counts = Counter(one.missing or "the reason was not recorded" for one in answers)
     return dict(sorted(counts.items()))

@@ -39,10 +39,10 @@ def quantised(config: PreTrainedConfig) -> str | None:
 
 
 def parameters_of(model: PreTrainedModel) -> int | None:
-    """Return the number of parameters; None if an unknown quantisation method packs the weights.
+    """Return the number of parameters; None if they cannot be counted in the quantised weights.
 
-    transformers can count the weights that bitsandbytes packs. The tensors that torchao and quanto
-    quantise have their original shapes.
+    bitsandbytes can store several weights in one number, but transformers counts each weight.
+    Tensors that are quantised by torchao or quanto have their original shapes.
     """
     counted = quantised(model.config) in {None, "bitsandbytes", "torchao", "quanto"}
     return model.num_parameters() if counted else None
@@ -53,7 +53,7 @@ def check_adapter(folder: Path, trust: Trust) -> None:
 
     Raises:
         ModelError: The folder contains no adapter of a supported type, the adapter has no weights,
-            or its weights are a pickle that is not allowed.
+            or the weights are in a pickle file and pickle is not allowed.
     """
     if not (folder / "adapter_config.json").is_file():
         raise ModelError(
@@ -119,10 +119,10 @@ def check_device_map(device_map: str) -> None:
 def placing(
     name: str, config: PreTrainedConfig, device_map: str | None, device: torch.device
 ) -> dict[str, Any]:
-    """Return the device arguments for ``from_pretrained``; empty if the model is moved later.
+    """Return the device arguments for ``from_pretrained``; empty to move the model afterwards.
 
     Raises:
-        ModelError: The package accelerate is needed and not installed.
+        ModelError: The package accelerate is needed but not installed.
     """
     if device_map is None and quantised(config) is None:
         return {}
@@ -138,7 +138,7 @@ def placing(
 
 
 def with_adapter(name: str, model: PreTrainedModel, folder: Path) -> PreTrainedModel:
-    """Return a model with an adapter added, without changes to the model's own weights.
+    """Return a model to which an adapter is added; the model's own weights do not change.
 
     Raises:
         ModelError: peft is not installed, or the adapter cannot be loaded or belongs to another
@@ -167,7 +167,7 @@ def with_adapter(name: str, model: PreTrainedModel, folder: Path) -> PreTrainedM
 
 
 def adapter_files(folder: Path) -> dict[str, Path]:
-    """Return an adapter's files, by the file names that are part of a model's fingerprint."""
+    """Return an adapter's files; each key is a name that a model's fingerprint contains."""
     weights = folder / "adapter_model.safetensors"
     files = (
         folder / "adapter_config.json",

@@ -77,8 +77,8 @@ def check_text(tokenizer: PreTrainedTokenizerBase, text: str) -> None:
     """Raise if a text contains a special token that the tokenizer cannot encode as plain text.
 
     Args:
-        tokenizer: A ``bare`` tokenizer; the check is skipped if the tokenizer encodes the text of a
-            special token as the special token.
+        tokenizer: A ``bare`` tokenizer. The check is skipped if this tokenizer encodes the text of
+            a special token as the special token.
         text: The text.
 
     Raises:
@@ -131,8 +131,8 @@ class Tokens:
         ids: All token ids.
         begin: Index of the first scored token.
         end: Index after the last scored token; at least ``begin + 1``.
-        spanned: Whether the first scored token also covers characters of the text before the
-            answer, or the last scored token covers characters after the answer.
+        spanned: Whether the first scored token also covers text before the answer, or the last
+            scored token also covers text after the answer.
     """
 
     ids: tuple[int, ...]
@@ -180,15 +180,15 @@ def enclosed(ids: Sequence[int], specials: Specials) -> tuple[int, ...]:
 def bare(
     tokenizer: PreTrainedTokenizerBase, *, reads_specials: bool = False
 ) -> PreTrainedTokenizerBase:
-    """Copy a fast tokenizer so that it adds no special tokens and its offsets include spaces.
+    """Copy a fast tokenizer; the copy adds no special tokens, and its offsets include spaces.
 
     The last step of some tokenizers (such as RoBERTa's) removes spaces from the offsets of tokens,
     so that no token appears to cover the spaces.
 
     Args:
         tokenizer: The tokenizer.
-        reads_specials: Whether the text of a special token is encoded as the special token, as
-            needed for the output of a chat template. If False, the text of a special token is
+        reads_specials: Whether the text of a special token is encoded as the special token. This is
+            necessary for the output of a chat template. If False, the text of a special token is
             encoded as plain text.
     """
     plain = copy.deepcopy(tokenizer)
@@ -199,11 +199,11 @@ def bare(
 
 
 def tokenize(tokenizer: PreTrainedTokenizerBase, filled: Sequence[Filled]) -> list[Tokens]:
-    """Tokenize texts with answers using a ``bare`` tokenizer, and find the tokens to score.
+    """With a ``bare`` tokenizer, tokenize texts that contain answers, and find the tokens to score.
 
     Raises:
-        PromptError: The tokenizer produces no token for an answer, or cannot encode a special token
-            in a text or an answer as plain text.
+        PromptError: The tokenizer produces no token for an answer. The exception is also raised if
+            a special token in a text or an answer cannot be encoded as plain text.
     """
     return [
         tokens or _dropped(tokenizer, item)
@@ -212,7 +212,7 @@ def tokenize(tokenizer: PreTrainedTokenizerBase, filled: Sequence[Filled]) -> li
 
 
 def locate(tokenizer: PreTrainedTokenizerBase, filled: Sequence[Filled]) -> list[Tokens | None]:
-    """Tokenize like ``tokenize``, but return None instead of raising for an invalid answer.
+    """Tokenize like ``tokenize``, but return None for an invalid answer instead of an error.
 
     Equal texts are tokenized once.
 
@@ -247,7 +247,7 @@ def answer_tokens(
     Args:
         ids: The token ids of the whole string.
         offsets: The range of characters that each token covers.
-        filled: The string, with the start and the end of the answer in the string.
+        filled: The string, and the indices at which the answer starts and ends in the string.
     """
     starts, ends = [start for start, _ in offsets], [end for _, end in offsets]
     own = bisect_left(ends, filled.begin + 1)
@@ -267,7 +267,7 @@ def _found(
     offsets: Sequence[tuple[int, int]],
     filled: Filled,
 ) -> Tokens | None:
-    """Return the tokens to score, or None for an answer without tokens or with a special token."""
+    """Return the tokens to score; None if the answer has no token or contains a special token."""
     control = ControlTokens.of(tokenizer)
     if tokenizer.split_special_tokens and control.find(filled.string):
         misread = control.misread(filled.string, ids, offsets)

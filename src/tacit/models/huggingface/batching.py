@@ -1,4 +1,4 @@
-"""Batches of token rows under a token budget, which is halved when memory runs out."""
+"""Batches of rows of tokens, with a limit per batch that is halved when memory runs out."""
 
 from __future__ import annotations
 
@@ -22,19 +22,19 @@ _MOST_PADDING = 1 / 16
 
 @dataclass(slots=True)
 class Budget:
-    """A limit on the tokens per forward pass, including padding, that can only decrease.
+    """A limit on the number of tokens per forward pass, including padding; it can only decrease.
 
     Args:
         tokens: The number of tokens.
-        apart: Rows with more tokens than this limit are never batched with shorter rows; None sets
-            no limit.
+        apart: Rows with more than ``apart`` tokens are never in the same batch as rows with at most
+            ``apart`` tokens; None sets no limit.
     """
 
     tokens: int
     apart: int | None = None
 
     def halve(self, tried: int) -> None:
-        """Set the budget to half of ``tried`` or of the current budget, whichever is smaller.
+        """Halve the smaller of ``tried`` and the current budget; the result is the new budget.
 
         Raises:
             ScoringError: The budget or ``tried`` is 1 and cannot be halved.
@@ -49,7 +49,7 @@ class Budget:
 
 
 def how_many(cost: int, budget: Budget) -> int:
-    """Return how many rows with the given cost in tokens fit in the budget; at least 1."""
+    """Return how many rows of ``cost`` tokens each fit in the budget; at least 1."""
     return max(1, budget.tokens // max(1, cost))
 
 
@@ -69,7 +69,7 @@ def _how_many_alike(costs: Sequence[int], budget: Budget) -> int:
 
 
 def in_batches(costs: Sequence[int], budget: Budget, forward: Callable[[list[int]], None]) -> None:
-    """Call ``forward`` on batches of rows, by descending cost; ties keep their order.
+    """Call ``forward`` on batches of rows in descending order of cost; ties keep their order.
 
     A batch ends when the budget is filled, or when the next rows are so short that padding them
     costs more than another pass.

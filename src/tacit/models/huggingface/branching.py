@@ -1,4 +1,4 @@
-"""Score answers of several tokens from a text's keys and values, which are computed once."""
+"""Score answers of several tokens; the keys and values of their text are computed only once."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class Forward(Protocol):
-    """A forward pass of a causal model that returns logits only for the needed columns."""
+    """A causal model's forward pass, which returns logits only for the needed positions."""
 
     def __call__(  # noqa: D102 - documented in the class
         self,
@@ -34,7 +34,7 @@ class Forward(Protocol):
 
 @dataclass(frozen=True)
 class _Trunks:
-    """The computed common prefixes (trunks) of prefix trees, padded on the left."""
+    """The common prefixes (trunks) of several prefix trees, computed in one batch."""
 
     trees: Sequence[Tree]
     mask: torch.Tensor
@@ -45,7 +45,7 @@ class _Trunks:
 
 
 def tree_cost(tree: Tree) -> int:
-    """Return the total length in tokens of a prefix tree's rows, which determines memory use."""
+    """Return the number of tokens in all rows of a prefix tree, which determines memory use."""
     return sum(len(row.ids) for row in tree.rows)
 
 
@@ -90,7 +90,7 @@ def _compute_trunks(
 def _chunks(
     rows: Sequence[tuple[int, Row]], trunks: _Trunks, budget: Budget
 ) -> Iterator[tuple[Sequence[tuple[int, Row]], Any]]:
-    """Yield batches of rows that fit in the budget; each batch has its own cache to extend."""
+    """Divide rows into batches that fit in the budget; yield each batch with its own cache."""
     width = trunks.mask.shape[1]
     cost = max(width + len(row.ids) - trunks.begin(number) for number, row in rows)
     size = how_many(cost, budget)

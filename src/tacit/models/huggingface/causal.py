@@ -4,10 +4,11 @@ Prompts are packed into long rows (packs), in which the common prefix of several
 only once. A long shared prefix is computed once, cached, and reused for several rows of packed
 prompts. When a model is loaded, a check measures whether packing changes log-probabilities. If
 packing changes log-probabilities, a warning is logged, and each prompt is computed separately. If
-prompts are not packed, one forward pass over a prompt's text scores all answers of one token. If
-prompts are not packed, a prefix shared by answers of several tokens is computed once and cached as
-keys and values, and each answer continues from the cache. If prompts are not packed and reusing the
-cache changes log-probabilities, each answer is computed from the beginning of the text.
+prompts are not packed, one forward pass over a prompt's text scores all answers that consist of one
+token. If prompts are not packed, a prefix that is shared by answers of several tokens is computed
+only once. Its keys and values are cached, and the computation of each answer continues from the
+cache. If prompts are not packed and reusing the cache changes log-probabilities, each answer is
+computed from the beginning of the text.
 """
 
 from __future__ import annotations
@@ -124,11 +125,12 @@ class CausalModel(RankingModel):
 
     @property
     def description(self) -> dict[str, Any]:
-        """The model's entry in a manifest, with the measured effects of prefix sharing and packing.
+        """The model's description for a manifest, with the effects of prefix sharing and packing.
 
-        ``packs`` is whether prompts are packed, and ``not_packed`` is the reason if prompts are not
-        packed. ``sharing_difference`` and ``packing_difference`` are the largest changes in
-        log-probabilities, in nats.
+        ``packs`` states whether prompts are packed. ``not_packed`` states the reason if prompts are
+        not packed. ``sharing_difference`` is the largest change in a log-probability that is caused
+        by prefix sharing, in nats. ``packing_difference`` is the largest change that is caused by
+        packing, in nats.
         """
         return {
             **super().description,
@@ -145,7 +147,7 @@ class CausalModel(RankingModel):
         return self._packing.refused is None
 
     def _scoring_cost(self, prompts: Sequence[Prompt]) -> list[int]:
-        """Return the tokens per prompt; tokens that several prompts share count only once."""
+        """Return the number of tokens per prompt; a token that prompts share counts only once."""
         inputs = self._encode(prompts)
         packed, rest = self._divided(inputs)
         costs = np.zeros(len(inputs), np.int64)
@@ -214,7 +216,7 @@ class CausalModel(RankingModel):
     def _divided(
         self, inputs: Inputs
     ) -> tuple[list[tuple[tuple[int, ...], Rows]], dict[int, Tree]]:
-        """Return rows to pack, sorted and grouped by cached prefix, and trees of unpacked prompts.
+        """Return the rows to pack, by cached prefix, and the prefix trees of all other prompts.
 
         A prompt is not packed if one of its inputs is longer than a pack or than the attention
         window. A prompt is also not packed if one of its inputs, without the cached prefix, is
@@ -256,7 +258,7 @@ class CausalModel(RankingModel):
         return bool(self._fit_attention(np.array([_longest(tree)]))[0])
 
     def _fit_attention(self, lengths: Ints) -> NDArray[np.bool_]:
-        """Return which rows are within the local attention window and LongRoPE's limit, if any."""
+        """Return which rows exceed neither the local attention window nor LongRoPE's limit."""
         near = np.ones(len(lengths), bool)
         if self._local is not None:
             near &= lengths < self._local
@@ -319,7 +321,7 @@ class CausalModel(RankingModel):
         return tally
 
     def _tally_rows(self, rows: Sequence[Row]) -> Tally:
-        """Score every row from its first token, without sharing computed prefixes."""
+        """Score every row from its first token; no computed prefix is reused."""
         tally = Tally()
         in_batches(
             [len(row.ids) for row in rows],
@@ -347,7 +349,7 @@ class CausalModel(RankingModel):
         positions: torch.Tensor | None = None,
         **rest: object,
     ) -> Any:  # noqa: ANN401 - each architecture has an output class
-        """Run the model, and return logits for the needed positions only, in the given order."""
+        """Run the model, and return the logits at the needed positions, in the given order."""
         import torch
 
         keep = on_device(needed, self._device)
@@ -395,7 +397,7 @@ class CausalModel(RankingModel):
 
     @cached_property
     def _keeping(self) -> Packing:
-        """The result of the check of packs that follow a cached prefix; computed on first use."""
+        """Whether packs may continue from a cached prefix; the check runs on first use."""
         keeping = self._check(self._packing.length).keeping()
         if keeping.refused:
             log.warning(
@@ -414,11 +416,11 @@ class CausalModel(RankingModel):
         )
 
     def _sharing_difference(self) -> float | None:
-        """Return how much reusing a text's cache changes log-probabilities (nats); None on failure.
+        """Return how much (in nats) a cached text changes log-probabilities; None on failure.
 
         The change is measured on two artificial texts of unequal length. Each text has answers of
         one to three tokens; some answers share their first token, and others do not. The token ids
-        of texts and answers are spread over the vocabulary.
+        of the texts and answers come from all parts of the vocabulary.
         """
         longest = min(self._checkpoint.window or 22, self._local or 22, 22) - 3
         spread = [1 + (i * 7919) % (self._vocabulary - 1) for i in range(40)]

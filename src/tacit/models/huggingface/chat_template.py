@@ -62,9 +62,9 @@ class Chat:
         name: The model's name, for messages.
         tokenizer: A tokenizer with a chat template.
         template: The chat template, in which today's date is replaced by a fixed date.
-        opening: The template's text between its generation prompt and the reply, such as white
-            space or the start of the assistant's turn. If the generation prompt starts reasoning,
-            ``opening`` ends the reasoning.
+        opening: The text that the template puts between the generation prompt and the reply, such
+            as white space or the start of the assistant's turn. If the generation prompt starts
+            reasoning, ``opening`` ends the reasoning.
         thought: The state of reasoning: ``none`` if the template starts no reasoning, or ``closed``
             if the template starts reasoning and ``opening`` ends it.
     """
@@ -104,7 +104,7 @@ class Chat:
 
     @property
     def description(self) -> dict[str, str]:
-        """The chat format's part of a model's entry in a manifest."""
+        """The chat format's part of a model's description for a manifest."""
         return {
             "template": hashlib.sha256(self.template.encode()).hexdigest(),
             "opening": self.opening,
@@ -113,7 +113,7 @@ class Chat:
         }
 
     def render(self, text: str) -> str:
-        """Return the rendered chat from its beginning up to the assistant's reply to a text.
+        """Return the rendered chat with a text as the user's message, up to the assistant's reply.
 
         Raises:
             PromptError: The template does not reproduce the text exactly, or the text contains a
@@ -185,7 +185,7 @@ class Chat:
             raise ModelError(f"{self.name}: {_OF_THE_MOMENT}")
 
     def _at(self, moment: datetime) -> tuple[str, str]:
-        """Return the chat that the template renders at a given time, without and with a reply."""
+        """Render two chats at a given time: one chat without a reply, and one with a reply."""
         with _clock_at(moment):
             try:
                 return self._rendered(_LONG), self._rendered(_LONG, _MARK)
@@ -218,7 +218,7 @@ class Chat:
 
 
 def _template_of(name: str, tokenizer: PreTrainedTokenizerBase) -> str:
-    """Return a tokenizer's template for chats without tools, with a fixed date as today's date."""
+    """Return a tokenizer's template for chats without tools; its date of today is fixed."""
     if not tokenizer.chat_template:
         raise ModelError(
             f"{name}: its tokenizer has no chat template: omit --chat, or use a model that is "

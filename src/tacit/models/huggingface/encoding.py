@@ -36,12 +36,13 @@ class Inputs:
 
     Args:
         ids: The tokens of all inputs, concatenated.
-        starts: The index in ``ids`` at which each input begins, followed by the end of the last
-            input.
+        starts: The index in ``ids`` at which each input begins. One more element is the end of the
+            last input.
         begin: For each input, the index of the first scored token.
-        spanned: Whether the scored tokens also cover characters outside the answer; see ``Tokens``.
-        answers: The index of each prompt's first input among all inputs, followed by the total
-            number of inputs.
+        spanned: For each input, whether the scored tokens also cover characters outside the answer;
+            see ``Tokens``.
+        answers: The index of each prompt's first input among all inputs. One more element is the
+            total number of inputs.
     """
 
     ids: Ints
@@ -102,7 +103,7 @@ class Inputs:
     def rows(self, prompts: Ints) -> Rows:
         """Return the rows to compute for the given prompts: each input without its last token.
 
-        The tokens to read refer to an answer by its index among all answers.
+        Each token to read contains the index of its answer among all answers.
         """
         counts = np.diff(self.answers)[prompts]
         own = ragged(self.answers[:-1][prompts], counts)
@@ -143,9 +144,9 @@ class Encoder:
         """Return each answer's input, from the special tokens to the end of the answer.
 
         Raises:
-            PromptError: The tokenizer produces no token for an answer, text follows a blank, or the
-                tokenizer has neither a BOS nor an EOS token to precede an answer at the start of a
-                text.
+            PromptError: The tokenizer produces no token for an answer, or text follows a blank. The
+                exception is also raised if an answer is at the start of a text and the tokenizer
+                has neither a BOS nor an EOS token.
         """
         filled = [self._fill(prompt) for prompt in prompts]
         found = self._halves(self._tokenizer, filled)
@@ -271,7 +272,8 @@ def _fill_in(ids: Ints, starts: Ints, pieces: Sequence[Sequence[int]], which: In
 class Remembered:
     """A cache of inputs that are encoded but not yet scored.
 
-    Planning encodes these inputs to compute costs, and scoring uses the same inputs.
+    The inputs are encoded when their costs are computed, and used again when the answers are
+    scored.
 
     Args:
         most: Approximate limit in tokens; inputs beyond the limit are not cached.

@@ -36,7 +36,8 @@ class Identity:
         tokenizer: Digest of the tokenizer's vocabulary, rules and special tokens.
         revision: The commit of a model on the hub, or the requested revision.
         dtype: The number format in which the model computes.
-        specials: The rule for adding special tokens, in words and token ids.
+        specials: The rule for adding special tokens. The rule is described in words and contains
+            token ids.
         scorer: Name, version and options of Tacit's scoring code.
     """
 
@@ -56,10 +57,10 @@ class Identity:
 
 @dataclass
 class FileHashes:
-    """A cache of SHA-256 digests by host, path, inode, size, and times of modification and change.
+    """A cache of files' SHA-256 digests; a digest is valid while the file's metadata is unchanged.
 
     Args:
-        path: File in which the cache is stored between runs; None for a cache in memory only.
+        path: File in which the cache is stored between runs; None to keep the cache only in memory.
     """
 
     path: Path | None = None
@@ -173,7 +174,7 @@ class Stamp:
 
 @dataclass
 class LoadedFiles:
-    """Records a model's files as they were when the model was loaded, to detect changes.
+    """A record of a model's files at load time, which is used to detect changes.
 
     Args:
         name: The model's name, for messages.
@@ -209,8 +210,9 @@ class LoadedFiles:
     def check(self) -> None:
         """Raise if one of the model's files has changed since the model was loaded.
 
-        A file is hashed again if its size and modification time are unchanged but its inode or
-        change time differs, because copies can preserve the modification time.
+        If a file's size and modification time are unchanged, but its inode or change time differs,
+        the file is hashed again. The reason is that a copy can have the same modification time as
+        the original.
 
         Raises:
             ScoringError: A file has changed or no longer exists.

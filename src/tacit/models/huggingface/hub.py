@@ -29,10 +29,10 @@ _SERVER_FAILS = 500
 
 
 def where_from(name: str, revision: str | None) -> dict[str, Any]:
-    """Return the arguments that make libraries read a hub model from the hub or from the cache.
+    """Return the arguments with which libraries load a model from the hub or from its cache.
 
     Args:
-        name: The model's name on the hub, which is not the name of a local folder.
+        name: The model's name on the hub. No local folder has this name.
         revision: A branch, tag or commit; None for ``main``.
 
     Raises:
@@ -68,7 +68,7 @@ def first_line(error: BaseException) -> str:
 
 @cache
 def _is_online(name: str, revision: str) -> bool:
-    """Return whether to fetch files from the hub; if not, the model is in the cache."""
+    """Return True to fetch files from the hub; return False if the model is only in the cache."""
     from huggingface_hub import HfApi, constants
     from huggingface_hub.errors import RepositoryNotFoundError, RevisionNotFoundError
 
@@ -111,7 +111,7 @@ def _is_online(name: str, revision: str) -> bool:
 
 
 def _no_folder(name: str) -> str:
-    """Return the message that no folder has this name, with a similar demo model's name if any."""
+    """Return the message about a missing folder; it may suggest a demo model of a similar name."""
     return f"there is no folder of this name{similar(name, DEMOS)}"
 
 
@@ -139,7 +139,7 @@ def _is_of_network(error: BaseException) -> bool:
 
 
 def _chain(error: BaseException | None) -> Iterator[BaseException]:
-    """Yield an error, then its cause or context, and so on along the chain."""
+    """Yield an error, its cause or context, the cause or context of that error, and so on."""
     while error is not None:
         yield error
         error = error.__cause__ or error.__context__

@@ -1,4 +1,4 @@
-"""The base class of the three kinds of local model, and the limits of a loaded checkpoint."""
+"""The base class of local models, and limits of a checkpoint such as the maximum input length."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ class Checkpoint:
         tokenizer: A fast tokenizer.
         window: Maximum input length in tokens, including special tokens; None for no limit.
         identity: Everything that the model's scores depend on, except the prompt.
-        settings: Further entries of a manifest, such as device and architecture.
+        settings: Further information for a manifest, such as the device and the architecture.
         files: The files that the model was loaded from.
         chat: The chat format of prompts; None for plain text.
     """
@@ -122,13 +122,14 @@ class Checkpoint:
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """How the answers of prompts are tokenized, with one entry per answer.
+    """How the answers of prompts are tokenized; every list has one element per answer.
 
     Args:
         tokens: Number of scored tokens per answer.
-        spanned: Whether the scored tokens also cover characters outside the answer; see
-            ``AnswerScore``.
-        known: Whether the tokenizer can encode the whole answer without an unknown token.
+        spanned: For each answer, whether the scored tokens also cover characters outside the
+            answer; see ``AnswerScore``.
+        known: For each answer, whether the tokenizer can encode the whole answer without an unknown
+            token.
     """
 
     tokens: Sequence[int]
@@ -163,7 +164,7 @@ class LocalModel:
 
     @property
     def description(self) -> dict[str, Any]:
-        """The model's entry in a manifest: name, kind, fingerprint, batch size and settings."""
+        """The model's description for a manifest: name, fingerprint, batch size and so on."""
         identity = self._checkpoint.identity
         return {
             "name": self.name,
@@ -194,7 +195,7 @@ class LocalModel:
         ]
 
     def _sequences(self, prompt: Prompt) -> list[tuple[str, tuple[int, ...], range]]:
-        """Return role, ids and answer positions of each sequence of a prompt with one answer."""
+        """Return each sequence's role, ids and answer positions; the prompt has one answer."""
         raise NotImplementedError
 
     def _made_up(self) -> tuple[Row, Row]:
@@ -202,7 +203,7 @@ class LocalModel:
         return made_up(self._vocabulary, min(self._checkpoint.window or 22, 22))
 
     def _check_padding(self, score: Callable[[Sequence[T]], Found], rows: Sequence[T]) -> None:
-        """Switch to one row per pass, with a warning, if padding changes log-probabilities.
+        """If padding changes log-probabilities, log a warning and compute one row per pass.
 
         The padding check also measures the magnitude of the logits, which determines the tolerance
         of this check and of later checks.
@@ -252,7 +253,7 @@ class LocalModel:
     def _scores_of(
         self, prompts: Sequence[Prompt], encoded: Sequence[Sequence[Tokens]], tally: Tally
     ) -> list[Scores]:
-        """Return the scores of all prompts' answers, given their tokens and log-probabilities."""
+        """Return the scores of the answers to all prompts, given tokens and log-probabilities."""
         every = [tokens for row in encoded for tokens in row]
         return self._scored(
             prompts,
@@ -298,7 +299,7 @@ def _unknown_of(tokenizer: PreTrainedTokenizerBase) -> int | None:
 
 
 def window_of(model: PreTrainedModel) -> int | None:
-    """Return the maximum input length of a model in tokens, or None without a limit."""
+    """Return the maximum input length of a model in tokens; None if there is no limit."""
     limits = []
     declared = getattr(model.config.get_text_config(), "max_position_embeddings", None)
     if isinstance(declared, int) and declared > 0 and not _is_relative(model):
@@ -312,7 +313,7 @@ def window_of(model: PreTrainedModel) -> int | None:
 
 
 def long_positions(model: PreTrainedModel) -> int | None:
-    """Return the row length above which LongRoPE changes all positions in the same forward pass.
+    """Return the row length above which LongRoPE changes the positions of all rows in a pass.
 
     Return None if the model does not use LongRoPE.
     """

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def bodies_of(model: PreTrainedModel) -> list[torch.nn.Module]:
-    """Return the submodules whose output the head may read, most likely submodule first."""
+    """Return the submodules whose output the head may read; the most likely submodule is first."""
     parts = [model.base_model]
     if hasattr(model, "get_decoder"):
         parts.append(model.get_decoder())  # OPT's head reads a part of its base model
@@ -78,7 +78,7 @@ def _sliced_output(
 
 
 def narrowing_difference(narrow: torch.Tensor, whole: torch.Tensor) -> float:
-    """Return the largest difference in nats between two tensors of logits (rows, vocabulary)."""
+    """Return the largest log-probability difference in nats between logits (rows, vocabulary)."""
     return float((narrow.log_softmax(dim=-1) - whole.log_softmax(dim=-1)).abs().max())
 
 
@@ -91,7 +91,7 @@ class Read:
     """A token whose log-probability is read from the logits of a row.
 
     Args:
-        position: The position in the row whose logits predict the token.
+        position: The index of a position in the row. The logits at this position predict the token.
         token: The token's id.
         answer: Index of the answer (among all answers) whose score includes the log-probability.
     """
@@ -171,7 +171,7 @@ Found = list[Values]
 
 @dataclass(slots=True)
 class Tally:
-    """The sum of each answer's log-probabilities, which does not depend on the order of tokens."""
+    """The sum of each answer's log-probabilities; the order of addition does not affect the sum."""
 
     _pending: Found = field(default_factory=list)
 

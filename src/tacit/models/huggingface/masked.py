@@ -38,7 +38,7 @@ class MaskedModel(RankingModel):
 
     Args:
         checkpoint: The loaded model.
-        batch_tokens: Tokens in one forward pass, padding included.
+        batch_tokens: Maximum number of tokens in a forward pass, including padding.
         mode: How answers of several tokens are scored.
     """
 
@@ -58,11 +58,11 @@ class MaskedModel(RankingModel):
 
     @property
     def description(self) -> dict[str, Any]:
-        """The model's entry in a manifest, with the scoring mode for answers of several tokens."""
+        """The model's description for a manifest, with the scoring mode of multi-token answers."""
         return {**super().description, "masked_mode": self._mode}
 
     def _scoring_cost(self, prompts: Sequence[Prompt]) -> list[int]:
-        """Return the number of tokens per prompt, summed over the prompt's distinct masked rows."""
+        """Return, for each prompt, the number of tokens in all its distinct masked rows."""
         encoded = self._encode(prompts)
         return [sum(len(row.ids) for row in self._rows([answers])) for answers in encoded]
 

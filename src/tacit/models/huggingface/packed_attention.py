@@ -3,8 +3,8 @@
 A pack is a prefix tree of tokens in depth-first order, divided into pieces of equal length. In a
 pack, a token attends to itself and to its ancestors in the prefix tree. A token's ancestors outside
 its own piece are on the path from the root to the first token of the piece. Each piece therefore
-needs only the keys and values of its own tokens and of the tokens on this path, which are far fewer
-than those of the whole pack.
+needs only the keys and values of its own tokens and of the tokens on this path. The whole pack has
+far more keys and values.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _attend = torch.nn.functional.scaled_dot_product_attention
 
 
 def piece_of(length: int) -> int:
-    """Return the length of a piece, near 64 tokens, for which a row needs the least padding.
+    """Return the piece length near 64 tokens for which a row needs the least padding.
 
     A row that is not longer than the maximum piece length is a single piece.
     """
@@ -37,8 +37,8 @@ def piece_of(length: int) -> int:
 class PackedAttention(TorchFunctionMode):
     """A context manager that limits torch's attention over packs to visible keys.
 
-    Attention over other inputs, and models that do not call torch's attention function, are
-    unchanged.
+    Attention over other inputs is unchanged. Models that do not call torch's attention function are
+    also unchanged.
 
     Args:
         packs: The packs, one per row.
@@ -74,7 +74,7 @@ class PackedAttention(TorchFunctionMode):
         args: tuple[Any, ...] = (),
         kwargs: Mapping[str, Any] | None = None,
     ) -> Any:  # noqa: ANN401 - any return type
-        """Compute attention over packs piece by piece; call any other function unchanged."""
+        """Compute attention over packs piece by piece; call every other function as usual."""
         del types
         kwargs = kwargs or {}
         if func is _attend and self._is_over_packs(*args, **kwargs):

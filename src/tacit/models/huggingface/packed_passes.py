@@ -1,4 +1,4 @@
-"""Forward passes over packed prompts, in which a token sees only earlier tokens of its prompt."""
+"""Forward passes over packs; a token attends to itself and to earlier tokens of its prompt."""
 
 from __future__ import annotations
 
@@ -75,10 +75,10 @@ class Packer:
     budget: Budget
 
     def score(self, packs: Sequence[Pack], tally: Tally, begin: tuple[int, ...] = ()) -> None:
-        """Score packs and add the results to a tally.
+        """Score packs, and add the log-probabilities to a tally (one sum per answer).
 
         Args:
-            packs: The packs to score, excluding the tokens of the cached prefix.
+            packs: The packs to score, which do not contain the tokens of the cached prefix.
             tally: The tally to which the log-probabilities are added.
             begin: A prefix that all rows share; it is cached, and no token is read from it.
 

@@ -1,4 +1,4 @@
-"""Packs: rows that contain the inputs of several prompts, where shared prefixes occur once.
+"""Packs: rows that contain the inputs of several prompts, but each shared prefix only once.
 
 The sorted inputs form a prefix tree, which is traversed depth first. A token comes after all tokens
 that precede it in its prompt, and attends only to itself and to those tokens. A pack contains as
@@ -31,11 +31,11 @@ class Pack:
     Args:
         rows: The rows in this pack, sorted.
         ids: The tokens of the pack; each token comes after the tokens that precede it in its row.
-        depths: Number of tokens that precede each token in its row, which is the token's position
-            id.
-        ends: Index after the last token of each token's subtree. A token attends to itself and to
-            each earlier token whose entry in ``ends`` is greater than the index of the attending
-            token.
+        depths: For each token, the number of tokens that precede it in its row. This number is the
+            token's position id.
+        ends: For each token, the index after the last token of its subtree. A token attends to
+            itself and to each earlier token whose entry in ``ends`` is greater than the index of
+            the attending token.
         reads: The tokens to read; ``position`` is an index in the pack, and ``row`` is always 0.
     """
 
@@ -54,7 +54,7 @@ class Pack:
 
 
 def packs_of(ordered: Rows, length: int) -> list[Pack]:
-    """Split sorted rows into packs of at most ``length`` tokens; a longer row is one pack."""
+    """Split sorted rows into packs of at most ``length`` tokens; a longer row has its own pack."""
     cuts = [0, *_cuts(ordered, length)]
     return [
         _pack(ordered.take(np.arange(begin, end)), ordered.shared[begin:end])

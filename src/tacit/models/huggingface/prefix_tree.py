@@ -39,8 +39,8 @@ class Rows:
 
     Args:
         ids: The tokens of all sequences, concatenated.
-        starts: The index in ``ids`` at which each sequence begins, followed by the end of the last
-            sequence.
+        starts: The index in ``ids`` at which each sequence begins. One more element is the end of
+            the last sequence.
         reads: The tokens to read; rows are numbered from 0.
     """
 
@@ -74,7 +74,7 @@ class Rows:
         return Rows(ids, starts_of(lengths), self.reads.of_rows(numbers, len(self)))
 
     def behind(self, size: int) -> Rows:
-        """Return the sequences without the first ``size`` tokens, none of which is read."""
+        """Return the sequences without their first ``size`` tokens, none of which is read."""
         lengths = self.lengths - size
         ids = self.ids[ragged(self.starts[:-1] + size, lengths)]
         reads = self.reads
@@ -85,7 +85,7 @@ class Rows:
         )
 
     def ordered(self) -> Rows:
-        """Sort the sequences, and merge each sequence that is a prefix into a longer sequence."""
+        """Sort the sequences, and merge each prefix of another sequence into that sequence."""
         own = self.ids.astype(">i4").tobytes()
         bounds = (self.starts * 4).tolist()
         keys = [own[begin:end] for begin, end in pairwise(bounds)]
@@ -210,8 +210,8 @@ LEAST = 64
 def prefix_lengths(ordered: Rows, length: int) -> Ints:
     """Return, for each row, the length of the prefix to cache; 0 if no prefix is cached.
 
-    A prefix is cached only if no token is read from the prefix and the rows that share the prefix
-    do not fit in one pack.
+    Two conditions are necessary for caching a prefix: no token is read from the prefix, and the
+    rows that share the prefix do not fit in one pack.
 
     Args:
         ordered: The sorted rows.
@@ -236,7 +236,7 @@ def prefix_lengths(ordered: Rows, length: int) -> Ints:
 def _parts(
     lengths: Sequence[int], shared: Sequence[int], part: range, length: int
 ) -> Iterator[range]:
-    """Yield parts of sorted rows, split where consecutive rows share the fewest tokens.
+    """Split sorted rows where consecutive rows share the fewest tokens, and yield the parts.
 
     Rows are split if they share fewer than ``LEAST`` tokens, or if none of the resulting parts fits
     in a pack.

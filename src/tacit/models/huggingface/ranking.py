@@ -1,4 +1,4 @@
-"""Ranking by local models, with one forward pass per text and one position to read.
+"""Ranking by local models, with one forward pass per text, in which one position is read.
 
 All candidates that are one token in their context are read at the same position. Candidates of
 several tokens, and candidates that merge with the text into one token, are scored like answers, in
@@ -42,7 +42,7 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class ReadPosition:
-    """A position whose logits rank the candidates, and the model's input.
+    """The model's input, and the position whose logits rank the candidates.
 
     Args:
         ids: The token sequence.
@@ -63,7 +63,7 @@ class ReadPosition:
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """A prompt, the tokenization of its candidates, and the position whose logits rank them."""
+    """A prompt, how its candidates are tokenized, and the position at which they are ranked."""
 
     prompt: RankingPrompt
     candidates: Candidates
@@ -86,7 +86,7 @@ class RankingModel(LocalModel):
         self._pass_options: Mapping[str, Any] = {}
 
     def whole_words(self) -> Vocabulary:
-        """Return the words that are one token after a space; case is significant."""
+        """Return the words that are one token after a space; letter case matters."""
         return whole_words(self._bare)
 
     @property
@@ -233,7 +233,7 @@ class RankingModel(LocalModel):
         )
 
     def _narrowing_difference(self, body: torch.nn.Module) -> float:
-        """Return the largest log-probability change (nats) from restricting the head.
+        """Return the largest change in log-probabilities (nats) when the head is restricted.
 
         The result is infinity if the model fails.
         """
@@ -265,7 +265,7 @@ def _scored(asked: Asked, score: Scores) -> dict[int, float]:
 def _ranked(
     asked: Asked, whole: Mapping[int, float], single: torch.Tensor | None = None
 ) -> Ranking:
-    """Return a ranking from log-probabilities of whole candidates and of single tokens.
+    """Rank the candidates, given log-probabilities of whole candidates and of single tokens.
 
     Raises:
         ScoringError: A log-probability is not finite.

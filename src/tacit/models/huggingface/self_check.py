@@ -1,4 +1,4 @@
-"""Check at load time that packing and padding prompts do not change log-probabilities."""
+"""Check at load time that log-probabilities do not change if prompts are packed or padded."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ T = TypeVar("T")
 
 
 def made_up(vocabulary: int, longest: int) -> tuple[Row, Row]:
-    """Return a short row and a row of ``longest`` tokens, both read at every position."""
+    """Return a short row and a row of ``longest`` tokens; every token of both rows is read."""
     spread = [1 + (i * 7919) % (vocabulary - 1) for i in range(longest)]
     short, long = (
         Row(tuple(ids), [Read(at, spread[0], number) for at in range(len(ids))])
@@ -38,7 +38,7 @@ def made_up(vocabulary: int, longest: int) -> tuple[Row, Row]:
 
 
 def padding_difference(score: Callable[[Sequence[T]], Found], rows: Sequence[T]) -> float:
-    """Return the largest difference, in nats, between rows scored in one batch and one by one.
+    """Score rows in one batch and one by one, and return the largest difference in nats.
 
     Raises:
         ScoringError: The model fails.
@@ -59,9 +59,9 @@ def padding_difference(score: Callable[[Sequence[T]], Found], rows: Sequence[T])
 def tolerance(model: PreTrainedModel, size: float = 0.0) -> float:
     """Return how much rounding alone can change the log-probability of a few tokens, in nats.
 
-    In some quantised layers, the rounding of a token depends on the other tokens in the forward
-    pass. The spacing of half-precision logits increases with their magnitude; for example, the
-    spacing is 0.25 for bfloat16 logits between 32 and 64.
+    In some quantised layers, the rounding of a token's values depends on the other tokens in the
+    forward pass. The spacing of half-precision logits increases with their magnitude; for example,
+    the spacing is 0.25 for bfloat16 logits between 32 and 64.
 
     Args:
         model: The model.
@@ -104,9 +104,9 @@ class Packing:
 
     Args:
         length: Maximum length of a pack in tokens; 0 if prompts are not packed.
-        depth: Number of tokens, without the cached prefix, in the longest row that was checked.
-        difference: The largest change in a log-probability caused by packing, in nats; None if not
-            measured or if packing fails.
+        depth: Number of tokens in the longest row that was checked, not counting the cached prefix.
+        difference: The largest change in a log-probability caused by packing, in nats; None if the
+            change was not measured or if packing fails.
         refused: Why prompts are not packed; None if prompts are packed.
     """
 
@@ -122,7 +122,7 @@ class Check:
 
     Args:
         packer: Scores rows in packs.
-        plain: Function that scores rows without packing; called with a few rows.
+        plain: Function that scores rows without packing; it is called with only a few rows.
         vocabulary: Number of tokens in the vocabulary.
         length: The longest pack, in tokens.
         deepest: Maximum number of tokens in a row.
@@ -137,7 +137,7 @@ class Check:
     tolerance: float
 
     def packing(self) -> Packing:
-        """Compare rows in a pack of full length, and in several short packs, with unpacked rows.
+        """Pack rows in one full pack and in several short packs; compare both with unpacked rows.
 
         A local attention window that is longer than a full pack has no effect on packs.
         """
@@ -150,7 +150,7 @@ class Check:
         )
 
     def keeping(self) -> Packing:
-        """Compare packed rows after a cached prefix of maximum length with unpacked rows."""
+        """Compare rows with and without packing, after a cached prefix of maximum length."""
         size = min(self.deepest, self.length) - _DEPTH
         if size < LEAST:
             return Packing(0, refused=f"the model takes only {self.deepest} tokens")
@@ -190,10 +190,10 @@ class Check:
 
 
 def made_up_pack(vocabulary: int, length: int, deepest: int) -> list[Row]:
-    """Return sorted rows that fill one pack, with branches at early and late tokens.
+    """Return sorted rows that fill one pack; the rows branch at early and at late tokens.
 
-    One row is half as long as the pack, to reveal an attention window that the config does not
-    declare.
+    One row is half as long as the pack. This row reveals an attention window that the config does
+    not declare.
 
     Args:
         vocabulary: Number of tokens in the vocabulary.
@@ -222,7 +222,7 @@ def _spread(vocabulary: int, begin: int, length: int) -> tuple[int, ...]:
 
 
 def _read_everywhere(made: Sequence[tuple[int, ...]]) -> list[Row]:
-    """Return rows that are read at every position, with a separate answer per position."""
+    """Return rows in which a token is read at every position; each token has its own answer."""
     rows, answers = list[Row](), 0
     for ids in made:
         rows.append(Row(ids, [Read(at, ids[at - 1], answers + at) for at in range(len(ids))]))
@@ -231,7 +231,7 @@ def _read_everywhere(made: Sequence[tuple[int, ...]]) -> list[Row]:
 
 
 def _some_of(rows: Sequence[Row], few: int) -> list[Row]:
-    """Return a few rows from the start to the end of the pack, including the longest row."""
+    """Return a few rows that are spread evenly over the pack and include the longest row."""
     step = (len(rows) - 1) / (few - 1)
     deepest = max(range(len(rows)), key=lambda at: len(rows[at].ids))
     return [rows[at] for at in sorted({deepest, *(round(n * step) for n in range(few))})]

@@ -52,7 +52,7 @@ class Pair:
 
     @property
     def cost(self) -> int:
-        """The number of tokens: the text once, and each decoder row together with the text."""
+        """The number of tokens. The text counts once, and then again with each decoder row."""
         return len(self.text) + sum(len(row.ids) + len(self.text) for row in self.rows)
 
 
@@ -77,7 +77,7 @@ class Seq2SeqModel(RankingModel):
         self._check_padding(self._score_pairs, pairs)
 
     def _scoring_cost(self, prompts: Sequence[Prompt]) -> list[int]:
-        """Return each prompt's cost: the tokens of the text and of all rows of the decoder."""
+        """Return each prompt's cost: the number of tokens in its text and in its decoder rows."""
         pairs = self._pairs(self._texts(prompts), self._answers(prompts))
         return [len(pair.text) + sum(len(row.ids) for row in pair.rows) for pair in pairs]
 
@@ -147,7 +147,7 @@ class Seq2SeqModel(RankingModel):
         return around[0] + SENTINEL + around[1]
 
     def _answers(self, prompts: Sequence[Prompt]) -> list[list[Tokens]]:
-        """Return each answer's decoder tokens: start, sentinel for a blank, answer, scored end."""
+        """Return each answer's decoder tokens: start, sentinel if there is a blank, and answer."""
         every = [self._without_end(answer) for prompt in prompts for answer in prompt.answers]
         tokens = iter(tokenize(self._bare, [_whole(answer) for answer in every]))
         encoded = []
@@ -162,7 +162,7 @@ class Seq2SeqModel(RankingModel):
         return encoded
 
     def _without_end(self, answer: str) -> str:
-        """Remove the end token that a user may append to an answer so that the token is scored."""
+        """Remove the end token from an answer; a user may append this token to have it scored."""
         end = str(self._tokenizer.eos_token or "")
         return answer.removesuffix(end) or answer
 
@@ -259,7 +259,7 @@ class Seq2SeqModel(RankingModel):
 
 
 def _by_text(pairs: Sequence[Pair]) -> list[Pair]:
-    """Merge pairs with the same text, so that the encoder reads each text only once."""
+    """Merge inputs with the same text, so that the encoder reads each text only once."""
     rows: dict[tuple[int, ...], tuple[Row, ...]] = {}
     for pair in pairs:
         rows[pair.text] = (*rows.get(pair.text, ()), *pair.rows)

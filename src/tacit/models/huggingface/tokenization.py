@@ -69,8 +69,8 @@ class Halves:
 
     Args:
         heads: The tokens of each distinct first part.
-        tails: The tokens of each distinct second part, with the answer's position; None for an
-            answer without tokens.
+        tails: The tokens of each distinct second part, and the position of the answer in this part;
+            None for an answer without tokens.
         head: For each text, the index of its first part in ``heads``.
         tail: For each answer, in the order of the texts, the index of its second part in ``tails``.
     """

@@ -46,8 +46,8 @@ class Candidates:
     """How the words of a vocabulary are tokenized in one kind of context.
 
     Args:
-        single: Indices of the words that differ from each other only in one token. All words in
-            ``single`` are read at one position.
+        single: Indices of words whose token sequences in the text differ from each other in only
+            one token. All words in ``single`` are read at one position.
         ids: The token ids in which the words in ``single`` differ.
         several: Indices of the words that are scored separately: words of several tokens, and words
             that change the tokens of the surrounding text.
@@ -55,8 +55,9 @@ class Candidates:
         witnesses: A few words that show whether the vocabulary is tokenized in the same way in
             another context. Each entry contains the index of the word, its tokens, and whether the
             word is in ``single``.
-        lead: Number of scored tokens that all words in ``single`` begin with, such as a separator
-            that is a separate token. The frame contains these tokens.
+        lead: Number of scored tokens that come before the differing token of each word in
+            ``single``. For example, the separator can be such a token. The frame contains these
+            tokens.
     """
 
     single: NDArray[np.int64]
@@ -183,10 +184,10 @@ class CandidateTokens:
         return Placed(candidates, frame)
 
     def _frame(self, known: Sequence[Tokens]) -> tuple[int, Frame | None]:
-        """Return the most common ``lead`` and ``Frame`` of the candidates that are a single token.
+        """Return the most common ``lead`` and ``Frame`` (as a pair) of the candidates of one token.
 
-        If the separator is a separate token, so that no candidate is a single token, return the
-        most common ``lead`` and ``Frame`` of the candidates that differ only in the last token.
+        If the separator is a separate token, no candidate is a single token. The result is then the
+        most common pair of the candidates that differ only in the last token.
         """
         frames = Counter((0, _around(one)) for one in known if one.end - one.begin == 1)
         if not frames and self._in_order:
@@ -196,7 +197,7 @@ class CandidateTokens:
 
 
 def _reaches(tokenizer: PreTrainedTokenizerBase) -> bool:
-    """Return whether any token has a space after other characters and can thus join words."""
+    """Return whether any token contains a space after other characters, and so can join words."""
     from tokenizers import decoders, models
 
     tokens = list(tokenizer.get_vocab())
@@ -278,7 +279,7 @@ class HasWords(Protocol):
 
 
 def shared_vocabulary(models: Sequence[HasWords]) -> Vocabulary:
-    """Return the words that are a single token in all models; case is significant.
+    """Return the words that are a single token in all models; letter case matters.
 
     Raises:
         ModelError: The models share no word.

@@ -43,11 +43,11 @@ def weight_files(folder: Path, trust: Trust) -> tuple[Path, ...]:
 
 
 def check_weights(name: str, folder: Path, trust: Trust) -> None:
-    """Raise if a folder contains no weights, or only a pickle that is not allowed.
+    """Raise if a folder contains no weights, or only a pickle file and pickle is not allowed.
 
     Raises:
-        ModelError: There are no weights, or the weights are a pickle that is not allowed, or the
-            folder also contains an adapter.
+        ModelError: There are no weights, the weights are in a pickle file and pickle is not
+            allowed, or the folder also contains an adapter.
     """
     # transformers would load the adapter, but only if peft is installed.
     if (folder / "adapter_config.json").is_file():
@@ -147,7 +147,7 @@ def _shards(index: Path, suffix: str) -> list[str]:
 
 
 def _all_of(key: str, settings: Any) -> Iterator[Any]:  # noqa: ANN401 - any JSON value
-    """Yield all values of a key in nested settings, except None."""
+    """Yield all values, except None, that a key has in nested settings."""
     if not isinstance(settings, dict):
         return
     for each, value in settings.items():

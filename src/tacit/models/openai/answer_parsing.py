@@ -75,9 +75,9 @@ def read_answer(reply: str, answers: Sequence[str]) -> str | None:
 
     Args:
         reply: The model's text.
-        answers: The candidates. Among candidates that differ only in case, the function returns the
-            candidate spelled as in the reply, or the first candidate if no spelling matches
-            exactly.
+        answers: The candidates. If several candidates differ only in letter case, the result is the
+            candidate that is spelled as in the reply. If none of them is spelled in this way, the
+            result is the first of them.
     """
     answers = strings(answers, "answers")
     reply = reply.strip()
@@ -120,7 +120,7 @@ def _rest(text: str, form: str) -> str | None:
 
 
 def _ends(behind: str, before: str) -> bool:
-    """Return whether a sentence or line ends directly after an answer."""
+    """Return whether a sentence or line of the text ends directly after an answer."""
     closed = "".join(close for opens, close in _CLOSES.items() if opens in before)
     ended = len(behind) - len(behind.lstrip(_BEHIND_ANSWERS + closed))
     return _END.match(behind, ended) is not None

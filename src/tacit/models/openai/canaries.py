@@ -2,8 +2,8 @@
 
 The score store saves the canaries with the scores, as part of the model's description. Each time a
 server is loaded, Tacit sends the prompts of the canaries again. If the answers have changed, the
-server runs another model or another precision under the same name. If a server's answers have
-changed, Tacit caches its scores as those of a different model.
+server runs another model, or the same model with another precision, under the same name. If a
+server's answers have changed, its scores are cached as the scores of a different model.
 """
 
 from __future__ import annotations

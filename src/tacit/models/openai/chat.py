@@ -33,7 +33,7 @@ class ChatReply:
             separately.
         thought: The model's reasoning, if the server returns reasoning separately.
         cut: Whether the reply was truncated at the token limit.
-        hidden: Whether the server reports a number of reasoning tokens without returning the
+        hidden: Whether the server reports that there were reasoning tokens, but does not return the
             reasoning.
     """
 
@@ -54,7 +54,7 @@ class ChatReply:
 
     @property
     def silent(self) -> bool:
-        """Whether the reply was truncated before any visible text (hidden reasoning)."""
+        """Whether the reply was truncated and contains neither text nor visible reasoning."""
         return self.cut and not self.whole.strip()
 
     def sample(self, *, begun: bool, meant: bool) -> Sample:
@@ -63,7 +63,7 @@ class ChatReply:
         Args:
             begun: Whether the server's chat template opens the reasoning, so that a reply contains
                 only the closing tag.
-            meant: Whether the model was asked to reason, even if the server hides the reasoning.
+            meant: Whether the model was asked to reason. The server may hide the reasoning.
         """
         _, ended, behind = self.text.rpartition(CLOSES)
         if ended:
@@ -117,8 +117,8 @@ class Talk:
         limit: The name of the request field that limits the number of tokens of a reply.
         seeded: Whether the server accepts a seed.
         top: The number of most probable tokens to request per position.
-        room: The maximum length of a reply in tokens, not counting reasoning; None for no limit on
-            the length of the reply and of the reasoning.
+        room: The maximum length of a reply in tokens, not counting reasoning. None removes the
+            limit on the reply and also the limit on the reasoning.
         uncut: Additional request fields that make the server sample from the full, unmodified
             distribution.
         habits: Properties that all replies of the server share, such as the model's name.
@@ -136,7 +136,7 @@ class Talk:
 
     @property
     def passed(self) -> str:
-        """The beginning of the sentence that reports a passed preflight."""
+        """The first words of the sentence that reports a passed preflight."""
         return f"{self.model} at {self.client.address} passed the preflight"
 
     def first_token(self, text: str, attempts: int | None = None) -> Reply:

@@ -64,8 +64,8 @@ class Sampler:
         refused: The server's deficiencies.
         temperature: The estimated temperature of the sampled replies; None if it cannot be
             estimated.
-        watch: A check, repeated during a run, that log-probabilities stay unchanged; None if the
-            server returns no log-probabilities.
+        watch: A check that is repeated during a run and finds out whether log-probabilities have
+            changed; None if the server returns no log-probabilities.
         redraw: A function that samples new replies, starting from a given seed, and compares them
             with the log-probabilities; None if no comparison is possible.
     """
@@ -130,7 +130,7 @@ def _read_alike(
 ) -> tuple[Temperature | None, Watch | None, Callable[[int], Inspection | None] | None]:
     """Estimate the sampling temperature, and prepare the checks that are repeated during a run.
 
-    Deficiencies of the server are appended to ``refused``.
+    Each deficiency that is found is appended to ``refused``.
 
     Raises:
         ModelError: Replies to different prompts have the same first tokens, so the server does not
@@ -209,7 +209,7 @@ def _settled(talk: Talk, where: str) -> Talk:
 
 
 def _uncut(talk: Talk) -> tuple[Talk, list[str]]:
-    """Return settings for sampling from all tokens, and a note if the server accepts none."""
+    """Return settings for sampling from all tokens, and a note if the server refuses them."""
     for uncut in UNCUT:
         asked = talk.but(uncut=uncut)
         try:
@@ -412,7 +412,7 @@ class ReplyWatch:
             )
 
     def recheck_fully(self) -> None:
-        """Run the most informative checks; called at the end of a run.
+        """Run the most informative checks; this method is called at the end of a run.
 
         Raises:
             ScoringError: The server's replies have changed, or the server failed.
@@ -444,7 +444,7 @@ def same_replies(canaries: Sequence[Canary], now: Sequence[Canary]) -> bool:
 
     Different batching on the server may change a word through rounding, whereas another model
     changes most replies. A stored reply is compared only if there is a current reply to the same
-    prompt, and at least half of the stored replies must be compared.
+    prompt. At least half of the stored replies must be compared.
     """
     known = {canary["text"]: canary["reply"] for canary in now}
     try:

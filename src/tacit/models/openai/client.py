@@ -69,7 +69,7 @@ class Client:
 
     Raises:
         MissingPackage: httpx, or a package that the proxy requires, is not installed.
-        ModelError: The address is malformed, or the environment names an unusable proxy.
+        ModelError: The address is malformed, or an environment variable names an unusable proxy.
     """
 
     def __init__(
@@ -145,15 +145,15 @@ class Client:
         """Yield results as they arrive, each with the index of its item.
 
         While the consumer handles one batch of results, threads already process the next items.
-        Between two batches of results, the consumer may use the client, including ``at_once``. See
-        ``Stream.parts`` for the errors raised and for closing the generator early.
+        Between two batches of results, the consumer may use the client, including its method
+        ``at_once``. See ``Stream.parts`` for the errors raised and for closing the generator early.
 
         Args:
             work: The function to apply to each item, in one of several threads.
             items: The items to process; each idle thread takes the next item.
             several: The number of threads.
             seconds: The time in seconds for which results are collected before they are yielded.
-            check: A function that is called before each yield and at the end, and raises an
+            check: A function that is called before each yield and at the end. It raises an
                 exception if the results are unreliable.
         """
 
@@ -198,8 +198,8 @@ class Client:
 
         Args:
             body: The request.
-            timeout: The timeout in seconds, which is never longer than the client's timeout; None
-                for the client's timeout.
+            timeout: The timeout in seconds; None for the client's timeout. The client's timeout is
+                used if it is shorter.
             attempts: The maximum number of attempts; None for the number in the back-off options.
 
         Raises:
@@ -228,7 +228,7 @@ class Client:
         *,
         first: bool = False,
     ) -> dict[str, Any]:
-        """Send a request with retries; if ``first``, fail at once when no server responds."""
+        """Send a request with retries; if ``first`` is True, fail at once if no server responds."""
         from tenacity import RetryError, Retrying, retry_if_exception_type
 
         seconds, stream = min(timeout or math.inf, self._timeout), self._thread.stream

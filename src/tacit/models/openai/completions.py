@@ -159,7 +159,7 @@ class Reading:
         return UNSAID if one.logprob is None else one.logprob
 
     def _is_cut_alike(self, text: str, before: Sequence[int | str]) -> bool:
-        """Return whether a text alone has the same tokens as at the start of a longer text."""
+        """Return whether a text has the same tokens alone as at the start of a longer text."""
         if not text:
             return not before
         if self.tokenizer is not None:
@@ -219,7 +219,8 @@ class Served:
 
     Args:
         name: The server's name for the model.
-        window: The length of the context window in tokens; None if the server does not report it.
+        window: The length of the context window in tokens; None if the server does not report this
+            length.
         abilities: The result of the server's preflight.
         tokenizer: The model's tokenizer; None to rely on the tokens that the server returns.
     """
@@ -287,7 +288,7 @@ class ServerModel(ScoringServer):
 
     @property
     def description(self) -> dict[str, Any]:
-        """The model's name, kind, fingerprint and settings, and the deficiencies of its server."""
+        """The model's name, kind, fingerprint and settings, and its server's deficiencies."""
         abilities = self._served.abilities
         return {
             "name": self.name,

@@ -83,8 +83,8 @@ class Aligned:
 class _Pair:
     """A next token with two log-probabilities in nats: from generation and from an echo.
 
-    ``drift`` contains the change of each log-probability of the text when the next token is
-    appended.
+    ``drift`` states by how much the log-probability of each token of the text changes when the next
+    token is appended.
     """
 
     text: str
@@ -110,11 +110,11 @@ def align(
         tokens: The returned tokens, including special tokens and generated tokens.
         text: The prompt.
         tokenizer: The model's tokenizer; None to rely on the server's spelling of tokens.
-        before: The number of special tokens before the text, if known.
+        before: The number of special tokens before the text; None if unknown.
 
     Returns:
-        The text's tokens with their log-probabilities; None if the returned tokens do not match the
-        text and the tokenizer.
+        The text's tokens with their log-probabilities. The result is None if the returned tokens do
+        not match the text or the tokenizer.
     """
     if tokenizer is None:
         found = cut_by_texts(tokens, text)
@@ -148,8 +148,8 @@ def find_echo(
         long: The long texts among the keys of ``nexts``.
 
     Raises:
-        ModelError: The server's tokenization differs from the tokenizer's, or the server does not
-            read long texts whole.
+        ModelError: The server and the given tokenizer divide a text into different tokens, or the
+            server does not read long texts whole.
     """
     refused: list[str] = []
     cutting: Echo | None = None
@@ -224,7 +224,7 @@ def _again(
     """Return a text's echoed tokens; None if they do not match the text, or if it is too long.
 
     Raises:
-        ModelError: The server returns wrong tokens for a long text.
+        ModelError: The server returns tokens that do not belong to a long text.
     """
     try:
         echoed = asked.echoed(text)
@@ -252,7 +252,7 @@ def _aligned(
     """Return the text's tokens; None if the server ignores the request for an echo.
 
     Raises:
-        ModelError: The server tokenizes the text differently from the given tokenizer.
+        ModelError: The server and the given tokenizer divide the text into different tokens.
     """
     found = align(tokens, text, tokenizer)
     theirs = cut_by_texts(tokens, text) if found is None and tokenizer is not None else None
@@ -281,7 +281,7 @@ def _is_written(cut: Cut, tokens: Sequence[Token], tokenizer: TokenizerFile) -> 
 def _candidates(
     token: Token, tokenizer: TokenizerFile | None, *, spaced: bool
 ) -> list[tuple[str, float]]:
-    """Return possible next tokens as text with log-probabilities in nats, likeliest first."""
+    """Return possible next tokens as text, each with a log-probability in nats, likeliest first."""
     given = {one.text or one.number: one for one in (token, *token.top)}.values()
     known = [(one, one.logprob) for one in given if one.logprob is not None]
     ranked = sorted(known, key=lambda pair: -pair[1])
@@ -308,7 +308,7 @@ def _compare(
     *,
     spaced: bool,
 ) -> str | None:
-    """Return what is wrong with the echoed log-probabilities; None if they are correct."""
+    """Return what is wrong with the echoed log-probabilities; None if nothing is wrong."""
     pairs: list[_Pair] = []
     for text, echo in echoes.items():
         found = _pairs(asked, tokenizer, echo, _candidates(nexts[text], tokenizer, spaced=spaced))

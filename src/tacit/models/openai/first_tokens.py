@@ -52,8 +52,9 @@ class Beginnings:
         top: The number of most probable first tokens that the server returns.
         padded: Whether the first word of a reply begins with a space, as with some tokenizers.
         seen: The server's answers to the texts of the preflight.
-        differences: The server's answers to texts that each differ from another text in one place.
-        notes: The deficiencies of the server compared with a local model.
+        differences: The server's answers to pairs of texts; the two texts of a pair differ in one
+            place.
+        notes: Deficiencies that the server has, but a local model does not have.
     """
 
     talk: Talk
@@ -180,7 +181,7 @@ def _asked(talk: Talk, where: str) -> Talk:
 
 
 def _apart(first: Token, again: Token) -> list[float]:
-    """Return the absolute log-probability differences, in nats, of tokens in both answers.
+    """Return the absolute log-probability differences (nats) of tokens that both answers list.
 
     Tokens that are parts of a character are omitted, because servers spell many of them
     identically.

@@ -1,11 +1,12 @@
 """Exact multinomial test of whether drawn tokens follow the reported log-probabilities.
 
-The statistic G is twice the log-likelihood ratio of the observed shares and the reported
-probabilities, summed over texts. The distribution of G is computed exactly, because it is far from
-chi-squared if there are few draws and many improbable tokens. Multinomial counts are independent
-Poisson counts conditional on their sum, and the distribution of G is therefore a convolution over
-categories. The contribution of each category is rounded up to a grid, both in G and in its
-distribution, so the p-value is exact for the rounded statistic.
+The statistic G compares the observed shares with the reported probabilities. G is twice the
+log-likelihood ratio of the two, summed over texts. The distribution of G is computed exactly,
+because it is far from chi-squared if there are few draws and many improbable tokens. Multinomial
+counts are independent Poisson counts conditional on their sum. The distribution of G is therefore a
+convolution over categories. The contribution of each category to G is rounded up to a multiple of
+the grid step. The distribution of G is rounded in the same way, so the p-value is exact for the
+rounded statistic.
 """
 
 from __future__ import annotations
@@ -90,7 +91,7 @@ class Counted:
 
 
 def word_of(text: str) -> str:
-    """Return a token or reply stripped of white space, in any tokenizer's notation of spaces."""
+    """Return a token or reply without white space at its ends, however a tokenizer writes it."""
     word = text.strip(_SPACES)
     return word if identifies_token(word) and not _SPECIAL.fullmatch(word) else OUTSIDE
 
@@ -138,7 +139,7 @@ def chance(counted: Sequence[Counted]) -> float:
 
 @lru_cache(maxsize=_CACHED)
 def _summed(drawn: tuple[tuple[tuple[float, ...], int], ...]) -> Floats:
-    """Return the null distribution of G summed over texts."""
+    """Return the null distribution of the statistic G, which is summed over texts."""
     distribution: Floats = np.ones(1)
     for shares, draws in drawn:
         distribution = _capped(np.convolve(distribution, _distribution(shares, draws)))
@@ -149,8 +150,8 @@ def _summed(drawn: tuple[tuple[tuple[float, ...], int], ...]) -> Floats:
 def _parts(shares: tuple[float, ...], draws: int) -> NDArray[np.int64]:
     """Return the contribution of each category to G, in grid steps, for each possible count.
 
-    The contributions include terms that sum to 0 over the categories, so that no contribution is
-    negative.
+    Terms that sum to 0 over the categories are added to the contributions, so that no contribution
+    is negative.
     """
     counts = range(draws + 1)
     some = np.array([[_log_ratio(seen, share * draws) for seen in counts] for share in shares])
@@ -246,7 +247,7 @@ def _mixed(shares: Shares, other: Shares) -> dict[str, float]:
 
 
 def _turned(shares: Shares, drawn: str, said: str) -> dict[str, float]:
-    """Return the distribution of first words if a server reports every ``drawn`` as ``said``."""
+    """Return the distribution of first words if a server reports the word ``drawn`` as ``said``."""
     result = dict(shares)
     targets = [word for word in shares if word.casefold() == said] or [OUTSIDE]
     for word in shares:

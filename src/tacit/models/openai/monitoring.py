@@ -51,7 +51,8 @@ class Watched:
     """The answer that a server returned to a text during its preflight.
 
     Args:
-        asked: Whether the request was for the text's next token or for the text's own tokens.
+        asked: What was requested: the text's next token (``next``) or the text's own tokens
+            (``echo``).
         text: The text.
         said: A token with the most probable tokens at its position; for an echo, the result of
             ``echo_of``.
@@ -73,7 +74,7 @@ class Watch:
 
     Args:
         watched: The recorded answers. Consecutive answers are checked together.
-        ask: A function that returns the server's current answers, requested concurrently.
+        ask: A function that requests the server's current answers concurrently and returns them.
         where: The names of the model and its server, for use in messages.
         telling: How many of the recorded answers, counted from the first, are checked at the end of
             a run.
@@ -103,7 +104,8 @@ class Watch:
         """Check the next few recorded answers, if the check interval has passed.
 
         Raises:
-            UnreliableError: The answers differ from those of the preflight, even when repeated.
+            UnreliableError: The answers differ from those of the preflight, even when the requests
+                are repeated.
             ScoringError: The server failed.
         """
         with self._lock:

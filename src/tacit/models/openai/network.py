@@ -1,10 +1,9 @@
 """HTTP transport with one deadline per request and a limit on the size of an answer.
 
 httpx limits each read and each write separately. If only single reads and writes had a limit, a
-server that sends a byte now and then, or only interim responses, could keep a client waiting
-forever. This transport sets one deadline for the whole request: DNS lookup, connecting, TLS,
-sending, headers and body. The size limit counts all bytes that arrive from the network, including
-headers.
+server could keep a client waiting forever, for example by sending one byte now and then. This
+transport sets one deadline for the whole request: DNS lookup, connecting, TLS, sending, headers and
+body. The size limit counts all bytes that arrive from the network, including headers.
 
 The transport uses httpcore's public interface for network back-ends. The transport starts threads
 only for DNS lookups, because a DNS lookup has no timeout of its own.

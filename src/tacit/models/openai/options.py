@@ -29,7 +29,7 @@ Thinking = int | Literal["all"] | None
 
 @dataclass(frozen=True)
 class Backoff:
-    """Exponential back-off with random waits, so that clients do not all retry at the same moment.
+    """Exponential back-off with random waits, so that clients do not retry at the same moment.
 
     Args:
         attempts: The maximum number of attempts per request.
@@ -44,7 +44,10 @@ class Backoff:
     sleep: Callable[[float], None] = time.sleep
 
     def seconds(self, state: RetryCallState) -> float:
-        """Return the wait after a failure in seconds, no shorter than the server asks for."""
+        """Return how many seconds to wait after a failure.
+
+        The wait is at least as long as the server asks for, but never longer than ``most``.
+        """
         from tenacity import wait_random_exponential
 
         drawn = wait_random_exponential(self.first, self.most, min=self.first / 2)(state)
@@ -61,8 +64,8 @@ class ServerOptions:
         tokenizer: The path of the model's ``tokenizer.json`` or of its folder; None to rely on the
             tokens that the server returns. The tokenizer is not used in a chat.
         concurrency: The number of concurrent requests.
-        timeout: The number of seconds to wait for an answer; None for the default of 120 s, or 600
-            s with reasoning.
+        timeout: The number of seconds to wait for an answer. None stands for 120 seconds, or for
+            600 seconds if the model is asked to reason.
         backoff: The waits after failed requests.
         api: The API of the server to use: ``completions`` or ``chat``.
         samples: The number of chat replies to sample per prompt; None to use the log-probabilities
@@ -151,7 +154,7 @@ def check_address(name: str, options: ServerOptions | None = None) -> str:
 
 
 def _leads_somewhere(address: str) -> bool:
-    """Return whether an address has a host, a valid port if any, and no blanks."""
+    """Return whether an address has a host, contains no blank, and has no invalid port."""
     try:
         parts = urlsplit(address)
         whole = bool(parts.hostname) and parts.port != 0

@@ -1,13 +1,13 @@
-"""Preflight of a completions server, run before scoring to find which features work correctly.
+"""Preflight of a completions server, which finds the features that work before scoring starts.
 
 A server may return no log-probabilities, very few of them, or different values each time. The
-tokens of a server's answers may differ from those of the given tokenizer. A server may echo a
-prompt with the log-probabilities of other tokens. The preflight detects a wrong echo by comparing
-two log-probabilities of the same token after the same text: one from the echo, and one from a
-request for the next token. The echo is compared with next-token log-probabilities on at least eight
-texts. A server may mix up concurrent requests, truncate texts, or drop white space. To detect
-mixed-up requests and changed texts, the preflight repeats some requests concurrently, and compares
-the answers to pairs of texts that differ in one place.
+tokens of a server's answers may differ from the tokens that the given tokenizer produces. A server
+may echo a prompt with the log-probabilities of other tokens. The preflight detects a wrong echo by
+comparing two log-probabilities of the same token after the same text: one from the echo, and one
+from a request for the next token. The echo is compared with next-token log-probabilities on at
+least eight texts. A server may mix up concurrent requests, truncate texts, or drop white space. To
+detect mixed-up requests, the preflight repeats some requests concurrently. To detect changed texts,
+the preflight compares the answers to pairs of texts that differ in one place.
 """
 
 from __future__ import annotations
@@ -92,7 +92,8 @@ class Abilities:
         refused: The server's deficiencies, each with the evidence for it.
         seen: The server's answers to the preflight's texts, from which its canaries are computed.
         watched: The answers to check during a run; the most informative answers come first.
-        telling: The number of most informative answers, which are the first in ``watched``.
+        telling: The number of answers that are most informative. These answers come first in
+            ``watched``.
     """
 
     questions: Questions
@@ -231,7 +232,7 @@ def _differences(
 
 
 def _miscounted(asked: Questions, echo: Echo) -> list[str]:
-    """Return a note if the server counts more or fewer tokens than its echo contains."""
+    """Return a note if the server's token counts do not match the tokens in its echo."""
     beside = {
         counted - found.before - len(found.cut.tokens)
         for text, found in echo.texts.items()
@@ -273,7 +274,7 @@ def _of_special_tokens(
 def _watched(
     differences: Differences, nexts: dict[str, Token], echo: Echo, top: int
 ) -> tuple[tuple[Watched, ...], int]:
-    """Return the answers to check during a run, and the number of most informative answers."""
+    """Return the answers to check during a run, and how many of them are most informative."""
     following = [
         Watched("next", text, likeliest(token, top))
         for text, token in {**differences.nexts, **nexts}.items()

@@ -47,8 +47,9 @@ def proxy_for(address: str) -> Proxy | None:
         address: The server's address.
 
     Returns:
-        The proxy. None if the server is on this machine, if ``NO_PROXY`` names it, or if
-        ``HTTP_PROXY``, ``HTTPS_PROXY``, ``ALL_PROXY`` and the system define no proxy for it.
+        The proxy. The result is None if the server is on this machine or if ``NO_PROXY`` names the
+        server. The result is also None if neither the system nor ``HTTP_PROXY``, ``HTTPS_PROXY`` or
+        ``ALL_PROXY`` defines a proxy for the server.
 
     Raises:
         ModelError: The proxy's address is malformed or has an unsupported scheme. The message does

@@ -30,8 +30,8 @@ class Questions:
         client: The server's client.
         model: The server's name for the model.
         top: The number of most probable tokens to request per position.
-        least: The number of tokens that the server generates in addition to an echo, 0 or 1.
-        by_id: Whether to request token ids instead of token texts, an option of vLLM.
+        least: The number of tokens (0 or 1) that the server generates in addition to an echo.
+        by_id: Whether to request token ids instead of token texts, which is possible with vLLM.
         way: The method of requesting a prompt's own tokens, ``echo`` or ``prompt_logprobs``.
         habits: Properties that all replies of the server share, such as the model's name.
     """
@@ -62,7 +62,7 @@ class Questions:
         return reply
 
     def next_tokens(self, texts: Sequence[str], concurrency: int) -> list[Token | None]:
-        """Return the next token after each text, or None if there is none, by concurrent requests.
+        """Return the next token after each text, or None if there is none; requests are concurrent.
 
         Raises:
             ScoringError: As ``next_token``.

@@ -1,8 +1,9 @@
 """Redaction of secrets in a server's answers, which may repeat a secret literally or encoded.
 
-Redaction ignores case. Redaction covers the secret as it is, reversed, in hexadecimal, and in
-base64 at any position of a longer text (``Bearer KEY``, ``user:KEY``). Redaction includes secrets
-that are escaped as in JSON, URLs, HTML or source code, even if the escapes are nested.
+Redaction ignores case. A secret is redacted in its original spelling, reversed, in hexadecimal and
+in base64. In base64, the secret is also found inside a longer text (``Bearer KEY``, ``user:KEY``).
+A secret is also redacted if it is escaped as in JSON, URLs, HTML or source code, even if the
+escapes are nested.
 """
 
 from __future__ import annotations
@@ -78,8 +79,8 @@ class _Redaction:
 
     Args:
         pattern: A regular expression that matches every spelling of the secrets.
-        plain: The unescaped encodings of the secrets, case-folded; empty if any of them contains a
-            blank.
+        plain: The unescaped encodings of the secrets, case-folded; empty if one of the encodings
+            contains a blank.
         plain_bytes: The encodings in ``plain``, in lower case and as UTF-8.
         shortest: The length of the shortest encoding in characters.
     """
@@ -147,7 +148,7 @@ def _written(piece: str) -> str:
 
 
 def _blanks(blanks: str) -> str:
-    """Return a pattern for a run of blanks, which some texts collapse into one blank."""
+    """Return a pattern for a run of blanks, which may have been replaced by fewer blanks."""
     return rf"(?:\s|\+|{_spellings(' ')}){{1,{len(blanks)}}}"
 
 

@@ -159,7 +159,7 @@ class SampledModel:
         return [one.sample(begun=self._sampler.begun, meant=meant) for one in said]
 
     def _seed_of(self, text: str, number: int) -> int:
-        """Return a 31-bit seed that is almost unique to a text and a reply's number."""
+        """Return a 31-bit seed that is computed from a text and a reply's number."""
         content = f"{self._seed} {number} {text}".encode()
         return int.from_bytes(hashlib.sha256(content).digest()[:4]) >> 1
 

@@ -376,7 +376,7 @@ def check_logprobs(tokens: Sequence[Token], noise: float = UNKNOWN_NOISE) -> Non
 
 
 def mass(token: Token) -> float:
-    """Return the summed probability of the most probable tokens at a position."""
+    """Return the summed probability of the most probable tokens listed at a position."""
     return sum(math.exp(one.logprob) for one in token.top if one.logprob is not None)
 
 

@@ -105,7 +105,7 @@ def notes_on(drawn: Sequence[Token]) -> list[str]:
 
 
 def _is_rare(masses: Sequence[float], hits: int, *, again: bool) -> bool:
-    """Return whether the number of drawn tokens among the most probable tokens is improbable.
+    """Return whether improbably many or few drawn tokens are among the most probable tokens.
 
     The false-alarm rate is one in a thousand, and far lower if ``again`` is set.
     """
@@ -154,9 +154,9 @@ class Habits:
     """The properties that all replies of a server share.
 
     Replies are recorded until ``settle`` is called; a later reply with other properties is
-    rejected. Threads may share an instance. ``noise`` is the difference in nats between repeated
-    log-probabilities. ``tally`` compares the tokens drawn after ``settle`` with their
-    log-probabilities.
+    rejected. Threads may share an instance. ``noise`` is the difference in nats between
+    log-probabilities that the server returns for the same request. ``tally`` compares the tokens
+    drawn after ``settle`` with their log-probabilities.
     """
 
     _seen: list[tuple[str, _About]] = field(default_factory=list)
@@ -181,8 +181,8 @@ class Habits:
         """Stop recording, and require the recorded properties of all later replies.
 
         Args:
-            tokenizer: The model's tokenizer. Without a tokenizer, a prompt's token count is only
-                checked against a minimum per word.
+            tokenizer: The model's tokenizer. Without a tokenizer, Tacit only checks that the token
+                count of a prompt is not implausibly low for its number of words.
             noise: The difference in nats between repeated log-probabilities.
             top: The number of most probable tokens that the server returns.
         """
@@ -223,8 +223,8 @@ class Habits:
             answer: The server's answer.
 
         Raises:
-            ReplyError: The answer has a property that no recorded answer had, was filtered, or was
-                broken off.
+            ReplyError: The answer was filtered or broken off, or has a property that no recorded
+                answer had.
         """
         about = _about(answer)
         for end in about.ends:

@@ -136,7 +136,7 @@ class Stream(Generic[Item, Result]):
             yield part
 
     def _checked(self) -> None:
-        """Run the check; raise an ``UnreliableError`` at once, and store any other error."""
+        """Run the check; raise an ``UnreliableError`` at once, and store any other exception."""
         if self._check is None:
             return
         try:

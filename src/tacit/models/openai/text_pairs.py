@@ -46,7 +46,7 @@ ENDS = ("white space at the end of a text", "white space at the beginning of a t
 
 @dataclass(frozen=True)
 class Pair:
-    """Two texts that differ in one place and have equal length if possible.
+    """Two texts that differ in one place and, if possible, have the same length.
 
     Args:
         differ: The difference, for messages.
@@ -95,14 +95,15 @@ def long_pairs(template: str) -> tuple[Pair, ...]:
 
 @dataclass(frozen=True)
 class Differences:
-    """A server's answers to pairs of texts that differ in one place.
+    """A server's answers to pairs of texts; the two texts of a pair differ in one place.
 
     Args:
         nexts: The next token of each text, with the most probable tokens at its position; the most
             informative texts come first.
-        telling: The number of most informative texts, which are the long texts and the second text
-            of each pair.
-        alike: Descriptions of the differences between texts that do not change the server's answer.
+        telling: The number of most informative texts. These texts are the long texts and the second
+            text of each pair.
+        alike: Descriptions of those differences between texts for which the server's answer does
+            not change.
         unread: The reason why long texts could not be tested; None if they were tested.
         drawn: The tokens of ``nexts`` in the form in which the server returned them.
     """
@@ -126,13 +127,13 @@ def compare_pairs(
     noise: float,
     top: int,
 ) -> Differences:
-    """Test whether a server's answers differ for texts that differ in one place.
+    """Test whether a server's answers to two texts that differ in one place are different.
 
     Args:
         at_once: A function that returns the next token of each text, with the most probable tokens
             at its position.
         known: The next tokens of texts that were requested before.
-        is_same: A function that returns whether two texts have the same tokens, so that equal
+        is_same: A function that returns whether two texts have the same tokens. If they do, equal
             answers are correct.
         noise: The difference in nats between repeated answers to the same text.
         top: The number of most probable tokens to compare, not counting an additional drawn token.
@@ -192,8 +193,9 @@ def apart(one: Token, other: Token, most: int | None = None) -> list[float]:
     Returns:
         One difference in nats per compared token. A token that ``other`` lacks is skipped if it is
         about as improbable as the least probable token that ``other`` lists. The difference is NaN
-        for a token that ``other`` lacks and that is clearly more probable. Tokens may be missing,
-        because a server that spells several tokens identically lists only one of them.
+        for a token that ``other`` lacks and that is clearly more probable than the least probable
+        token that ``other`` lists. Tokens may be missing, because a server that spells several
+        tokens identically lists only one of them.
     """
     least = _least_listed(other)
     known = [(each, each.logprob) for each in one.top if each.logprob is not None]

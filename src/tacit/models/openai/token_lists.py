@@ -148,7 +148,7 @@ def find(top: Sequence[Token], text: str | None, number: int | None) -> Token | 
 
 
 def likeliest(token: Token, most: int) -> Token:
-    """Return a token with only the most probable tokens at its position.
+    """Return a token; of the tokens at its position, keep only the most probable ones.
 
     Servers also list the drawn token if it is not among the most probable tokens. Without the limit
     ``most``, the listed tokens would depend on the draw.
@@ -158,7 +158,7 @@ def likeliest(token: Token, most: int) -> Token:
 
 
 def returned(tokens: Sequence[Token]) -> int:
-    """Return how many of the most probable tokens a server lists, besides the drawn token.
+    """Return how many of the most probable tokens a server lists, not counting the drawn token.
 
     The returned number is rounded down to a value in ``TOPS``. The number of listed tokens varies,
     because servers merge tokens with identical spellings.

@@ -1,4 +1,4 @@
-"""Tokenize a text with a tokenizer file or from the tokens that a server returns."""
+"""Tokenize a text by a tokenizer file, or by means of the tokens that a server returns."""
 
 from __future__ import annotations
 
@@ -110,7 +110,7 @@ class TokenizerFile:
     def knows(self, text: str) -> bool:
         """Return whether any token of the tokenizer has the given text, ignoring leading spaces.
 
-        The result is True for a text that cannot identify a single token.
+        The result is also True for a text that cannot identify a single token.
         """
         return not identifies_token(text) or text.lstrip(" ") in self._stripped
 
@@ -160,8 +160,8 @@ class TokenizerFile:
 def _unique(spelled: Iterable[tuple[int, str]]) -> dict[str, int]:
     """Map each unambiguous text to the id of its token.
 
-    A text is ambiguous if several tokens have this text after incomplete characters, which some
-    servers omit, have been removed.
+    Some servers omit incomplete characters. A text is ambiguous if several tokens have this text
+    without their incomplete characters.
     """
     own = list(spelled)
     tokens: dict[str, list[int]] = {}
@@ -205,9 +205,9 @@ def cut_by_texts(tokens: Sequence[Token], text: str) -> tuple[int, Cut] | None:
         text: The prompt.
 
     Returns:
-        The number of special tokens before the text, and the text's tokens. None if the tokens do
-        not spell the text, for example because a token is part of a character or because the server
-        omits spaces.
+        The number of special tokens before the text, and the text's tokens. The result is None if
+        the tokens do not spell the text, for example because a token is part of a character or
+        because the server omits spaces.
     """
     written = [token.text for token in tokens]
     if tokens and tokens[0].text is None and tokens[0].number is None:

@@ -1,19 +1,19 @@
 """Compare a chat server's sampled replies with its reported log-probabilities.
 
-No single reply reveals that a server samples at another temperature, truncates the distribution,
-changes replies, or mixes up prompts. If a server returns the log-probabilities of a reply's first
+A server may sample at another temperature, truncate the distribution, change replies, or mix up
+prompts. No single reply reveals this. If a server returns the log-probabilities of a reply's first
 token, Tacit samples some first tokens and tests them in two ways. The first test estimates the
 temperature T of the samples. At temperature T, each listed token is drawn with a probability
-proportional to its original probability to the power 1/T. T is estimated by maximum likelihood, and
-its confidence interval by the likelihood ratio. The second test is for goodness of fit of all
-draws, with the unlisted tokens as one category.
+proportional to p^(1/T), where p is the token's original probability. T is estimated by maximum
+likelihood. The confidence interval of T is computed from the likelihood ratio. The second test is a
+goodness-of-fit test of all draws, in which all unlisted tokens form one category.
 
 The p-value of an inspection is twice the smaller p-value of the two tests (Bonferroni). If the
 p-value of an inspection is below 0.01, additional tokens are drawn with other seeds and tested
-separately. Tacit warns the user if the p-value of the additional tokens is below 0.1, which happens
-with a correct server in one inspection of a thousand. At the end of a run, Tacit raises an error if
-the p-value of the additional tokens is below 0.001, which happens with a correct server in one
-inspection of a hundred thousand. Most inspections need few draws, because additional tokens are
+separately. Tacit warns the user if the p-value of the additional tokens is below 0.1. With a
+correct server, this happens in one inspection of a thousand. At the end of a run, Tacit raises an
+error if the p-value of the additional tokens is below 0.001. With a correct server, this happens in
+one inspection of a hundred thousand. Most inspections need few draws, because additional tokens are
 drawn only after a low p-value.
 """
 
@@ -87,8 +87,8 @@ class Temperature:
         value: The estimated temperature.
         low: The lower end of the temperature's 95 % CI.
         high: The upper end of the temperature's 95 % CI.
-        surprise: Twice the log-likelihood ratio of the estimated temperature and a temperature of
-            1.
+        surprise: Twice the log-likelihood ratio between the estimated temperature and a temperature
+            of 1.
     """
 
     draws: int
@@ -267,7 +267,7 @@ class Drawing:
         return Inspection(more, look.chance)
 
     def _drawn(self, seed: int, sizes: Sequence[int]) -> tuple[Counted, ...]:
-        """Sample first tokens of each text; request replies missing from a response one by one."""
+        """Sample first tokens of replies to each text; missing replies are requested one by one."""
         each = [(seed + SINGLY * at, size) for at, size in enumerate(sizes)]
         pieces = [(text, first, size) for text in self._firsts for first, size in each]
         replies = self._talk.client.at_once(
