@@ -250,7 +250,6 @@ def _gain(log_odds: float, share: float, mean: float) -> float:
 
     The probability x that an item is marked and right is a solution of the quadratic equation
     x·(1-share-mean+x) = odds·(share-x)·(mean-x).
-    - x)(mean - x).
     """
     odds = float(np.exp(log_odds))
     if abs(odds - 1) < _NEARLY_ONE:
