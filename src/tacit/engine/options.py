@@ -76,7 +76,7 @@ class EngineOptions:
         """Check that the options are consistent, before any model is loaded.
 
         Raises:
-            ModelError: As ``tacit.models.loading.check_name``. The name of a model is invalid. With
+            ModelError: The name of a model is invalid (see ``tacit.models.loading.check_name``). With
                 ``--engine ray``, names are not checked, because a model's folder may exist only on
                 the workers' machines.
             RequestError: An option for Ray is used without ``--engine ray``, or an option cannot be

@@ -145,7 +145,7 @@ class WorkerHandle:
         return None
 
     def loads_for_long(self, seconds: float) -> float:
-        """Return the minutes since loading began, but 0 if the interval has not passed.
+        """Return the minutes since loading began, once per interval; otherwise, return 0.
 
         Args:
             seconds: Length of the interval in seconds.
