@@ -28,8 +28,8 @@ class Option:
     """The declaration of an option; the dataclass field itself gives the name, type and default.
 
     Args:
-        help: One or two sentences. The help text of the option. It should not mention the default
-            value, which is added automatically.
+        help: The help text of the option, of one or two sentences. It should not mention the
+            default value, which is added automatically.
         flags: The names of the option on the command line. If empty, the option has the name of the
             field.
         metavar: The placeholder for the option's value in the help text.

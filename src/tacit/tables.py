@@ -95,8 +95,7 @@ def write_tables(tables: Sequence[tuple[pl.DataFrame, Path]]) -> None:
     Raises:
         DataError: A suffix is not supported. Or, in a TSV file, a cell or a column name contains a
             tab or a line break. No table is written.
-        WorkError: A file cannot be written. A table could not be written. All tables before it have
-            already been written.
+        WorkError: A file cannot be written. All tables before it have already been written.
     """
     for frame, path in tables:
         if _suffix_of(path) == ".tsv":

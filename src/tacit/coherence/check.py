@@ -68,15 +68,14 @@ class Check:
             not believed, and constraints that depend on them are undecided.
         unasked: The number of possible statements that have no row. Every relation is combined with
             every ordered pair of different items of a group.
-        groups: One row per group. A table with one row per group. The columns are the group
-            columns, ``statements``, ``believed``, three counts for each type of constraint
-            (``<type>_violated``, ``<type>_applicable`` and ``<type>_undecided``), ``violated``,
-            ``applicable``, ``undecided``, ``density`` and ``consistent``. The column ``density``
-            contains the share of decided constraints that are violated, or null if no constraint is
-            decided. The column ``consistent`` states whether the believed statements can all be
-            true together. If the revision cost is requested, the table also has the columns
-            ``revision_cost`` (null if not proven), ``revision_cost_at_least`` and
-            ``revision_cost_at_most``.
+        groups: A table with one row per group. The columns are the group columns, ``statements``,
+            ``believed``, three counts for each type of constraint (``<type>_violated``,
+            ``<type>_applicable`` and ``<type>_undecided``), ``violated``, ``applicable``,
+            ``undecided``, ``density`` and ``consistent``. The column ``density`` contains the share
+            of decided constraints that are violated, or null if no constraint is decided. The
+            column ``consistent`` states whether the believed statements can all be true together.
+            If the revision cost is requested, the table also has the columns ``revision_cost``
+            (null if not proven), ``revision_cost_at_least`` and ``revision_cost_at_most``.
         revision_cost: The smallest number of beliefs that must change to make all groups
             consistent, computed by exact repair. The value is None if the revision cost was not
             requested. It is also None if the cost of some group was not proven within the time

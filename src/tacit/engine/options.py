@@ -76,9 +76,9 @@ class EngineOptions:
         """Check that the options are consistent, before any model is loaded.
 
         Raises:
-            ModelError: The name of a model is invalid (see ``tacit.models.loading.check_name``). With
-                ``--engine ray``, names are not checked, because a model's folder may exist only on
-                the workers' machines.
+            ModelError: The name of a model is invalid (see ``tacit.models.loading.check_name``).
+                With ``--engine ray``, names are not checked, because a model's folder may exist
+                only on the workers' machines.
             RequestError: An option for Ray is used without ``--engine ray``, or an option cannot be
                 used with a model on a server.
         """

@@ -19,8 +19,8 @@ counts once.
    the share of unmarked items. The sampling error of the share of marked items therefore also
    affects the gain. To allow for it, an end of the interval is moved away from the gain, on a
    logarithmic scale, if the end has the same sign as the gain. The new distance from the gain is
-   the root of the sum of two squares: the square of the old distance, and the square of the
-   sampling error of the share of marked items. No end changes its sign.
+   the root of the sum of two squares: the square of the old distance, and the square of the error
+   that comes from the share of marked items. No end changes its sign.
 
 There is no interval if the share of correct rows is 0 or 1, among the marked items or among the
 unmarked items. In this case, the log odds ratio is infinite. There is also no interval if only few
@@ -193,7 +193,7 @@ class _Table:
         return _widened(low, gain, from_share), _widened(high, gain, from_share)
 
     def _share_moves(self, log_odds: float, mean: float, level: float) -> float:
-        """Return how much the error of the share of marked items widens log(gain)'s interval."""
+        """Return the error of log(gain) that comes from the share of marked items."""
         items = np.stack([self.marked, np.ones(len(self.marked))], axis=1)
         counts: Floats = self.weights @ items
         (value,), moved = _log_odds(counts[:, :1], counts[:, 1:])

@@ -113,7 +113,7 @@ class Bootstrap:
     def ratio(
         self, clusters: ArrayLike, numerators: ArrayLike, denominators: ArrayLike
     ) -> Estimate:
-        """Estimate the sum of the numerators divided by the sum of the denominators.
+        """Estimate the ratio of the sum of the numerators to the sum of the denominators.
 
         Args:
             clusters: The cluster of each row, shape (rows,).
@@ -149,7 +149,7 @@ class Bootstrap:
     def difference(
         self, clusters: ArrayLike, numerators: ArrayLike, denominators: ArrayLike
     ) -> Change:
-        """Estimate the second of two ratios of sums minus the first, on the same resamples.
+        """Estimate the second of two ratios of sums minus the first, on shared resamples.
 
         Args:
             clusters: The cluster of each row, shape (rows,).
@@ -266,7 +266,7 @@ class Bootstrap:
         return self.change(value, np.concatenate(drawn))
 
     def draws(self, clusters: int) -> Iterator[Floats]:
-        """Yield how often each resample draws each cluster, in batches (resamples, clusters)."""
+        """Yield how often each resample draws each cluster, shape (resamples, clusters)."""
         import numpy as np
 
         if self.resamples * clusters <= _CELLS:
@@ -292,7 +292,7 @@ def no_interval_because(clusters: str) -> str:
 
 @lru_cache(maxsize=2)
 def _all_drawn(seed: int, resamples: int, clusters: int) -> Floats:
-    """Return all resamples of a number of clusters; cached because many statistics share them."""
+    """Return all resamples of a number of clusters; many statistics share the cached result."""
     import numpy as np
 
     times = _drawn(np.random.default_rng(seed), resamples, clusters)
@@ -369,8 +369,8 @@ def t_interval(values: Iterable[float | None], level: float = 0.95) -> Estimate:
         level: Confidence level of the interval.
 
     Returns:
-        The mean of the values. The mean. It has no interval if there is only one value, or if all
-        values are equal. If there are no values, the mean is None.
+        The mean of the values. It has no interval if there is only one value, or if all values are
+        equal. If there are no values, the mean is None.
     """
     from statistics import fmean, stdev
 

@@ -84,7 +84,7 @@ class Logistic:
         return Estimate(middle, low, high)
 
     def design(self, features: ArrayLike) -> Floats:
-        """Return the design matrix: 1 and the standardised features, shape (rows, 1 + features)."""
+        """Return the design matrix (1, then the features), shape (rows, 1 + features)."""
         standard = (np.asarray(features, dtype=np.float64) - self.means) / self.scales
         return np.column_stack([np.ones(len(standard)), standard])
 

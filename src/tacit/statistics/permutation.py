@@ -112,7 +112,7 @@ def laid(sizes: Ints, samples: int, random: np.random.Generator) -> Ints:
 
 
 def p_value(observed: float, permuted: Floats) -> float:
-    """Return the share of permutations that reach the observed value, including the observation.
+    """Return the share of permutations that reach the observed value; counts the observed one.
 
     Args:
         observed: The observed statistic. Large values are evidence against the null hypothesis.

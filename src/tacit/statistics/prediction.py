@@ -128,7 +128,7 @@ def smallest_lift(
 
 
 class _Samples:
-    """Average precision of simulated samples whose labels depend on the rank of the score."""
+    """Average precision of simulated samples; their labels depend on the score's rank."""
 
     def __init__(self, right: int, rows: Floats, seed: int) -> None:
         self._right, self._rows = right, rows

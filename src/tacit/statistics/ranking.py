@@ -42,8 +42,8 @@ def auroc(right: ArrayLike, score: ArrayLike) -> float | None:
 
     Args:
         right: Whether each row is correct, shape (rows,).
-        score: The predictor, shape (rows,). The score of each row. If a correct row and an
-            incorrect row have the same score, the pair counts one half.
+        score: The score of each row, shape (rows,). If a correct row and an incorrect row have the
+            same score, the pair counts one half.
 
     Returns:
         Among all pairs of a correct row and an incorrect row, the share of pairs in which the

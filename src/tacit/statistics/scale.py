@@ -42,7 +42,8 @@ class Trend:
     Args:
         statistic: Page's L. In each block, the models are ranked by the metric, and each model's
             ranks are summed over blocks. L is the sum of each model's rank sum times its position
-            in order of size, counted from 1. The value is None if no test is possible.
+            in order of size; the smallest model has position 1. The value is None if no test is
+            possible.
         p_value: The one-sided p-value of the null hypothesis that there is no trend.
         blocks: The number of blocks in which the metric is defined for every model.
         reason: The reason why no test is possible; None if the test was run.

@@ -45,8 +45,8 @@ def risk_area(right: ArrayLike, score: ArrayLike) -> float | None:
         score: The confidence in each row, shape (rows,).
 
     Returns:
-        The area; None without rows. The area. If all scores are equal, it is the share of incorrect
-        rows.
+        The area, or None if there are no rows. If all scores are equal, the area is the share of
+        incorrect rows.
 
     Raises:
         ValueError: The shapes differ, or a score is nan.

@@ -221,7 +221,7 @@ class _Rows:
 
     @cached_property
     def _of_chance(self) -> tuple[Floats, Floats]:
-        """The influence of a row on the chance level: a constant plus a factor times its label.
+        """A row's influence on the chance level: a constant, plus a factor times its label.
 
         The chance level is approximated by average precision with soft labels. The soft label of a
         row is the share of correct rows in its stratum.
@@ -311,7 +311,7 @@ class _Block:
         return cls(rows[order], cluster.astype(np.intp), sizes.astype(np.intp))
 
     def deal(self, labels: Labels, out: Labels, random: np.random.Generator) -> None:
-        """Write permuted labels of the stratum's rows into ``out``, shape (samples, all rows)."""
+        """Permute the labels of the stratum's rows, and write them to ``out``."""
         samples, n = len(out), len(self.rows)
         within = np.arange(n) - (self.sizes.cumsum() - self.sizes)[self.cluster]
         shuffled = (self.cluster + random.random((samples, n))).argsort(axis=1)

@@ -148,7 +148,7 @@ class Sample:
             level: Confidence level of the interval.
 
         Returns:
-            The metric with its interval. The interval. None if there are fewer than two clusters,
+            The metric with its interval. There is no interval if there are fewer than two clusters,
             if the metric is infinite on its scale, if no row influences the metric, or if the
             permutations do not limit the interval.
         """
