@@ -61,8 +61,8 @@ def run(  # noqa: PLR0913 - all of a run in one call
             or the name of a probe that another package registers.
         model: The name of a model on the Hugging Face hub, the folder of a model, ``demo``, or the
             address of a server. A sequence of these values runs several models.
-        beliefs: A file of beliefs that is read in place of a model. Only probes that accept beliefs
-            (``parts``) have this argument.
+        beliefs: A file of beliefs that is read in place of a model. Only some probes accept beliefs
+            (``parts``).
         out: The run's folder. For several models, ``out`` is the folder that contains their runs.
             If ``out`` is None, nothing is written.
         report: Whether to also write ``report.html`` to ``out``.
@@ -235,7 +235,7 @@ def load_run(folder: str | Path) -> Run:
     """Read a finished run.
 
     Raises:
-        RequestError: The folder contains no run, or more than one run.
+        RequestError: The folder contains no run, or it contains more than one run.
         DataError: The run is unfinished or damaged.
 
     Examples:
@@ -347,7 +347,7 @@ def repair(
         beliefs: As for ``check``.
         ontology: As for ``check``.
         objective: The objective to maximise: ``paper``, ``log-odds`` or ``margin``. The objective
-            ``paper`` is the objective of ParRoT. With this objective, an improbable statement also
+            ``paper`` is the objective of ParRoT. With this objective, even an improbable statement
             becomes true, unless a constraint forbids it. For beliefs from other sources,
             ``log-odds`` is recommended.
         on_duplicate: As for ``check``.

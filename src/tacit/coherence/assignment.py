@@ -62,7 +62,7 @@ def best_assignment(
     Args:
         coded: The beliefs.
         ontology: The constraints.
-        weights: One integer weight per row. The weight is positive if the row's statement should be
+        weights: One integer weight per row. A weight is positive if the row's statement should be
             true.
         effort: The time limit and the number of processes.
 

@@ -89,7 +89,7 @@ class Run:
 
     @property
     def elicitation(self) -> str:
-        """The elicitation method. Early versions did not record it; then, it is inferred."""
+        """The elicitation method; if an early version did not record it, it is inferred."""
         from_file = self.model.get("kind") == "beliefs"
         return str(
             self.model.get("elicitation")

@@ -246,7 +246,7 @@ class RunRequest:
         return _run(folder, findings, beliefs.name)
 
     def start(self, name: str) -> Engine:
-        """Start the engine for one model; the memory is free again when the engine is deleted."""
+        """Start the engine for one model; if the engine is deleted, the model's memory is freed."""
         return self.engine.start(name, self.loading_of(name), self._store)
 
     def requests(self, name: str) -> list[Request]:

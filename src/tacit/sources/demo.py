@@ -55,7 +55,7 @@ def demo_data(kind: str) -> Path:
 
 @dataclass(frozen=True, slots=True)
 class Planted:
-    """The faults of the demo's models: words withheld in training, and errors taught deliberately.
+    """The faults of the demo's models: words withheld in training, and deliberate errors.
 
     Args:
         withheld: Words that do not occur in the models' training data.

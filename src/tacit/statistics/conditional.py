@@ -181,7 +181,7 @@ class _Table:
         return FEW_CLUSTERS if len(self.starts) < FEWEST_CLUSTERS else None
 
     def interval(self, how: Permutations) -> tuple[float, float] | None:
-        """Compute both ends of the gain's interval; None if `interval_of` returns None."""
+        """Compute both ends of the gain's interval; return None if `interval_of` returns None."""
         (value,), (error,) = self._scaled(self.marked[None])
         permuted = [over_error(*self._scaled(marks)) for marks in self._permuted(how)]
         ends = interval_of(float(value), float(error), np.concatenate(permuted), how.level)

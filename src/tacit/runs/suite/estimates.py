@@ -106,7 +106,7 @@ def _measurable(run: PlannedRun) -> bool:
 
 
 def _has_prompts(run: PlannedRun) -> bool:
-    """Return whether all prompts are known although nothing is downloaded."""
+    """Return whether all prompts are known without a download."""
     request = run.request
     return not hasattr(request.made, "for_models") or all(
         _is_here(run, name) for name in request.models
