@@ -60,7 +60,7 @@ def run(  # noqa: PLR0913 - all of a run in one call
         probe: A probe class, or the name of a probe: ``parts``, ``consistency``, ``assumptions``,
             or the name of a probe that another package registers.
         model: The name of a model on the Hugging Face hub, the folder of a model, ``demo``, or the
-            address of a server. A sequence of these values runs several models.
+            address of a server. To run several models, pass a sequence of these values.
         beliefs: A file of beliefs that is read in place of a model. Only some probes accept beliefs
             (``parts``).
         out: The run's folder. For several models, ``out`` is the folder that contains their runs.
@@ -69,9 +69,9 @@ def run(  # noqa: PLR0913 - all of a run in one call
         store: The score store. If ``store`` is None, the folder in ``$TACIT_STORE`` is used, or
             ``.tacit`` in the current folder if the variable is not set.
         progress: Whether to show progress on standard error.
-        options: Options of the probe (such as ``limit=``) and options for loading models (such as
-            ``device=`` or ``chat=``). Each option has the name of the command-line option, with
-            underscores in place of hyphens.
+        options: Options of the probe (such as ``drawings=`` and ``limit=``), and options of models,
+            servers and clusters (such as ``device=``, ``dtype=`` and ``chat=``). Each option has
+            the name of the command-line option, with underscores in place of hyphens.
 
     Returns:
         The run. For a sequence of models, the result is a mapping from each model's name to its
