@@ -1,4 +1,4 @@
-"""Rejection of addresses that contain a password, before a message or a log can show it."""
+"""Reject addresses that contain a password, before a message or a log can show the password."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _BUCKET = re.compile(r"(?:^|:)(?:s3a?|gs|gcs|oss|oci)://[^/]*@", re.IGNORECASE)
 
 
 def check_holds_no_password(text: str, where: str) -> None:
-    """Raise if an address contains a user name and password, or a user name before a bucket name.
+    """Raise if an address contains a password, or a user name before the name of a bucket.
 
     Args:
         text: An address, or any other text that may be an address.

@@ -53,14 +53,15 @@ def run(  # noqa: PLR0913 - all of a run in one call
 ) -> Run | Runs:
     """Run a probe on one or several models, or on beliefs from a file.
 
-    This function is equivalent to ``tacit run``: scores are cached, and an interrupted run resumes.
+    This function is equivalent to ``tacit run``: answers are cached, and an interrupted run
+    resumes.
 
     Args:
         probe: A probe class, or the name of a probe: ``parts``, ``consistency``, ``assumptions``,
-            or a name that another package registers.
-        model: A model's name on the Hugging Face hub, its folder, ``demo``, or a server's address;
-            or a sequence of these values.
-        beliefs: A file of beliefs to read in place of a model; only for probes that accept beliefs
+            or the name of a probe that another package registers.
+        model: The name of a model on the Hugging Face hub, the folder of a model, ``demo``, or the
+            address of a server. To run several models, pass a sequence of these values.
+        beliefs: A file of beliefs that is read in place of a model. Only some probes accept beliefs
             (``parts``).
         out: The run's folder. For several models, ``out`` is the folder that contains their runs.
             If ``out`` is None, nothing is written.
@@ -68,12 +69,13 @@ def run(  # noqa: PLR0913 - all of a run in one call
         store: The score store. If ``store`` is None, the folder in ``$TACIT_STORE`` is used, or
             ``.tacit`` in the current folder if the variable is not set.
         progress: Whether to show progress on standard error.
-        options: Options of the probe (``drawings=``, ``limit=``) and of models, servers and
-            clusters (``device=``, ``dtype=``, ``chat=``). Each option has the name of the
-            command-line option, with underscores in place of hyphens.
+        options: Options of the probe (such as ``drawings=`` and ``limit=``), and options of models,
+            servers and clusters (such as ``device=``, ``dtype=`` and ``chat=``). Each option has
+            the name of the command-line option, with underscores in place of hyphens.
 
     Returns:
-        The run. For a sequence of models, a mapping from the models' names to their runs.
+        The run. For a sequence of models, the result is a mapping from each model's name to its
+        run.
 
     Raises:
         RequestError: An option is unknown, is missing, or conflicts with another option; or ``out``
@@ -135,9 +137,10 @@ def suite(  # noqa: PLR0913 - all of a suite in one call
 
     Args:
         file: The suite's YAML file, or the name of a suite that Tacit ships (``papers``).
-        out: The folder for all runs of the suite; overrides the folder that the suite file names.
-        given: Options such as ``{"limit": 10}`` that apply to all models, or to every run whose
-            probe accepts them.
+        out: The folder for all runs of the suite. This value overrides the folder that the suite
+            file names.
+        given: Options such as ``{"limit": 10}``. An option of models applies to all models, and an
+            option of probes applies to every run whose probe has the option.
         only: The names of the suite's runs to include; if empty, all runs are included.
         fail_fast: Whether to stop at the first run that fails. By default, a suite continues after
             a failed run.
@@ -149,7 +152,7 @@ def suite(  # noqa: PLR0913 - all of a suite in one call
             ``threads``.
 
     Returns:
-        A mapping from the name of each run to the finished runs of all models. The attribute
+        A mapping from the name of each run to the finished runs of its models. The attribute
         ``failed`` contains the error of each run that failed.
 
     Raises:
@@ -192,15 +195,16 @@ def compare(*runs: Run | str | Path, force: bool = False) -> Runs:
 
     Args:
         runs: Finished runs, or their folders.
-        force: Whether to compare the runs even if they differ in more than the model.
+        force: Whether to compare the runs even if they differ in something other than the model.
 
     Returns:
-        A mapping from the models' names to their runs. The mapping also has ``comparison`` (a data
-        frame of paired differences), ``figure(name)`` and ``report(path)``.
+        A mapping from the models' names to their runs. The mapping also has the attribute
+        ``comparison`` (a data frame of paired differences) and the methods ``figure(name)`` and
+        ``report(path)``.
 
     Raises:
         RequestError: There are fewer than two runs, the runs belong to different probes, or the
-            runs differ in more than the model.
+            runs differ in something other than the model.
         DataError: A run is unfinished or damaged.
 
     Examples:
@@ -231,7 +235,7 @@ def load_run(folder: str | Path) -> Run:
     """Read a finished run.
 
     Raises:
-        RequestError: The folder contains no run, or more than one run.
+        RequestError: The folder contains no run, or it contains more than one run.
         DataError: The run is unfinished or damaged.
 
     Examples:
@@ -288,27 +292,27 @@ def check(
     on_duplicate: OnDuplicate = "error",
     **options: Any,  # noqa: ANN401 - as in coherence.check
 ) -> Check:
-    """Count the violations of an ontology's constraints in a set of beliefs.
+    """Count the constraints of an ontology that a set of beliefs violates.
 
     Args:
         beliefs: A polars or pandas data frame, an iterable of mappings (one per row), or a file.
-            The required columns are subject, relation, object and p_true; further columns can
-            identify groups.
+            The required columns are ``subject``, ``relation``, ``object`` and ``p_true``. Other
+            columns can identify groups.
         ontology: A shipped ontology (``parts``, ``taxonomy``, ``time`` or ``space``), the path of a
             YAML file, or an ``Ontology``.
-        believed: The column from which the believed statements are read. For ``p_true``, statements
-            with a value above one half are believed; any other column must be Boolean.
-        on_duplicate: What to do if several rows contain the same statement with different beliefs:
-            ``error``, ``mean`` or ``first``.
+        believed: The column from which the believed statements are read. If the column is
+            ``p_true``, statements with a value above one half are believed. Any other column must
+            be Boolean.
+        on_duplicate: What to do if several rows contain the same statement but different values of
+            ``p_true``: ``error``, ``mean`` or ``first``.
         options: Options of ``tacit.coherence.check.check``: ``groups`` (the columns that identify a
             group), ``revision_cost`` and ``time_limit``.
 
-    Warns:
-        UserWarning: The beliefs have a column that identifies no group and is only copied to the
-            results, or nearly every group of beliefs has only one row.
+    Warns: UserWarning: The beliefs have a column that does not identify groups and is only copied
+        to the results, or nearly every group of beliefs has only one row.
 
     Raises:
-        DataError: The beliefs are malformed, or contain the same statement twice.
+        DataError: The beliefs are malformed, or contain a statement twice.
         RequestError: The name of a column or the value of an option is invalid.
 
     Examples:
@@ -342,9 +346,10 @@ def repair(
     Args:
         beliefs: As for ``check``.
         ontology: As for ``check``.
-        objective: The objective to maximise: ``paper``, ``log-odds`` or ``margin``. With ``paper``,
-            the objective of ParRoT, disbelieved statements also become true unless a constraint
-            forbids them. For beliefs from other sources, ``log-odds`` is recommended.
+        objective: The objective to maximise: ``paper``, ``log-odds`` or ``margin``. The objective
+            ``paper`` is the objective of ParRoT. With this objective, even an improbable statement
+            becomes true, unless a constraint forbids it. For beliefs from other sources,
+            ``log-odds`` is recommended.
         on_duplicate: As for ``check``.
         options: Options of ``tacit.coherence.repair.repair``: ``time_limit``, ``processes`` and
             ``groups``.
@@ -418,7 +423,7 @@ def _frame(
 
 
 def _warn_of_groups(beliefs: pl.DataFrame, groups: Sequence[str] | None) -> None:
-    """Issue a Python warning for each problem in the grouping of the beliefs."""
+    """Issue a Python warning for each problem with the columns that group the beliefs."""
     from tacit.coherence.beliefs import grouping_remarks
 
     for remark in grouping_remarks(beliefs, groups, in_python=True):

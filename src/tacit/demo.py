@@ -29,7 +29,7 @@ class Runs:
     """The demo's runs.
 
     Args:
-        out: The folder that contains the demo's runs, the score store and the knowledge base.
+        out: The folder for the demo's runs, its score store and its knowledge base.
     """
 
     out: Path
@@ -56,10 +56,10 @@ class Runs:
         return Store(self.out / "store")
 
     def found(self) -> dict[str, Run]:
-        """Run all three probes, and return the causal model's run of each probe by name.
+        """Run all three probes, and return a mapping from probes to the causal model's runs.
 
-        A second process runs the assumptions probe and bundles the charts' JavaScript runtime in
-        parallel.
+        A second process works at the same time: it runs the assumptions probe and bundles the
+        JavaScript runtime of the charts.
         """
         from concurrent.futures import ProcessPoolExecutor
         from multiprocessing import get_context
@@ -113,10 +113,10 @@ class Runs:
         out: Path,
         models: Sequence[str] = (),
     ) -> Run:
-        """Run a probe and return the first model's run; the default model is the causal demo model.
+        """Run a probe and return the first model's run; without a model, use the causal demo model.
 
-        Delete the manifests of an earlier run first, so that a change of models or data does not
-        raise an error.
+        The manifests of an earlier run are deleted first. Otherwise, a change of models or data
+        would raise an error.
         """
         from tacit.models.registry import DEMO
         from tacit.present.progress import Terminal
@@ -130,22 +130,22 @@ class Runs:
 
 
 def _silent() -> None:
-    """Suppress error output of a worker process; the main process reports the errors."""
+    """Suppress the error output of a worker process; the main process reports errors."""
     sys.stderr = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115 - stays open until the process ends
 
 
 def _bundle() -> None:
-    """Bundle the JavaScript runtime of the report's charts, which takes seconds the first time."""
+    """Bundle the JavaScript runtime of the report's charts, which takes seconds at first use."""
     from tacit.report.charts import runtime
 
     runtime()
 
 
 def summary_lines(found: Mapping[str, Run]) -> list[str]:
-    """Return one summary line per probe, and one line about the models' deliberate gaps and errors.
+    """Return one line of results per probe, and one line about the errors built into the models.
 
     Args:
-        found: The causal demo model's runs, by the probe's name.
+        found: The runs of the causal demo model; the keys are the names of the probes.
     """
     lines = [
         f"{declared(probe(name)).title}: {found[name].headline}"
@@ -186,10 +186,11 @@ def _believed(beliefs: pl.DataFrame) -> set[tuple[str, ...]]:
 
 
 def _separations(found: Mapping[str, Run]) -> dict[str, float | None]:
-    """Return each probe's AUROC for telling concepts in the training data from withheld concepts.
+    """For each probe, return the AUROC of its score for separating taught from withheld concepts.
 
-    The score of a concept is its accuracy for the parts probe, its mean background score for the
-    consistency probe, and its mean reciprocal rank for the assumptions probe.
+    The score of a concept differs by probe. It is the accuracy for the parts probe, the mean
+    background score for the consistency probe, and the mean reciprocal rank for the assumptions
+    probe.
     """
     import polars as pl
 

@@ -1,4 +1,4 @@
-"""YAML or JSON files written by people; duplicate keys are rejected, and errors name the line."""
+"""YAML or JSON files that people write; duplicate keys are rejected, and errors name the line."""
 
 from __future__ import annotations
 
@@ -60,8 +60,8 @@ class Document(Generic[ModelT]):
     Args:
         path: The file.
         content: The content of the file.
-        lines: The line of each value, counted from 1, by the sequence of keys and indexes that
-            leads to the value.
+        lines: The line of each value, counted from 1. The key is the sequence of keys and indexes
+            that leads to the value.
     """
 
     path: Path
@@ -121,7 +121,7 @@ def _translated(path: Path) -> Iterator[None]:
 
 
 def _lines(root: yaml.Node) -> Iterator[tuple[yaml.Node, tuple[int | str, ...], int]]:
-    """Yield each YAML node with its location and line, and aliased nodes only once."""
+    """Yield each YAML node with its location and line; a node with aliases is yielded only once."""
     seen: set[int] = set()
     left: list[tuple[yaml.Node, tuple[int | str, ...]]] = [(root, ())]
     while left:
@@ -137,7 +137,7 @@ def _lines(root: yaml.Node) -> Iterator[tuple[yaml.Node, tuple[int | str, ...], 
 
 
 def _line(lines: Mapping[tuple[int | str, ...], int], location: Sequence[int | str]) -> int:
-    """Return the line of a location in the file, or of its nearest enclosing location."""
+    """Return the line of a location in the file; if unknown, the line of its enclosing location."""
     place = tuple(location)
     while place not in lines:
         place = place[:-1]
@@ -156,7 +156,7 @@ def _problem(error: ErrorDetails, model: type[BaseModel]) -> str:
 
 
 def problem_of(error: ErrorDetails) -> str:
-    """Return a phrase that states what is wrong with a value, to follow the value's name."""
+    """Return a phrase that states what is wrong with a value, to be put after its name."""
     kind, context = error["type"], error.get("ctx", {})
     if kind == "value_error":
         return str(context["error"])
@@ -164,13 +164,13 @@ def problem_of(error: ErrorDetails) -> str:
 
 
 def unknown_key(where: str, key: str, expected: Sequence[str]) -> str:
-    """Return the error message for an unknown key of a mapping, with the most similar known key."""
+    """Return the error message for an unknown key, with the most similar key that is known."""
     expects = f"expected {', '.join(expected)}{similar(key, expected)}"
     return f"{where} has the unknown key {key}; {expects}"
 
 
 def similar(name: str, expected: Sequence[str]) -> str:
-    """Return a "did you mean" question with the most similar name; empty if no name is similar."""
+    """Return a "did you mean" question with the most similar name; empty if none is similar."""
     found = get_close_matches(name, expected, n=1)
     return f" (did you mean {found[0]}?)" if found else ""
 

@@ -1,4 +1,4 @@
-"""Number and article of English nouns, by rules and a list of exceptions."""
+"""The number (singular or plural) and the article of English nouns, by rules and exceptions."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _SINGULAR_ENDS = ("ss", "us", "is")
 
 @dataclass(frozen=True)
 class Nouns:
-    """Exceptions to the rules for number and article, as sets of lower-case words.
+    """Exceptions to the rules for the number and the article of nouns, as sets of lower-case words.
 
     The file ``nouns.yaml`` describes each set.
     """
@@ -37,13 +37,13 @@ class Nouns:
 
     @classmethod
     def load(cls, own: Path | None = None) -> Nouns:
-        """Return the exceptions shipped with Tacit, merged with the exceptions in a user's file.
+        """Return the exceptions that Tacit ships, merged with the exceptions in a user's file.
 
-        If both files list the same word, the user's file has precedence.
+        If both files contain a word, the entry in the user's file applies.
 
         Raises:
-            DataError: The user's file is missing, or is not a mapping from the four expected keys
-                to lists of words.
+            DataError: The user's file is missing, or its content is not a mapping from the four
+                expected keys to lists of words.
         """
         shipped = resources.files("tacit") / "data" / "templates" / "nouns.yaml"
         lists = _lists(yaml.safe_load(shipped.read_text(encoding="utf-8")), Path("nouns.yaml"))
@@ -65,7 +65,7 @@ class Nouns:
         return last.endswith("s") and not last.endswith(_SINGULAR_ENDS)
 
     def article(self, noun: str) -> str:
-        """Return the indefinite article, ``a`` or ``an``, that matches the noun's initial sound."""
+        """Return the indefinite article for a noun, ``a`` or ``an``, by its first sound."""
         first = re.split(r"[ /]", noun.lower())[0]
         begins = {first, first.split("-")[0]}
         vowel = begins_with_vowel(noun)
@@ -73,12 +73,12 @@ class Nouns:
 
 
 def several(n: int, one: str, many: str | None = None) -> str:
-    """Return a count with its noun, such as ``1 thing`` or ``2,000 things``.
+    """Return a count together with its noun, such as ``1 thing`` or ``2,000 things``.
 
     Args:
         n: The count.
         one: The singular.
-        many: The plural; if None, the singular with an s.
+        many: The plural. If None, the plural is the singular with an added s.
     """
     return f"{n:,} {number_of(n, one, many)}"
 
@@ -89,18 +89,18 @@ def number_of(n: int, one: str, many: str | None = None) -> str:
     Args:
         n: The count.
         one: The form for 1.
-        many: The form for any count other than 1; if None, an s is added to ``one``.
+        many: The form for any count other than 1. If None, this form is ``one`` with an added s.
     """
     return one if n == 1 else many or f"{one}s"
 
 
 def head(noun: str) -> str:
-    """Return the head of a noun phrase in lower case: the last word before any preposition."""
+    """Return the last word before any preposition in a noun phrase, in lower case."""
     return re.split(r"[ /-]", before_preposition(noun))[-1].lower()
 
 
 def before_preposition(noun: str) -> str:
-    """Return a noun phrase without the prepositional phrases that follow the noun."""
+    """Return a noun phrase without prepositional phrases after the noun."""
     return _BEHIND.split(noun)[0].strip()
 
 

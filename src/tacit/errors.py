@@ -1,4 +1,4 @@
-"""Exceptions that Tacit raises on purpose, with the exit codes of the command line.
+"""Exceptions that Tacit raises on purpose, and the exit codes of the command line.
 
 ```text
 TacitError
@@ -17,8 +17,8 @@ TacitError
     └── RepairError         a repaired assignment violates a constraint (a bug)
 ```
 
-Each error message says what was wrong, where, what was expected, and what to do. Exceptions of
-other libraries are translated to Tacit's exceptions where they occur, with ``raise … from``.
+Each error message states what was wrong and where, what was expected, and what the user can do. If
+another library raises an exception, Tacit converts it where it occurs, with ``raise … from``.
 """
 
 from __future__ import annotations
@@ -57,9 +57,9 @@ class DataError(RequestError):
     """A file is missing or malformed.
 
     Args:
-        problem: What is wrong with the file and what was expected.
-        path: The path of the file; None if the data do not come from a file.
-        line: The line number in the file, counted from 1, including the header.
+        problem: What is wrong with the file, and what was expected instead.
+        path: The path of the file; None if the data did not come from a file.
+        line: The number of the line in the file, counted from 1. The header counts as a line.
     """
 
     def __init__(
@@ -72,11 +72,11 @@ class DataError(RequestError):
 
 
 class PromptError(RequestError):
-    """A prompt cannot be scored, for example because it has two blanks or no answers."""
+    """A prompt cannot be scored. For example, it has two blanks, or it has no answers."""
 
 
 class TooLongError(PromptError):
-    """A prompt, together with an answer, is longer than the model's context window."""
+    """A prompt with one of its answers is longer than the model's context window."""
 
 
 class ModelError(RequestError):
@@ -84,7 +84,7 @@ class ModelError(RequestError):
 
 
 class MissingPackage(RequestError):  # noqa: N818 - the name states the condition
-    """A package that an optional extra of Tacit installs is required but not installed.
+    """A package is required but not installed; an optional extra of Tacit installs the package.
 
     Args:
         package: The name of the package that could not be imported.
@@ -106,9 +106,9 @@ class ScoringError(WorkError):
 
 
 class UnreliableError(ScoringError):
-    """A server's answers have changed, or cannot come from a language model.
+    """The answers of a server have changed, or no language model could have given them.
 
-    All answers since the last successful check of the server are discarded.
+    All answers that were stored since the last successful check of the server are discarded.
     """
 
 
@@ -121,8 +121,8 @@ class StoreError(WorkError):
 
 
 class FindingsError(WorkError):
-    """A probe's findings do not match the probe's declaration, which is a bug in the probe."""
+    """The findings of a probe differ from the probe's declaration, which is a bug in the probe."""
 
 
 class RepairError(WorkError):
-    """A repaired assignment violates a constraint, which is a bug in Tacit to be reported."""
+    """A repaired assignment violates a constraint; this is a bug in Tacit."""

@@ -1,4 +1,4 @@
-"""Writing of files: atomic writes, safe file names, and versioned formats."""
+"""Write files: atomic writes, safe file names, and format versions."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ KEY = "tacit.format"
 
 
 def unreadable(found: object, known: int) -> str | None:
-    """Return why a file's format version cannot be read; None if it can be read.
+    """Return why the format version of a file cannot be read; None if it can be read.
 
     Args:
         found: The format version of the file, as a number or a string of digits.
-        known: The newest format version that this version of Tacit can read.
+        known: The newest format version that the installed version of Tacit can read.
     """
     text = str(found)
     if not text.isascii() or not text.isdigit() or isinstance(found, bool):
@@ -55,15 +55,15 @@ _BYTES = 200
 
 
 def legible(name: str) -> str:
-    r"""Return a name as valid UTF-8; bytes that cannot be decoded are escaped (``runs\udcff``)."""
+    r"""Return a name as valid UTF-8; bytes that are not valid are escaped (``runs\udcff``)."""
     return name.encode(errors="backslashreplace").decode()
 
 
 def file_name(words: str) -> str:
     """Convert words to a safe file name of letters, digits, dots, hyphens and underscores.
 
-    Different words may be converted to the same file name. The file name is never empty, ``.``,
-    ``..`` or a reserved device name, and contains no path separator or control character.
+    Two different inputs may give the same file name. The file name is never empty, ``.``, ``..`` or
+    a reserved device name. It contains no path separator and no control character.
     """
     from pathvalidate import sanitize_filename
 
@@ -86,7 +86,7 @@ def is_full(error: OSError) -> bool:
 
 
 def unwritable(path: Path | str, error: OSError) -> str:
-    """Return the error message for an unwritable file, with advice if the disk is full."""
+    """Return the error message for an unwritable file; mention if the disk is full."""
     advice = "; free some space or choose another location, and run the same command again"
     return f"{path}: cannot be written: {error}{advice if is_full(error) else ''}"
 
@@ -119,8 +119,8 @@ def publish(path: Path, write: Callable[[Path], None]) -> None:
 def publish_text(path: Path, text: str) -> None:
     """Write a text file atomically.
 
-    Characters that UTF-8 cannot encode, such as undecodable bytes of a folder's name, are written
-    as backslash escapes that Python, JSON and YAML can read.
+    Some characters cannot be encoded in UTF-8, such as undecodable bytes of a folder's name. They
+    are written as backslash escapes, which Python, JSON and YAML can read.
 
     Raises:
         WorkError: The file cannot be written.
@@ -142,7 +142,7 @@ def publish_bytes(path: Path, content: bytes | memoryview) -> None:
 
 
 def _sync(path: Path) -> None:
-    """Flush the buffered writes of a file or a folder to disk."""
+    """Write the buffered content of a file or a folder to disk."""
     if path.is_dir() and os.name == "nt":
         return  # Windows cannot open a folder
     handle = os.open(path, os.O_RDONLY)

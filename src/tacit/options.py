@@ -1,7 +1,8 @@
-"""Options of probes, models and engines, each declared once as a dataclass field.
+"""Options of probes, models and engines; each option is declared once, as a dataclass field.
 
-A single field defines a command-line option, a keyword argument in Python, and an entry in
-``run.yaml``. If an option names a file, the run's manifest records a digest of the file.
+One field defines the option in three places: on the command line, as a keyword argument in Python,
+and as an entry in ``run.yaml``. If the value of an option is a file, the manifest of the run
+records a digest of the file.
 """
 
 from __future__ import annotations
@@ -24,23 +25,24 @@ _KEY = "tacit"
 
 @dataclass(frozen=True)
 class Option:
-    """The declaration of an option, in addition to the field's name, type and default.
+    """The declaration of an option; the dataclass field itself gives the name, type and default.
 
     Args:
-        help: One or two sentences. The help text should not mention the default value, which is
-            added automatically.
-        flags: The names of the option on the command line; if empty, the name of the field is used.
-        metavar: The placeholder for the option's value in help.
+        help: The help text of the option, of one or two sentences. It should not mention the
+            default value, which is added automatically.
+        flags: The names of the option on the command line. If empty, the option has the name of the
+            field.
+        metavar: The placeholder for the option's value in the help text.
         least: The minimum of a number.
-        group: The heading under which help lists the option.
-        requested: Whether ``run.yaml`` includes the option, so that runs with different values
-            count as different runs.
-        data: A function that maps the option's value to digests of the data that the value names,
-            by file name. If ``data`` is None and the value is a path, the SHA-256 hash of the file
-            is used.
+        group: The heading in the help text under which the option is listed.
+        requested: Whether ``run.yaml`` includes the option. If so, runs with different values of
+            the option are different runs.
+        data: A function that receives the option's value. It returns digests of the data that the
+            value names, by file name. If ``data`` is None and the value is a path, the SHA-256 hash
+            of the file is used.
         hidden: Whether help omits the option.
-        check: A function that checks a value from the command line and returns it, before any other
-            use of the value.
+        check: A function that checks a value from the command line and returns it. The function is
+            called before the value is used for anything else.
     """
 
     help: str
@@ -58,7 +60,7 @@ def option(default: Any = MISSING, **about: Any) -> Any:  # noqa: ANN401 - as da
     """Declare a dataclass field as an option of a probe.
 
     Args:
-        default: The default value of the option; without a default, the option is required.
+        default: The default value of the option. If there is no default, the option is required.
         about: As for ``Option``.
 
     Examples:
@@ -80,7 +82,7 @@ def option_of(one: Field[Any]) -> Option | None:
 
 
 def names_of(kind: type) -> tuple[str, ...]:
-    """Return the names of all options in a dataclass, including nested dataclasses."""
+    """Return the names of all options of a dataclass; dataclasses nested in it are included."""
     found: list[str] = []
     for one in fields(kind):
         found += [one.name] if option_of(one) else names_of(_within(one))
@@ -88,7 +90,7 @@ def names_of(kind: type) -> tuple[str, ...]:
 
 
 def declarations(kind: type) -> dict[str, tuple[Any, Option]]:
-    """Return the type and the declaration of each option in a dataclass, by the option's name."""
+    """For each option of a dataclass, return its type and its declaration."""
     found: dict[str, tuple[Any, Option]] = {}
     hints = get_type_hints(kind)
     for one in fields(kind):
@@ -98,12 +100,13 @@ def declarations(kind: type) -> dict[str, tuple[Any, Option]]:
 
 
 def build(kind: type, given: Mapping[str, Any]) -> Any:  # noqa: ANN401 - an instance of kind
-    """Build a dataclass of options from a mapping of option names to values.
+    """Create an options dataclass from a mapping of option names to values.
 
-    A path may also be a string, and comma-separated names may also be a sequence of names.
+    A path may be given as a string, and comma-separated names may be given as a sequence of names.
 
     Raises:
-        RequestError: A required option is missing, or a value is not among the option's choices.
+        RequestError: A required option is missing, or the value of an option is not one of its
+            choices.
     """
     values: dict[str, Any] = {}
     kinds = get_type_hints(kind)
@@ -118,7 +121,7 @@ def build(kind: type, given: Mapping[str, Any]) -> Any:  # noqa: ANN401 - an ins
 
 
 def requested(options: Any) -> dict[str, Any]:  # noqa: ANN401 - any dataclass of options
-    """Return the entries of options in ``run.yaml``, as plain values."""
+    """Return the entries of the options in ``run.yaml``, as values that YAML can store."""
     found: dict[str, Any] = {}
     for one in fields(options):
         value, about = getattr(options, one.name), option_of(one)
@@ -144,7 +147,7 @@ def digests(options: Any) -> dict[str, Any]:  # noqa: ANN401 - any dataclass of 
 
 
 def sha256_of(*files: Path) -> dict[str, str]:
-    """Return the SHA-256 hash of each file, by the file's path as given.
+    """Return the SHA-256 hash of each file; the keys are the paths as they were given.
 
     Raises:
         DataError: A file is missing or cannot be read.
@@ -158,7 +161,7 @@ def _sha256(file: Path) -> str:
 
 
 def _within(one: Field[Any]) -> type:
-    """Return the nested options dataclass of a field that is not an option itself."""
+    """If a field is not an option but an options dataclass, return this nested dataclass."""
     kind = one.default_factory
     if kind is MISSING or not isinstance(kind, type):
         raise TypeError(f"the field {one.name} is neither an option nor a dataclass of options")
@@ -166,7 +169,7 @@ def _within(one: Field[Any]) -> type:
 
 
 def _converted(name: str, value: Any, kind: Any) -> Any:  # noqa: ANN401 - any value and type
-    """Convert a value to its option's type, and check that the option allows the value."""
+    """Convert a value to the type of its option, and check that the option allows the value."""
     kinds = get_args(kind) if get_origin(kind) in {Union, UnionType} else (kind,)
     choices = [choice for one in kinds if get_origin(one) is Literal for choice in get_args(one)]
     if choices and value is not None and value not in choices:

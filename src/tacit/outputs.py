@@ -1,7 +1,8 @@
-"""Checks of a command's output files, made before any work so that no unrelated file is lost.
+"""Check a command's output files before any work, so that no unrelated file is lost.
 
-A command may overwrite empty files and files of the kind that it writes, so that users can repeat a
-command. Any other existing file is overwritten only with the command's ``--force`` option.
+A command may overwrite an empty file, or a file of the kind that it writes. A user can therefore
+repeat a command. Any other existing file is overwritten only if the command has the option
+``--force``.
 """
 
 from __future__ import annotations
@@ -23,12 +24,12 @@ _LONGEST_HEADER = 1 << 20
 
 @dataclass(frozen=True)
 class Kind:
-    """A kind of output file that a command writes.
+    """A kind of file that a command writes as output.
 
     Args:
-        name: The kind of file with its article, for error messages.
-        is_own: A function that returns whether an existing, nonempty file is of this kind.
-        is_table: Whether the file is a table, whose suffix selects the format.
+        name: The kind of file, with an article, for error messages.
+        is_own: A function that returns whether an existing file that is not empty is of this kind.
+        is_table: Whether the file is a table. The suffix of a table selects its format.
     """
 
     name: str
@@ -37,10 +38,10 @@ class Kind:
 
 
 def table_with(name: str, *columns: str) -> Kind:
-    """Return the kind of all tables that have at least the given columns.
+    """Return the kind that covers all tables with at least the given columns.
 
     Args:
-        name: The kind with its article, for messages.
+        name: The kind of table, with an article, for error messages.
         columns: The columns that every table of this kind has.
     """
     return Kind(name, lambda path: set(columns) <= _columns(path), is_table=True)
@@ -49,19 +50,19 @@ def table_with(name: str, *columns: str) -> Kind:
 def check_outputs(
     inputs: Iterable[Path], outputs: Iterable[tuple[Path | None, Kind]], *, force: bool = False
 ) -> None:
-    """Raise, before any work, if an output is not writable or would overwrite an unrelated file.
+    """Raise, before any work, if an output is not writable or would replace an unrelated file.
 
     Args:
-        inputs: The input files of the command, of any kind.
-        outputs: The output files of the command, each with its kind; the path is None for an output
-            that is not requested.
+        inputs: The input files of the command. Any kind of file is allowed.
+        outputs: The output files of the command, each with its kind. If an output is not requested,
+            its path is None.
         force: Whether to overwrite existing files of any kind.
 
     Raises:
-        DataError: A table's suffix is not a supported format, or a path is invalid.
-        RequestError: An output file is a folder, a device, an input file or another output file,
-            also through links. An existing, nonempty output file is not of the kind that the
-            command writes, and ``force`` is false.
+        DataError: The suffix of a table is not a supported format, or a path is invalid.
+        RequestError: An output file is a folder, a device, an input file or another output file.
+            Links are followed. An output file exists and is not empty, it is not of the kind that
+            the command writes, and ``force`` is false.
     """
     read = {resolved(path) for path in inputs}
     written: set[Path] = set()
@@ -90,7 +91,7 @@ def check_outputs(
 
 
 def _columns(path: Path) -> set[str]:
-    """Return the column names of a table; an empty set if the file cannot be read as a table."""
+    """Return the column names of a table; if it is not readable, return an empty set."""
     import polars as pl
 
     try:

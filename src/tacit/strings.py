@@ -1,4 +1,4 @@
-"""Checks of sequences of strings in options, and splitting of names."""
+"""Check sequences of strings in options, and split text into names."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ if TYPE_CHECKING:
 
 
 def strings(given: Iterable[str], name: str) -> tuple[str, ...]:
-    """Convert an iterable of strings to a tuple, and check its values.
+    """Convert an iterable of strings to a tuple, and check that all values are strings.
 
     Args:
         given: A list, a tuple or another iterable of strings.
         name: The name of the argument, for the error message.
 
     Raises:
-        RequestError: ``given`` is a single string, is not iterable, or contains a value that is not
-            a string.
+        RequestError: The argument ``given`` is a single string, is not iterable, or contains a
+            value that is not a string.
     """
     if isinstance(given, str):
         raise RequestError(
@@ -37,12 +37,12 @@ def strings(given: Iterable[str], name: str) -> tuple[str, ...]:
 
 
 def listed(names: str | None) -> tuple[str, ...]:
-    """Split comma-separated names into a tuple, and strip whitespace from each name."""
+    """Split text with commas into a tuple of names; white space around a name is removed."""
     return tuple(name.strip() for name in (names or "").split(",") if name.strip())
 
 
 def last_part(name: str) -> str:
-    """Return the last part of a model's path or hub name; keep the address of a server whole.
+    """Return the last part of a model's path or hub name; return a server's address unchanged.
 
     Examples:
         >>> last_part("facebook/opt-350m")
@@ -52,9 +52,9 @@ def last_part(name: str) -> str:
 
 
 def convert_strings(instance: object, *fields: str) -> None:
-    """Replace fields of a frozen dataclass by tuples of strings, checked with ``strings``.
+    """In a frozen dataclass, replace fields by tuples of strings; ``strings`` checks the values.
 
-    A set becomes a frozenset. A field whose value is None is not changed.
+    A set becomes a frozenset. If the value of a field is None, the field is not changed.
 
     Raises:
         RequestError: As for ``strings``.

@@ -1,7 +1,7 @@
-"""Reading and writing of tables in TSV, CSV, JSONL or Parquet, selected by the file's suffix.
+"""Read and write tables in TSV, CSV, JSONL or Parquet; the file's suffix selects the format.
 
-TSV files have no quoting, so that each row is one line. CSV uses standard quoting. An empty cell is
-a missing value. Files are written atomically.
+TSV files have no quoted cells, so that each row is exactly one line. CSV uses standard quoting. In
+TSV and CSV files, an empty cell is a missing value. Files are written atomically.
 """
 
 from __future__ import annotations
@@ -32,18 +32,19 @@ _TOO_LARGE = 1 << 63
 
 
 def read_table(path: Path | str, required: Sequence[str] = ()) -> pl.DataFrame:
-    """Read a table in the format that the file's suffix selects.
+    """Read a table; the suffix of the file selects the format.
 
-    Cells of TSV and CSV files are read as strings, and empty cells as null.
+    Cells of TSV and CSV files are read as strings. Empty cells are read as null.
 
     Args:
         path: The file.
-        required: The columns that must exist; all other columns are read as well.
+        required: The columns that the table must have. All other columns are also read.
 
     Raises:
-        DataError: The file is missing, has an unsupported suffix, lacks a required column, or has a
-            malformed row, whose line the message names. A column contains lists, records or bytes,
-            or a JSONL column contains values of different types.
+        DataError: The file is missing, its suffix is not supported, it lacks a required column, or
+            a row is malformed. For a malformed row, the error message names the line. A column
+            contains lists, records or bytes. Or a column of a JSONL file contains values of
+            different types.
     """
     required = strings(required, "required")
     path = Path(path)
@@ -66,7 +67,7 @@ def read_table(path: Path | str, required: Sequence[str] = ()) -> pl.DataFrame:
 
 
 def _separator_hint(columns: Sequence[str], suffix: str) -> str:
-    """Return a hint about the separator, for a table whose header is a single column."""
+    """Return a hint about the separator, if the header of a table is a single column."""
     expected = {".csv": (",", "commas"), ".tsv": ("\t", "tabs")}.get(suffix)
     others = {";": "semicolons", ",": "commas", "\t": "tabs", "|": "bars"}
     if expected is None or len(columns) != 1:
@@ -78,24 +79,23 @@ def _separator_hint(columns: Sequence[str], suffix: str) -> str:
 
 
 def write_table(frame: pl.DataFrame, path: Path | str) -> None:
-    """Write a table atomically in the format of its suffix, with Booleans as True and False.
+    """Write a table atomically; the suffix selects the format, and Booleans become True and False.
 
     Raises:
-        DataError: The suffix is not supported, or a TSV cell or column name contains a tab or a
-            line break.
+        DataError: The suffix is not supported. Or, in a TSV file, a cell or a column name contains
+            a tab or a line break.
         WorkError: The file cannot be written.
     """
     write_tables([(frame, Path(path))])
 
 
 def write_tables(tables: Sequence[tuple[pl.DataFrame, Path]]) -> None:
-    """Write several tables, each atomically; if any table is invalid, no table is written.
+    """Write several tables, each of them atomically; if a table is invalid, no table is written.
 
     Raises:
-        DataError: A suffix is not supported, or a TSV cell or column name contains a tab or a line
-            break. No table is written.
-        WorkError: A file cannot be written. All tables that precede the failed table have already
-            been written.
+        DataError: A suffix is not supported. Or, in a TSV file, a cell or a column name contains a
+            tab or a line break. No table is written.
+        WorkError: A file cannot be written. All tables before it have already been written.
     """
     for frame, path in tables:
         if _suffix_of(path) == ".tsv":
@@ -105,16 +105,16 @@ def write_tables(tables: Sequence[tuple[pl.DataFrame, Path]]) -> None:
 
 
 def check_suffix(path: Path | str) -> None:
-    """Raise, before any work, if a path's suffix is not a supported table format.
+    """Raise, before any work, if the suffix of a path is not a supported format of tables.
 
     Raises:
-        DataError: The path's suffix is not TSV, CSV, JSONL or Parquet.
+        DataError: The suffix of the path is not that of a TSV, CSV, JSONL or Parquet file.
     """
     _suffix_of(Path(path))
 
 
 def line_of_row(path: Path | str, row: int) -> int:
-    """Return the line number, from 1, of a table row; rows are counted from 0 after the header."""
+    """Return the line number, from 1, of a row of a table; rows are counted from 0."""
     path = Path(path)
     if path.suffix == ".parquet":
         return row + 1
@@ -135,7 +135,7 @@ def _suffix_of(path: Path) -> str:
 
 
 def resolved(path: Path) -> Path:
-    """Return the absolute path of a file with symbolic links resolved.
+    """Return the absolute path of a file; symbolic links are resolved.
 
     Raises:
         DataError: The path is invalid or cannot be accessed.
@@ -151,16 +151,16 @@ def resolved(path: Path) -> Path:
 
 
 def _shown(path: Path) -> str:
-    """Return a path for error messages, shortened to 200 characters."""
+    """Return a path as text for error messages, with at most 200 characters."""
     name = str(path)
     return name if len(name) <= LONGEST_SHOWN else f"{name[:LONGEST_SHOWN]}..."
 
 
 def check_file(path: Path) -> None:
-    """Raise an error if a path is not the path of an existing file.
+    """Raise an error if a path does not lead to an existing file.
 
     Raises:
-        DataError: The file does not exist or is a folder, or the path is invalid.
+        DataError: The file does not exist, the path belongs to a folder, or the path is invalid.
     """
     place = resolved(path)
     if place.is_dir():
@@ -170,7 +170,7 @@ def check_file(path: Path) -> None:
 
 
 def _numbered_rows(path: Path) -> Iterator[tuple[int, list[str]]]:
-    """Yield the first line number and the cells of each row; a blank line has no cells."""
+    """For each row, yield its first line number and its cells; a blank line has no cells."""
     with path.open(encoding="utf-8-sig", newline="") as file:
         if path.suffix == ".tsv":
             for number, line in enumerate(file, 1):
@@ -237,11 +237,11 @@ def _json_lines(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
 
 
 class RepeatedKeyError(ValueError):
-    """A JSON object contains the same key twice; Python would silently use the last value."""
+    """A JSON object contains a key twice; without this error, Python would use the last value."""
 
 
 def once(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
-    """Convert key-value pairs to a JSON object, for ``json.loads``; duplicate keys are rejected.
+    """Convert key-value pairs to a JSON object, for ``json.loads``; reject duplicate keys.
 
     Raises:
         RepeatedKeyError: A key occurs twice.
@@ -255,10 +255,10 @@ def once(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def read_json_lines(path: Path | str) -> list[tuple[int, dict[str, Any]]]:
-    """Return the line number and the JSON object of each line of a file; blank lines are skipped.
+    """Return the number and the JSON object of each line of a file; blank lines are skipped.
 
     Raises:
-        DataError: The file is missing, or a line is not a JSON object.
+        DataError: The file is missing, or one of its lines is not a JSON object.
     """
     path = Path(path)
     check_file(path)
@@ -283,7 +283,7 @@ def _read_jsonl(path: Path) -> pl.DataFrame:
 
 
 def _check_kinds(record: dict[str, Any], kinds: dict[str, str], path: Path, line: int) -> None:
-    """Raise if a cell's type differs from its column's type in earlier rows; updates ``kinds``."""
+    """Raise if the type of a cell differs from earlier cells of its column; updates ``kinds``."""
     for name, cell in record.items():
         if cell is None:
             continue
@@ -317,7 +317,7 @@ def _refuse_nested(frame: pl.DataFrame, path: Path) -> None:
 
 
 def read_parquet(path: Path) -> pl.DataFrame:
-    """Read a Parquet file with columns of any type; dictionary-encoded strings become strings.
+    """Read a Parquet file with columns of any type; decode strings that are dictionary-encoded.
 
     Raises:
         DataError: The file is missing or cannot be read.
@@ -384,7 +384,7 @@ def _write_parquet(frame: pl.DataFrame, path: Path) -> None:
 
 
 def _publish(path: Path, write: Callable[[BytesIO], object]) -> None:
-    """Write to a buffer, then to the file, because polars hides why a write failed."""
+    """Write to a buffer and then to the file, because polars hides the reason of a failed write."""
     content = BytesIO()
     write(content)
     publish_bytes(path, content.getbuffer())

@@ -1,1 +1,1 @@
-"""Coherence: consistency checks of a set of beliefs, and repair."""
+"""Coherence: check whether a set of beliefs is consistent, and repair the beliefs."""

@@ -36,11 +36,12 @@ class Assignment:
     Args:
         row_true: Whether the statement in each row of the beliefs is true.
         row_free: Whether the statement in each row has the opposite truth value in another
-            assignment of equal value.
-        room: For each group, an upper bound on the possible improvement in value; 0 if the
-            assignment is proven optimal.
+            assignment with the same total weight.
+        room: For each group, an upper bound on how much a better assignment could add to the value;
+            0 if the assignment is proven optimal.
         optimal: For each group, whether the assignment is proven optimal.
-        settled: Whether the tie rule compared all best assignments in every group.
+        settled: Whether the tie rule compared all best assignments in every group. The tie rule
+            chooses one of several best assignments.
         statements: All true statements, including statements that are not in the beliefs. The
             integer columns are g (group), s (subject), r (relation) and o (object).
     """
@@ -61,7 +62,8 @@ def best_assignment(
     Args:
         coded: The beliefs.
         ontology: The constraints.
-        weights: One integer weight per row; positive if the row's statement should be true.
+        weights: One integer weight per row. A weight is positive if the row's statement should be
+            true.
         effort: The time limit and the number of processes.
 
     Raises:
@@ -96,7 +98,7 @@ def best_assignment(
 
 
 def _less(effort: Effort, seconds: float) -> Effort:
-    """Shorten the remaining time by at most a fifth, to leave time for verification."""
+    """Shorten the remaining time by at most one fifth, so that time is left for verification."""
     left = effort.deadline - time.monotonic()
     if left == math.inf:
         return effort
@@ -104,7 +106,7 @@ def _less(effort: Effort, seconds: float) -> Effort:
 
 
 def verify(statements: pl.DataFrame, ontology: Ontology) -> None:
-    """Verify that an assignment violates no constraint, by the same counts as `tacit check`.
+    """Verify that an assignment violates no constraint, with the same counts as `tacit check`.
 
     Raises:
         RepairError: An assignment violates a constraint. The error message reports the number of

@@ -1,8 +1,8 @@
-"""Beliefs: the probabilities that a model assigns to statements, arranged in groups.
+"""Beliefs: the probability that each statement is true according to a model, by group.
 
 A table of beliefs has the text columns ``subject``, ``relation`` and ``object``, and the column
 ``p_true`` (a probability, or null if the belief is missing). The caller names the columns that
-identify a group; the default is the columns listed in ``GROUPS``. The columns ``believed``,
+identify a group. By default, these are the columns listed in ``GROUPS``. The columns ``believed``,
 ``repaired`` and ``label`` of a table of beliefs contain truth values. All other columns of the
 table are copied unchanged.
 """
@@ -44,12 +44,12 @@ OnDuplicate = Literal["error", "mean", "first"]
 
 
 def group_columns(beliefs: pl.DataFrame, groups: Sequence[str] | None = None) -> list[str]:
-    """Return the columns that together identify a group, in the order of the table.
+    """Return the columns that together identify a group, in the order in which the table has them.
 
     Args:
         beliefs: A table of beliefs.
-        groups: The names of the group columns, or a single name. If None, the group columns are all
-            columns of the table that are listed in ``GROUPS``.
+        groups: The names of the group columns, or a single name. If None, the group columns are
+            those columns of the table that are listed in ``GROUPS``.
 
     Raises:
         RequestError: A column of ``groups`` does not exist, or cannot identify a group.
@@ -72,7 +72,7 @@ def group_columns(beliefs: pl.DataFrame, groups: Sequence[str] | None = None) ->
 
 
 def carried_columns(beliefs: pl.DataFrame, groups: Sequence[str] | None = None) -> list[str]:
-    """Return the columns that describe neither a belief nor its group and are only copied.
+    """Return the columns that are only copied: they describe neither a belief nor its group.
 
     Raises:
         RequestError: See :func:`group_columns`.
@@ -86,9 +86,9 @@ def grouping_remarks(
 ) -> list[str]:
     """Return messages to the user about how the beliefs were grouped.
 
-    One message names the columns that are only copied to the results. Another message warns if the
-    group columns put nearly every row in a group of its own. Because no constraint connects rows of
-    different groups, few constraints apply if most groups have only one row.
+    One message names the columns that are only copied to the results. Another message is a warning.
+    It appears if nearly every row is in a group of its own. Constraints do not connect rows of
+    different groups. If most groups have only one row, few constraints therefore apply.
 
     Args:
         beliefs: The beliefs.
@@ -124,7 +124,7 @@ def grouping_remarks(
 
 
 def _share_alone(beliefs: pl.DataFrame, columns: list[str]) -> float:
-    """Return the share of rows whose combination of values in the given columns is unique."""
+    """Return the share of rows whose values in the given columns do not occur in another row."""
     return int(beliefs.select(columns).is_unique().sum()) / len(beliefs)
 
 
@@ -134,23 +134,23 @@ def read_beliefs(
     on_duplicate: OnDuplicate = "error",
     groups: Sequence[str] | None = None,
 ) -> pl.DataFrame:
-    """Read and validate a file of beliefs; merge rows that contain the same statement and p_true.
+    """Read and validate a file of beliefs; merge rows with the same statement and the same p_true.
 
-    Leading and trailing blanks are removed from subjects, relations, objects and group columns, so
-    that " trunk" and "trunk" are the same item. A blank cell is missing.
+    Leading and trailing blanks are removed from subjects, relations, objects and group columns. For
+    example, " handle" and "handle" become the same item. A blank cell is missing.
 
     Args:
         path: A file of beliefs in TSV, CSV, JSONL or Parquet.
         ontology: The ontology whose relations the file may use.
-        on_duplicate: What to do if rows contain the same statement with different p_true: raise an
-            error (``error``), use the mean of the values that are not missing (``mean``), or use
-            the first row (``first``).
+        on_duplicate: What to do if rows contain the same statement with different values of
+            ``p_true``: raise an error (``error``), use the mean of the values that are not missing
+            (``mean``), or use the value of the first row (``first``).
         groups: The columns that identify a group, as in :func:`group_columns`.
 
     Returns:
-        A table with the columns of the file in their original order. The columns subject, relation
-        and object are text, p_true is Float64 (null if missing), and columns of truth values are
-        Boolean.
+        A table with the columns of the file in their original order. The columns ``subject``,
+        ``relation`` and ``object`` are text, ``p_true`` is Float64 (null if missing), and columns
+        of truth values are Boolean.
 
     Raises:
         DataError: The file is missing, lacks a column, or has a malformed row. The error message
@@ -179,8 +179,8 @@ def merge_duplicates(
     """Merge rows of a table that contain the same statement, as :func:`read_beliefs` does.
 
     Raises:
-        DataError: ``on_duplicate`` is ``error``, and two rows have different p_true for the same
-            statement.
+        DataError: The argument ``on_duplicate`` is ``error``, and two rows contain the same
+            statement with different values of ``p_true``.
         RequestError: ``on_duplicate`` is unknown, or a column of ``groups`` is invalid.
     """
 
@@ -193,7 +193,7 @@ def merge_duplicates(
 
 
 def _warn_about_case(frame: pl.DataFrame, columns: list[str]) -> None:
-    """Warn about different items of a group whose names differ only in upper and lower case."""
+    """Warn if two items of a group have names that differ only in upper and lower case."""
     import polars as pl
 
     sides = [frame.select(*columns, item=pl.col(name).cast(pl.String)) for name in ITEMS]
@@ -224,7 +224,7 @@ def check_columns(beliefs: pl.DataFrame) -> pl.DataFrame:
 def check_beliefs(
     beliefs: pl.DataFrame, ontology: Ontology, groups: Sequence[str] | None = None
 ) -> pl.DataFrame:
-    """Validate a table of beliefs; error messages name the row number, counted from 0.
+    """Validate a table of beliefs; error messages name the row by its number, counted from 0.
 
     Args:
         beliefs: The beliefs.

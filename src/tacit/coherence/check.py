@@ -29,7 +29,7 @@ _EVEN = 0.5
 
 @dataclass(frozen=True)
 class Count:
-    """The numbers of applicable, violated and undecided constraints of one type.
+    """For one type of constraint: how many constraints are applicable, violated and undecided.
 
     Args:
         violated: Number of applicable constraints that the beliefs violate.
@@ -44,7 +44,7 @@ class Count:
 
     @property
     def decided(self) -> int:
-        """The number of applicable constraints that are either violated or satisfied."""
+        """The number of applicable constraints whose outcome is known: violated or satisfied."""
         return self.applicable - self.undecided
 
     @property
@@ -58,34 +58,36 @@ class Check:
     """The constraint violations in a set of beliefs.
 
     Args:
-        counts: The numbers of applicable, violated and undecided constraints of each type, over all
-            groups.
+        counts: The numbers of applicable, violated and undecided constraints of each type, summed
+            over all groups.
         believed: Number of believed statements.
         statements: Number of rows.
         ties: Number of statements whose p_true is exactly one half; such statements are not
             believed.
         missing: Number of statements whose belief is missing. Statements with a missing belief are
             not believed, and constraints that depend on them are undecided.
-        unasked: Number of possible statements without a row, over all relations and all ordered
-            pairs of different items within a group.
-        groups: One row per group. The columns are the group columns, statements, believed, three
-            counts for each type (``<type>_violated``, ``<type>_applicable`` and
-            ``<type>_undecided``), violated, applicable, undecided, density and consistent. The
-            column density is the share of decided constraints that are violated, or null if no
-            constraint is decided. The column consistent is true if the believed statements can all
-            be true together. If requested, the table also has the columns revision_cost (null if
-            not proven), revision_cost_at_least and revision_cost_at_most.
+        unasked: The number of possible statements that have no row. Every relation is combined with
+            every ordered pair of different items of a group.
+        groups: A table with one row per group. The columns are the group columns, ``statements``,
+            ``believed``, three counts for each type of constraint (``<type>_violated``,
+            ``<type>_applicable`` and ``<type>_undecided``), ``violated``, ``applicable``,
+            ``undecided``, ``density`` and ``consistent``. The column ``density`` contains the share
+            of decided constraints that are violated, or null if no constraint is decided. The
+            column ``consistent`` states whether the believed statements can all be true together.
+            If the revision cost is requested, the table also has the columns ``revision_cost``
+            (null if not proven), ``revision_cost_at_least`` and ``revision_cost_at_most``.
         revision_cost: The smallest number of beliefs that must change to make all groups
-            consistent, computed by exact repair. None if the revision cost was not requested, or
-            was not proven for every group within the time limit. The revision cost of a group with
-            a violated constraint is at least 1. If every possible statement about a group's items
-            has a belief, a positive revision cost also implies a violated constraint. If some
-            statements have no belief, the revision cost can be positive without a violated
-            constraint, because several constraints can conflict through a statement without a
-            belief.
-        revision_cost_at_least: A proven lower bound on the revision cost; None if not requested.
-        revision_cost_at_most: An upper bound on the revision cost: a number of changed beliefs that
-            is known to make all groups consistent. None if not requested.
+            consistent, computed by exact repair. The value is None if the revision cost was not
+            requested. It is also None if the cost of some group was not proven within the time
+            limit. The revision cost of a group with a violated constraint is at least 1. If every
+            possible statement about a group's items has a belief, a positive revision cost implies
+            that the group has a violated constraint. If some statements have no belief, the
+            revision cost can be positive although no constraint is violated. The reason is that
+            several constraints can conflict through a statement without a belief.
+        revision_cost_at_least: A proven lower bound on the revision cost; None if the revision cost
+            was not requested.
+        revision_cost_at_most: An upper bound on the revision cost: it is known that all groups
+            become consistent if this number of beliefs change. None if not requested.
 
     Examples:
         >>> import tacit
@@ -128,13 +130,13 @@ class Check:
 
     @property
     def macro(self) -> float | None:
-        """The mean violation rate over types of constraint; None if no constraint is decided."""
+        """The mean violation rate of the constraint types; None if no constraint is decided."""
         rates = [count.rate for count in self.counts.values() if count.rate is not None]
         return sum(rates) / len(rates) if rates else None
 
     @property
     def micro(self) -> float | None:
-        """The share of all decided constraints that are violated; None if none is decided."""
+        """The share of decided constraints that are violated; None if no constraint is decided."""
         return self.total.rate
 
     @property
@@ -172,7 +174,7 @@ class Check:
 
     @property
     def hidden(self) -> int:
-        """The number of groups without a violation whose beliefs cannot all be true together."""
+        """The number of groups that are inconsistent although they violate no constraint."""
         return int(((self.groups["violated"] == 0) & ~self.groups["consistent"]).sum())
 
     @cached_property
@@ -182,10 +184,10 @@ class Check:
         Returns:
             The group columns, the column ``constraint``, and the columns ``subject_1``,
             ``relation_1``, ``object_1``, ``p_true_1`` and ``believed_1`` of the first statement.
-            Each column of the beliefs that is only copied to the results is also included, with the
-            suffix ``_1``. Columns of the second statement have the suffix ``_2``, and columns of
-            the third statement have the suffix ``_3``. Only transitive constraints have a third
-            statement.
+            The result also includes, with the suffix ``_1``, each column of the beliefs that is
+            only copied to the results. Columns of the second statement have the suffix ``_2``, and
+            columns of the third statement have the suffix ``_3``. Only transitive constraints have
+            a third statement.
         """
         return _violations(self._constraints, self._beliefs, self._coded, self._relations)
 
@@ -234,30 +236,31 @@ def check(
     revision_cost: bool = False,
     time_limit: float | None = TIME_LIMIT,
 ) -> Check:
-    """Count the constraints that beliefs violate.
+    """Count the constraints that a table of beliefs violates.
 
     A constraint that applies to the believed statements is violated, satisfied or undecided. A
-    constraint is undecided if one of its statements has no row or no belief, because such a
-    statement does not count as disbelieved. Violation rates are shares of the decided constraints.
+    constraint is undecided if its outcome depends on a statement that has no row or no belief. Such
+    a statement does not count as disbelieved. The violation rate is the share of decided
+    constraints that are violated.
 
     Args:
-        beliefs: A table with the columns subject, relation, object, p_true (null if missing) and
-            the group columns.
+        beliefs: A table with the columns ``subject``, ``relation``, ``object``, ``p_true`` (null if
+            missing) and the group columns.
         ontology: The constraints.
-        believed: The column from which the believed statements are read. For ``p_true``, statements
-            with a value above one half are believed; any other column must be Boolean (null if the
-            belief is missing).
+        believed: The column from which the believed statements are read. If the column is
+            ``p_true``, statements with a value above one half are believed. Any other column must
+            be Boolean (null if the belief is missing).
         groups: The columns that identify a group, as in
             :func:`tacit.coherence.beliefs.group_columns`.
         revision_cost: Whether to compute the revision cost, which is the smallest number of beliefs
             that must change to make all groups consistent.
-        time_limit: Time limit in seconds for the revision cost. Revision costs that are not proven
-            within the limit are reported as bounds. None for no limit.
+        time_limit: Time limit in seconds for the revision cost. If a revision cost is not proven
+            within the limit, bounds on the cost are reported. None for no limit.
 
     Raises:
         DataError: The beliefs are malformed, or contain a statement twice.
-        RequestError: ``believed`` or ``groups`` names an unsuitable column, or the time limit is
-            not positive.
+        RequestError: The argument ``believed`` or ``groups`` names an unsuitable column, or the
+            time limit is not positive.
     """
     effort = effort_of(time.monotonic(), time_limit, break_ties=False)
     beliefs = check_beliefs(beliefs, ontology, groups)
@@ -318,7 +321,7 @@ def _counts(constraints: pl.DataFrame) -> dict[str, Count]:
 def _groups(
     constraints: pl.DataFrame, coded: Coded, held: pl.Series, told: Mapping[str, pl.Series]
 ) -> pl.DataFrame:
-    """Return the counts of constraints per group, one row per group, in sorted order."""
+    """Return the counts of constraints, one row per group; the groups are sorted."""
     number = len(coded.groups)
     group = constraints["g"].to_numpy()
     violated = constraints["violated"].fill_null(value=False).to_numpy()
@@ -345,7 +348,7 @@ def _groups(
 def _revision_costs(
     coded: Coded, ontology: Ontology, truth: pl.Series, effort: Effort
 ) -> pl.DataFrame:
-    """Return the revision cost of each group, with a lower and an upper bound."""
+    """Return the revision cost of each group, with a lower and an upper bound on the cost."""
     from tacit.coherence.assignment import best_assignment
 
     believed, known = truth.fill_null(value=False).to_numpy(), truth.is_not_null().to_numpy()
@@ -361,7 +364,7 @@ def _revision_costs(
 
 
 def _total(costs: pl.Series) -> int | None:
-    """Return the total revision cost over groups; None if the cost of a group is unknown."""
+    """Return the sum of the groups' revision costs; None if the cost of a group is unknown."""
     return None if costs.null_count() else int(costs.sum())
 
 

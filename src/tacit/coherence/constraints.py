@@ -1,4 +1,4 @@
-"""Compilation of an ontology's constraints into independent families of relation classes.
+"""Compile the constraints of an ontology into independent families of relation classes.
 
 A relation and its inverse make the same claim about a pair of items, so they form one class. A
 constraint connects two classes of relations if a relation of one class implies or excludes a
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class RelationClass:
-    """A relation and its inverse, named after the relation that the ontology file lists first."""
+    """A relation and its inverse; the name is that of the relation listed first in the file."""
 
     name: str
     symmetric: bool
@@ -43,12 +43,14 @@ class Family:
 
     Args:
         classes: The relation classes, in the order of the ontology file.
-        implications: Implications as triples (a, b, turned) of two indices into ``classes`` and a
-            flag. For each triple, class a between items x and y implies class b between x and y, or
-            between y and x if ``turned`` is true.
-        exclusions: Exclusions as triples (a, b, turned) of two indices into ``classes`` and a flag.
-            For each triple, class a between items x and y excludes class b between x and y, or
-            between y and x if ``turned`` is true.
+        implications: Implications as triples (a, b, turned). Here a and b are indices into
+            ``classes``, and ``turned`` is true or false. Each triple means: if class a holds
+            between items x and y, then class b holds between x and y. If ``turned`` is true, class
+            b holds between y and x instead.
+        exclusions: Exclusions as triples (a, b, turned). Here a and b are indices into ``classes``,
+            and ``turned`` is true or false. Each triple means: if class a holds between items x and
+            y, then class b does not hold between x and y. If ``turned`` is true, class b does not
+            hold between y and x instead.
     """
 
     classes: tuple[RelationClass, ...]
@@ -57,12 +59,12 @@ class Family:
 
     @property
     def transitive(self) -> bool:
-        """Whether any relation class of the family is transitive."""
+        """Whether at least one relation class of the family is transitive."""
         return any(each.transitive for each in self.classes)
 
     @property
     def order(self) -> bool:
-        """Whether the consistent assignments are exactly the strict partial orders of the items."""
+        """Whether an assignment is consistent exactly if it is a strict partial order."""
         first = self.classes[0]
         alone = len(self.classes) == 1 and not self.implications and not self.exclusions
         return alone and first.transitive and first.asymmetric
@@ -70,7 +72,7 @@ class Family:
 
 @dataclass(frozen=True)
 class Membership:
-    """The family and class of a relation, and whether the relation is the inverse in its class."""
+    """A relation's family and class, and whether the relation is the inverse in its class."""
 
     family: int
     position: int
@@ -82,12 +84,14 @@ class Clauses:
     """The constraints on all statements about n items; each row of ``variables`` is a statement.
 
     Args:
-        variables: The class and the two items (class, i, j) of each statement, shape (v, 3).
-        implications: Pairs of statements of which the first implies the second, shape (m, 2).
+        variables: The class and the two items of each statement, as three numbers (class, i, j),
+            shape (v, 3).
+        implications: Pairs of statements, shape (m, 2). In each pair, the first statement implies
+            the second.
         exclusions: Pairs of statements that are never both true, shape (m, 2).
         never: Statements that are never true, shape (m,).
-        index: The row of statement (class, i, j) in ``variables``, or -1 if there is none, shape
-            (classes, n, n).
+        index: The row of each statement (class, i, j) in ``variables``, shape (classes, n, n). The
+            value is -1 if there is no such row.
     """
 
     variables: Integers
@@ -101,7 +105,7 @@ def compile_ontology(ontology: Ontology) -> tuple[tuple[Family, ...], dict[str, 
     """Split an ontology into families of relations that can be repaired independently.
 
     Returns:
-        The families, and a mapping from the name of each relation to its membership in a family.
+        The families, and a mapping from the name of each relation to its family and class.
     """
     relations = ontology.relations
     first, turned = _representatives(relations)
@@ -139,8 +143,9 @@ def compile_ontology(ontology: Ontology) -> tuple[tuple[Family, ...], dict[str, 
 def clauses_of(family: Family, n: int) -> Clauses:
     """Return the statements about n items and their constraints, except transitive constraints.
 
-    For one item, the statements relate the item to itself. For more than one item, the statements
-    relate different items. A symmetric class has only one statement per unordered pair of items.
+    If n is 1, each statement relates the item to itself. If n is larger than 1, each statement
+    relates two different items. A symmetric class has only one statement per unordered pair of
+    items.
     """
     there = np.ones((len(family.classes), n, n), dtype=bool)
     for position, each in enumerate(family.classes):
@@ -180,7 +185,7 @@ def clauses_of(family: Family, n: int) -> Clauses:
 
 
 def triples_of(family: Family, n: int) -> Integers:
-    """Return all transitive constraints of n items, shape (t, 3): premise, premise, conclusion."""
+    """Return all transitive constraints of n items, shape (t, 3): two premises and a conclusion."""
     index = clauses_of(family, n).index
     i, j, k = (axis.ravel() for axis in np.indices((n, n, n)))
     different = (i != j) & (j != k) & (i != k)
@@ -199,7 +204,7 @@ def _linked(
     variables: Integers,
     index: Integers,
 ) -> tuple[Integers, Integers]:
-    """Return pairs of statements connected by implications or exclusions, as two arrays."""
+    """Return the pairs of statements that implications or exclusions connect, as two arrays."""
     nothing = np.empty(0, dtype=np.int64)
     ones, others = [nothing], [nothing]
     for a, b, turned in links:
@@ -232,7 +237,7 @@ def _class_of(relation: Relation) -> RelationClass:
 def _representatives(
     relations: Mapping[str, Relation],
 ) -> tuple[dict[str, str], dict[str, bool]]:
-    """Return the first relation of each relation's class, and whether the two are inverses."""
+    """Return the first-listed relation of each class, and whether a relation is its inverse."""
     first: dict[str, str] = {}
     turned: dict[str, bool] = {}
     for name, relation in relations.items():
@@ -310,7 +315,7 @@ def code(beliefs: pl.DataFrame, ontology: Ontology, groups: Sequence[str] | None
 
 
 def beside(groups: pl.DataFrame, table: pl.DataFrame) -> pl.DataFrame:
-    """Concatenate group columns with a table of equal height; rename group columns on conflict.
+    """Join group columns to a table of equal height; rename a group column whose name is taken.
 
     For example, if the table also has a column ``value``, the group column ``value`` becomes
     ``value (group)``.

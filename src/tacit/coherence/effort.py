@@ -1,4 +1,4 @@
-"""The time limit and the number of processes of exact repair."""
+"""The time limit for exact repair, and the number of processes that exact repair uses."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ TIME_LIMIT = 600.0
 
 @dataclass(frozen=True)
 class Effort:
-    """The deadline and the number of processes of exact repair, and whether to resolve ties.
+    """The deadline and the number of processes of exact repair, and whether it resolves ties.
 
     Args:
         deadline: The `time.monotonic` value at which repair stops.
         processes: Number of concurrent processes.
-        break_ties: Whether to apply the tie rule to equally good assignments, and to count the
-            statements that only the tie rule decides.
+        break_ties: Whether to apply the tie rule to equally good assignments. The statements that
+            only the tie rule decides are then also counted.
     """
 
     deadline: float = math.inf
@@ -35,7 +35,7 @@ def effort_of(
     *,
     break_ties: bool = True,
 ) -> Effort:
-    """Convert a time limit in seconds and a number of processes to an `Effort`.
+    """Convert a time limit in seconds and a number of processes to an object of class `Effort`.
 
     Args:
         started: The `time.monotonic` value from which the time limit counts.

@@ -1,4 +1,4 @@
-"""Enrichment: label the statements implied by true statements (Gu et al. 2023, section 4.3)."""
+"""Enrichment: label the statements that true statements imply (Gu et al. 2023, section 4.3)."""
 
 from __future__ import annotations
 
@@ -21,13 +21,14 @@ _COLUMNS = ("subject", "relation", "object")
 def enrich(statements: pl.DataFrame, ontology: Ontology) -> pl.DataFrame:
     """Label true statements and all statements that they imply within their group.
 
-    A true statement implies that its symmetric and inverse partners are true. If the statement's
-    relation implies another relation, the statement with the other relation is also true. For a
-    transitive relation, x r y and y r z also imply x r z, if x differs from z. All rules for true
-    statements are applied until no new true statement appears. A true statement implies that its
-    reverse is false if the relation is asymmetric. If the statement's relation excludes another
-    relation, the statement with the other relation is false. The symmetric and inverse partners of
-    a false statement are also false.
+    If a statement is true, its inverse is also true, and so is its reverse if the relation is
+    symmetric. If the relation of a true statement implies another relation, the statement with this
+    other relation is also true. For a transitive relation, x r y and y r z also imply x r z, if x
+    differs from z. All rules for true statements are applied until no new true statement appears.
+    If the relation of a true statement is asymmetric, the reverse of the statement is false. If the
+    relation of a true statement excludes another relation, the statement with this other relation
+    is false. If a statement is false, its inverse is also false, and so is its reverse if the
+    relation is symmetric.
 
     Args:
         statements: A table of true statements with the columns subject, relation and object. All
@@ -35,8 +36,8 @@ def enrich(statements: pl.DataFrame, ontology: Ontology) -> pl.DataFrame:
         ontology: The relations and their properties.
 
     Returns:
-        A table with the same columns and the Boolean column ``label``, with one row per statement
-        and group. Groups are in order of first appearance. Within a group, rows are sorted by
+        A table with the same columns and the Boolean column ``label``. Each statement has one row
+        per group. Groups are in order of first appearance. Within a group, rows are sorted by
         subject and object in order of first mention, and by relation in the ontology's order.
 
     Raises:
@@ -70,7 +71,7 @@ def enrich(statements: pl.DataFrame, ontology: Ontology) -> pl.DataFrame:
 
 
 def clashes(statement: Statement, relations: Mapping[str, Relation]) -> set[Statement]:
-    """Return the statements that would be both true and false if the given statement were true."""
+    """Return the statements that become both true and false if the given statement is true."""
     true = _truths([statement], relations)
     return true & _falsehoods(true, relations)
 
@@ -161,7 +162,7 @@ def _falsehoods(true: set[Statement], relations: Mapping[str, Relation]) -> set[
 
 
 def _partners(statement: Statement, relations: Mapping[str, Relation]) -> list[Statement]:
-    """Return a statement's symmetric and inverse partners, which always share its label."""
+    """Return a statement's reverse and inverse forms, whose label is always the same."""
     subject, name, obj = statement
     relation = relations[name]
     partners = [(obj, name, subject)] if relation.symmetric else []

@@ -1,4 +1,4 @@
-"""Search for the best truth values of the statements about a few items, by enumeration."""
+"""Find the best truth values of the statements about a few items, by enumeration."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ class Best:
 
     Args:
         true: Whether each statement is true in the chosen assignment, shape (problems, statements).
-        free: Whether each statement is true in one best assignment and false in another, shape
-            (problems, statements).
+        free: Whether each statement is true in one best assignment and false in another best
+            assignment, shape (problems, statements).
     """
 
     true: Booleans
@@ -63,16 +63,16 @@ def all_assignments(family: Family, n: int) -> Booleans | None:
 def best_assignments(
     assignments: Booleans, weights: Integers, ties: Callable[[int], Integers]
 ) -> Best:
-    """Return the assignment with the largest total weight, for each set of weights.
+    """For each set of weights, return the assignment with the largest total weight.
 
-    Among equally good assignments, the function prefers fewer true statements, and then a smaller
-    sum of tie-breaking numbers.
+    Among equally good assignments, the function chooses one with the fewest true statements. If
+    several remain, it chooses the one with the smallest sum of tie-breaking numbers.
 
     Args:
         assignments: The result of `all_assignments`.
         weights: One integer weight per statement, shape (problems, statements).
-        ties: A function from a problem's row number to the tie-breaking numbers of the problem, one
-            number per statement.
+        ties: A function that receives a problem's row number and returns the problem's tie-breaking
+            numbers, one number per statement.
     """
     # Integer sums below 2**53 are exact in floating point, where matrix products are fast.
     values = weights.astype(np.float64) @ assignments.T.astype(np.float64)
@@ -90,7 +90,7 @@ def best_assignments(
 
 
 def _allowed(assignments: Booleans, clauses: Clauses, triples: Integers, last: int) -> Booleans:
-    """Return which assignments satisfy the constraints whose highest statement is ``last``."""
+    """Return which assignments satisfy the constraints whose largest index is ``last``."""
     keep = np.ones(len(assignments), dtype=bool)
     if last in clauses.never:
         keep &= ~assignments[:, last]

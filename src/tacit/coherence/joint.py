@@ -37,9 +37,10 @@ class _Rules:
 def jointly_consistent(coded: Coded, believed: Booleans, ontology: Ontology) -> Booleans:
     """Return, for each group, whether its believed statements can all be true together.
 
-    Disbelieved statements are ignored. Only true statements imply other true statements, so the
-    closure of the believed statements is the smallest set of true statements that contains them.
-    The beliefs of a group are consistent if the closure violates no constraint.
+    Disbelieved statements are ignored. Every implication leads from true statements to a true
+    statement. The closure of the believed statements is therefore the smallest set of true
+    statements that contains them. The beliefs of a group are consistent if the closure violates no
+    constraint.
 
     Args:
         coded: The beliefs.
@@ -50,7 +51,7 @@ def jointly_consistent(coded: Coded, believed: Booleans, ontology: Ontology) -> 
         One truth value per group.
 
     Raises:
-        RequestError: Chains of believed statements connect more items than fit into a dense table.
+        RequestError: Chains of believed statements connect more items than a dense table can hold.
     """
     consistent = np.ones(len(coded.groups), dtype=bool)
     rows = np.flatnonzero(believed)
@@ -93,7 +94,7 @@ def jointly_consistent(coded: Coded, believed: Booleans, ontology: Ontology) -> 
 
 
 def _close(true: Booleans, rules: _Rules) -> None:
-    """Add all implied true statements to an array in place, shape (components, relations, n, n)."""
+    """Add all implied true statements to ``true`` in place, shape (components, relations, n, n)."""
     own = np.eye(true.shape[-1], dtype=bool)
     before = -1
     while (now := int(true.sum())) != before:
@@ -110,7 +111,7 @@ def _close(true: Booleans, rules: _Rules) -> None:
 
 
 def _breaks(true: Booleans, rules: _Rules) -> Integers:
-    """Return the indices of the components that violate a constraint."""
+    """Return the indices of those components in which a constraint is violated."""
     broken = np.zeros(len(true), dtype=bool)
     for r in rules.asymmetric:
         broken |= (true[:, r] & _turned(true[:, r])).any(axis=(1, 2))

@@ -1,12 +1,13 @@
-"""The linear program of the constraints on n items, with transitive constraints added on demand.
+"""The linear program for the constraints on n items; adds transitive constraints when needed.
 
-Strict partial orders also satisfy cycle inequalities, which are not among the pairwise and
-transitive constraints. Let y(ij) mean "item i precedes item j". For a cycle of three items i, j and
-k, the cycle inequality is y(ij) + y(jk) + y(ki) - y(ik) - y(kj) - y(ji) <= 1. The cycle inequality
-is half the sum of three transitive constraints, with all coefficients and the limit rounded down.
-With the cycle inequalities, the linear program describes the strict partial orders of three items
-exactly. Transitive constraints alone also admit the value one half on each arc of a cycle of three
-items.
+Every strict partial order also satisfies cycle inequalities. The pairwise and transitive
+constraints do not include these inequalities. Let y(ij) mean "item i precedes item j". The cycle
+inequality for three items i, j and k is y(ij) + y(jk) + y(ki) - y(ik) - y(kj) - y(ji) <= 1. To
+derive the cycle inequality, three transitive constraints are summed, the sum is divided by 2, and
+all coefficients and the limit are rounded down. With the cycle inequalities, the linear program
+describes the strict partial orders of three items exactly. Without the cycle inequalities, the
+linear program also admits a cycle of three items in which each of the three statements has the
+value one half.
 """
 
 from __future__ import annotations
@@ -42,14 +43,15 @@ class Rows:
     Args:
         family: The relations.
         n: Number of items.
-        total: Whether exactly one of the statements "i precedes j" and "j precedes i" is true for
-            every pair of items, so that the assignment is an order of all items.
+        total: Whether the assignment is an order of all items: for every pair of items, exactly one
+            of the statements "i precedes j" and "j precedes i" is true.
 
     Attributes:
         matrix: The coefficients of the rows added so far, shape (r, v).
         limits: The upper limit b of each row, shape (r,).
-        triples: Number of transitive constraints, including constraints without a row.
-        complete: Whether rows for all transitive constraints have been added.
+        triples: Number of transitive constraints, including constraints that have not been added as
+            rows.
+        complete: Whether all transitive constraints have been added as rows.
     """
 
     def __init__(self, family: Family, n: int, *, total: bool) -> None:
@@ -79,7 +81,7 @@ class Rows:
         """Add transitive constraints that ``values`` violates or nearly violates.
 
         At most ``_MOST_BRANCHED`` constraints are added. Branch and bound is faster with fewer
-        rows, but each violated constraint that is missing costs a restart.
+        rows. However, if a violated constraint is missing, the search must restart.
         """
         if not self.complete:
             self.add(self.violated(values, _MOST_BRANCHED, least=-_NEARLY))
@@ -152,7 +154,7 @@ class Rows:
         return not (clash or gap or len(self.violated(assignment.astype(np.float64), 1)))
 
     def closed(self, assignment: Booleans) -> Booleans | None:
-        """Return the smallest consistent assignment with the given statements true, or None."""
+        """Return the smallest consistent assignment that contains the given statements, or None."""
         clauses = self.clauses
         assignment = assignment.copy()
         while True:
@@ -223,7 +225,7 @@ class Region:
     limit: float = 0.0
 
     def system(self, rows: Rows) -> tuple[csr_array, Floats]:
-        """Return the matrix and the limits of all rows, including the region's additional row."""
+        """Return the matrix and the limits of all rows. The region's additional row is included."""
         if self.row is None:
             return rows.matrix, rows.limits
         own = csr_array(self.row[None, :])
@@ -232,19 +234,20 @@ class Region:
 
 @dataclass(frozen=True)
 class Optimum:
-    """The best integer solution in a search region; the assignment is None if none was found.
+    """The best integer solution in a search region; None if no solution was found.
 
     Args:
         assignment: The solution, or None.
-        bound: Upper bound on the objective over all integer solutions.
+        bound: An upper bound on the objective value of every integer solution.
         optimal: Whether the solution is proven optimal, or the region is proven to contain no
             solution.
-        relaxed: The solution of the linear program, whose values need not be integers.
+        relaxed: The solution of the linear program. Its values need not be integers.
         reduced: The absolute values of the reduced costs of the linear program.
         relaxed_bound: The objective value of the linear program's solution.
         branched: Whether branch and bound was necessary, because the linear program's solution was
             not integral.
-        alone: Whether every other integer solution is known to have a smaller objective value.
+        alone: Whether every other integer solution is known to have a smaller objective value than
+            this solution.
     """
 
     assignment: Booleans | None
@@ -270,13 +273,14 @@ def best_solution(
 
     Args:
         objective: The objective to maximize.
-        rows: The constraints; transitive rows that a solution violates are added.
+        rows: The constraints. If a solution violates transitive constraints, these are added as
+            rows.
         within: The region.
         deadline: The `time.monotonic` value at which to stop.
-        start: A function that finds a good integer solution from the relaxed solution and its
-            bound; requires an unrestricted region. If ``start`` is given, branch and bound searches
-            for a different solution of at least equal value, so that a single search proves both
-            optimality and uniqueness.
+        start: A function that finds a good integer solution, given the solution of the linear
+            program and its objective value. The region must be unrestricted. If ``start`` is given,
+            branch and bound searches for a different solution that is at least as good. This single
+            search proves both that the solution is optimal and that it is the only optimum.
         branch: Whether to use branch and bound if the solution of the linear program is not
             integral.
     """
@@ -335,7 +339,7 @@ def best_solution(
 
 
 def other_than(assignment: Booleans, loose: Booleans) -> Region:
-    """Return the region of solutions that equal an assignment except in ``loose`` statements."""
+    """Return the region of all solutions that differ from an assignment, but only in ``loose``."""
     whole = assignment.astype(np.float64)
     low, high = np.where(loose, 0.0, whole), np.where(loose, 1.0, whole)
     kept = np.where(loose, np.where(assignment, 1.0, -1.0), 0.0)

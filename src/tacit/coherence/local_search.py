@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def greedy_assignment(rows: Rows, weights: Integers, likely: Floats, deadline: float) -> Booleans:
-    """Add statements that increase the total weight, in descending order of likelihood.
+    """Add statements that increase the total weight, the most likely statements first.
 
     Args:
         rows: The constraints.
@@ -63,10 +63,10 @@ def bettered(rows: Rows, weights: Integers, assignment: Booleans, deadline: floa
 
 
 def _added_together(rows: Rows, assignment: Booleans, order: Integers, deadline: float) -> Booleans:
-    """Add statements of positive weight together, or in halves if some statements conflict.
+    """Add statements of positive weight all at once; if some of them conflict, add them in halves.
 
-    The result is the same as if the statements were added one by one, because every subset of
-    compatible statements is compatible.
+    The result is the same as if the statements were added one by one. The reason is that every
+    subset of compatible statements is compatible.
     """
     order = order[~assignment[order]]
     if not len(order) or time.monotonic() > deadline:
@@ -86,7 +86,7 @@ def _added_together(rows: Rows, assignment: Booleans, order: Integers, deadline:
 def _added(
     rows: Rows, weights: Integers, assignment: Booleans, order: Integers, deadline: float
 ) -> Booleans:
-    """Add each statement that, together with its consequences, increases the total weight."""
+    """Add each statement if the statement and its consequences increase the total weight."""
     for statement in order[weights[order] > 0]:
         if assignment[statement]:
             continue
@@ -108,7 +108,7 @@ _PARTIAL_KICKS_BY_SIZE = 1000
 
 
 def search_assignment(program: Program, rows: Rows, likely: Floats, deadline: float) -> Booleans:
-    """Return an assignment of large weight by local search; reproducible unless time runs out.
+    """Return an assignment of large weight by local search; reproducible if time does not run out.
 
     Args:
         program: The program, with its weights.
@@ -125,7 +125,7 @@ def search_assignment(program: Program, rows: Rows, likely: Floats, deadline: fl
 
 
 def search_order(program: Program, kicks: int | None, deadline: float) -> Booleans:
-    """Return an assignment of large weight for a program that orders items.
+    """Return an assignment of large weight for a program whose family orders the items.
 
     Args:
         program: The program to solve; its family must consist of one asymmetric, transitive

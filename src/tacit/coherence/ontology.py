@@ -1,8 +1,7 @@
-"""Ontologies: relations between items, with their wording and their constraints.
+"""Ontologies: relations between items, with the wording and the constraints of each relation.
 
 Tacit ships the ontologies ``parts``, ``time``, ``space`` and ``taxonomy``, which are loaded by
-name. Users can write their own ontology as a YAML file of the same format as the shipped
-ontologies.
+name. A user can write an ontology as a YAML file in the format of the shipped ontologies.
 """
 
 from __future__ import annotations
@@ -71,8 +70,8 @@ class Relation:
             different items.
         irreflexive: Whether a statement x r x of this relation r is never true. Every asymmetric
             relation is irreflexive.
-        inverse: The inverse relation s of this relation r, for which y s x is true exactly if x r y
-            is true; or None.
+        inverse: The inverse relation s of this relation r, or None. The statement y s x is true
+            exactly if x r y is true.
         implies: The relations s that this relation r implies, so that x r y implies x s y.
         excludes: The relations s that this relation r excludes, so that x r y and x s y are never
             both true.
@@ -110,7 +109,7 @@ class Relation:
 
 @dataclass(frozen=True)
 class Ontology:
-    """An ontology: relations by name, in the order of the file.
+    """An ontology: a mapping from names to relations, in the order of the file.
 
     Args:
         name: The ontology's name.
@@ -129,7 +128,7 @@ class Ontology:
     def load(cls, name_or_path: str | Path) -> Ontology:
         """Read a shipped ontology by name, or a user's ontology from a file.
 
-        A name that contains a suffix or a folder is read as the path of a file.
+        A name that contains a suffix or a folder is treated as the path of a file.
 
         Raises:
             DataError: The file is missing or malformed. The error message names the line.
@@ -177,7 +176,7 @@ class _File(BaseModel):
     @field_validator("relations", mode="before")
     @classmethod
     def _named(cls, relations: object) -> object:
-        """Copy the key of each relation in the file to the relation's field ``name``."""
+        """Copy each relation's key in the file to the field ``name`` of the relation."""
         if not isinstance(relations, dict):
             return relations
         for name, relation in relations.items():
@@ -214,16 +213,16 @@ def read_ontology(path: Path) -> Ontology:
 
 @dataclass(frozen=True)
 class _Agreement:
-    """Checks that the relations of an ontology file do not contradict each other."""
+    """Check that the relations of an ontology file do not contradict each other."""
 
     document: Document[_File]
     relations: Mapping[str, Relation]
 
     def check(self, relation: Relation) -> None:
-        """Check that a relation's properties agree with each other and with other relations.
+        """Check that a relation's properties contradict neither each other nor other relations.
 
         Raises:
-            DataError: The relation refers to an unknown relation or to itself, or its properties
+            DataError: The relation refers to an unknown relation or to itself. Or its properties
                 contradict each other or the properties of another relation.
         """
         name, relations = relation.name, self.relations

@@ -21,17 +21,17 @@ _WHOLE = 1 << 19
 
 
 def best_order(weights: Integers, ties: Integers) -> tuple[list[int], Booleans]:
-    """Return the item order with the largest total weight, summed over all pairs (i before j).
+    """Return the order of items with the largest total weight over all pairs (i before j).
 
     Args:
-        weights: Integer weight for item i before item j, not negative, shape (n, n).
+        weights: The weight of placing item i before item j, an integer of at least 0, shape (n, n).
         ties: Tie-breaking numbers from 0 to 4,095, shape (n, n). Among equally good orders, the
             function chooses the order with the smallest sum of tie-breaking numbers over the pairs
             (i before j) of positive weight.
 
     Returns:
-        The items in order, and an array of shape (n, n) that marks the pairs of items whose
-        direction differs between best orders.
+        The items in order, and an array of shape (n, n). The array marks each pair of items whose
+        order is not the same in all best orders.
     """
     n = len(weights)
     combined = weights * _WHOLE - np.where(weights > 0, ties, 0)
@@ -56,7 +56,7 @@ def closure(arcs: Booleans) -> Booleans:
 
 
 def _gains(weights: Integers) -> Integers:
-    """Return the weight gained by placing item k after each set of items, shape (2**n, n)."""
+    """Return the weight gained if item k is placed after a set of items, shape (2**n, n)."""
     n = len(weights)
     gains = np.zeros((1 << n, n), dtype=np.int64)
     for item in range(n):
@@ -67,7 +67,7 @@ def _gains(weights: Integers) -> Integers:
 
 @lru_cache(maxsize=32)
 def _layers(n: int) -> list[tuple[Integers, Integers, Integers]]:
-    """Return the item sets of each size, their members, and each set with one member removed."""
+    """For each size, return the sets of items, their members, and each set without one member."""
     sets = np.arange(1 << n, dtype=np.int64)
     member = ((sets[:, None] >> np.arange(n)) & 1).astype(bool)
     sizes = member.sum(axis=1)
@@ -115,7 +115,7 @@ def search_orders(weights: Integers, kicks: int | None, deadline: float) -> Inte
     """Find an order of all items with a large total weight by local search.
 
     Args:
-        weights: Integer weight for item i before item j, shape (n, n).
+        weights: The weight of placing item i before item j, an integer, shape (n, n).
         kicks: Number of perturbations; None to continue until the deadline.
         deadline: The `time.monotonic` value at which the search stops with the best order found.
 
@@ -137,7 +137,7 @@ def search_orders(weights: Integers, kicks: int | None, deadline: float) -> Inte
 
 
 def _kicked(order: Integers, random: np.random.Generator) -> Integers:
-    """Move a tenth of the items, but at least two items, to random positions."""
+    """Move single items to random positions: one move per ten items, but at least two moves."""
     n = len(order)
     items = order.tolist()
     for origin, target in random.integers(0, n, (max(2, n // 10), 2)).tolist():
@@ -146,7 +146,7 @@ def _kicked(order: Integers, random: np.random.Generator) -> Integers:
 
 
 def _improve_by_moves(lead: Integers, order: Integers, deadline: float) -> tuple[Integers, int]:
-    """Move single items while the order improves; return the order and its gain over reversal."""
+    """Improve an order by moves of single items; return it and its gain over the reversed order."""
     n = len(order)
     forward = lead[np.ix_(order, order)]
     behind = np.tri(n, k=-1, dtype=bool)
@@ -172,8 +172,8 @@ def search_partial_orders(weights: Integers, kicks: int | None, deadline: float)
     """Find a strict partial order of the items with a large total weight by local search.
 
     Args:
-        weights: Integer weight for item i before item j, positive or negative, 0 on the diagonal,
-            shape (n, n).
+        weights: The weight of placing item i before item j: an integer, positive or negative, 0 on
+            the diagonal, shape (n, n).
         kicks: Number of perturbations; None to continue until the deadline.
         deadline: The `time.monotonic` value at which to stop with the best order found.
 
@@ -213,7 +213,7 @@ def _improve_by_arcs(weights: Integers, order: Booleans, deadline: float) -> Boo
 
 
 def _reinsert(weights: Integers, order: Booleans, item: int) -> bool:
-    """Reinsert an item at its best position in place; return whether the total weight increased."""
+    """Move an item to its best position in place; return whether the total weight increased."""
     others = np.delete(np.arange(len(weights)), item)
     before, after = _best_position(
         weights[others, item], weights[item, others], order[np.ix_(others, others)]
@@ -230,11 +230,11 @@ def _reinsert(weights: Integers, order: Booleans, item: int) -> bool:
 
 
 def _best_position(into: Integers, out: Integers, order: Booleans) -> tuple[Booleans, Booleans]:
-    """Return the items to put before and after an item to maximize the weight, by minimum cut.
+    """Return the items to put before and after an item for the largest weight, by a minimum cut.
 
     Args:
-        into: The weight of each other item before the inserted item, shape (m,).
-        out: The weight of the inserted item before each other item, shape (m,).
+        into: The weight of placing each other item before the inserted item, shape (m,).
+        out: The weight of placing the inserted item before each other item, shape (m,).
         order: The partial order of the other items, without the inserted item, shape (m, m).
     """
     m = len(into)

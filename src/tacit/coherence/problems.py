@@ -1,10 +1,11 @@
-"""Decomposition of the repair of beliefs into independent problems.
+"""Split the repair of beliefs into independent problems.
 
-Statements that are equivalent through inverse or symmetric relations share one variable. For each
-group and family of relations, items are split into connected components. A statement of positive
-weight links its two items. A statement of weight 0 also links its two items, except in orders
-without negative weights. The decomposition does not change the optimum, because a best assignment
-needs no true statements except statements of positive weight and their consequences.
+Statements that are equivalent because a relation is inverse or symmetric share one variable. For
+each group and each family of relations, the items are split into connected components. A statement
+of positive weight links its two items. A statement of weight 0 also links its two items, unless the
+family is an order without negative weights. The decomposition does not change the optimum. The
+reason is that some best assignment contains only statements of positive weight and their
+consequences.
 """
 
 from __future__ import annotations
@@ -32,16 +33,17 @@ MOST_JOINED = 500
 
 @dataclass(frozen=True)
 class Variables:
-    """The truth-value variables of repair, one entry per variable that occurs in the beliefs.
+    """The variables of repair; each variable is the truth value of one or several equivalent rows.
 
     Args:
         group: The group of each variable.
-        family: The family of relations of each variable.
-        position: The relation class of each variable, as an index in its family.
-        first: The first item of each variable; the smaller item if the class is symmetric.
+        family: The family of relations to which each variable belongs.
+        position: The relation class of each variable, as an index into the classes of its family.
+        first: The first item of each variable. If the class is symmetric, the first item is the
+            item with the smaller index.
         second: The second item of each variable.
         weight: The sum of the weights of all rows that share the variable.
-        of_row: The index of the variable for each row of the beliefs.
+        of_row: For each row of the beliefs, the index of the row's variable.
     """
 
     group: Integers
@@ -55,7 +57,7 @@ class Variables:
 
 @dataclass(frozen=True)
 class Bucket:
-    """A bucket of repair problems of the same family with the same number of items.
+    """A bucket: repair problems that have the same family and the same number of items.
 
     Args:
         family: The family's index.
@@ -63,7 +65,8 @@ class Bucket:
         items: The sorted items of each problem, shape (p, n).
         weights: The weight of each statement in each problem, shape (p, v).
         variables: The indices of the variables that the bucket's problems decide, shape (k,).
-        places: The problem and the statement of each variable in ``variables``, shape (k, 2).
+        places: The problem and the statement to which each entry of ``variables`` belongs, shape
+            (k, 2).
     """
 
     family: int
@@ -77,13 +80,13 @@ class Bucket:
 def variables_of(
     coded: Coded, weights: Integers, families: Sequence[Family], places: Sequence[Membership]
 ) -> Variables:
-    """Merge equivalent statements, such as symmetric or inverse partners, into shared variables.
+    """Merge equivalent statements, such as inverse statements, into one shared variable.
 
     Args:
         coded: The beliefs.
         weights: One integer weight per row.
         families: The ontology's families.
-        places: The membership of each relation in a family, in the ontology's order.
+        places: The family and class of each relation, in the ontology's order.
     """
     family = np.array([place.family for place in places])[coded.relation]
     position = np.array([place.position for place in places])[coded.relation]
@@ -111,7 +114,7 @@ def split(variables: Variables, families: Sequence[Family]) -> list[Bucket]:
     A variable that is not in any bucket is false in the best assignment.
 
     Raises:
-        RequestError: A problem connects more items than fit into a dense table.
+        RequestError: A problem connects more items than a dense table can hold.
     """
     part = _components(variables, families)
     inside = np.flatnonzero(part >= 0)
@@ -158,7 +161,7 @@ def split(variables: Variables, families: Sequence[Family]) -> list[Bucket]:
 
 
 def tie_numbers(family: Family, items: Sequence[str]) -> Integers:
-    """Compute a tie-breaking number from 0 to 4,095 for each statement, from its words alone."""
+    """Compute a tie-breaking number from 0 to 4,095 for each statement, only from its words."""
     numbers = [
         hashlib.blake2b(
             f"{family.classes[position].name}\t{items[i]}\t{items[j]}".encode(), digest_size=2
@@ -169,7 +172,7 @@ def tie_numbers(family: Family, items: Sequence[str]) -> Integers:
 
 
 def orders_at_no_loss(variables: Variables, families: Sequence[Family]) -> Booleans:
-    """Return, for each variable, whether it belongs to an order without negative weights."""
+    """Return whether each variable's group and family form an order without negative weights."""
     order = np.array([family.order for family in families])[variables.family]
     keys = variables.group * len(families) + variables.family
     against = np.zeros(int(keys.max(initial=-1)) + 1, dtype=bool)
@@ -179,7 +182,7 @@ def orders_at_no_loss(variables: Variables, families: Sequence[Family]) -> Boole
 
 
 def _components(variables: Variables, families: Sequence[Family]) -> Integers:
-    """Return the number of each variable's problem; -1 for variables that belong to no problem."""
+    """For each variable, return the number of its problem; -1 if it belongs to no problem."""
     transitive = np.array([family.transitive for family in families])[variables.family]
     alone = variables.first == variables.second
     spread = transitive & ~alone

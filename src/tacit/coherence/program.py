@@ -1,9 +1,10 @@
-"""The general exact solver: linear programming, then branch and bound with HiGHS if needed.
+"""The general exact solver: first linear programming, then, if needed, branch and bound.
 
-Each statement is a 0/1 variable, and each constraint is a linear inequality. The solution of the
-linear program is usually integral already. An integral solution of the linear program is the best
-assignment, proven by duality. The reduced costs also show which statements could differ in another
-best assignment, so that the solver finds ties without enumerating assignments.
+Each statement is a variable that is 0 or 1, and each constraint is a linear inequality. In most
+cases, all values of the linear program's solution are already integers. If all values are integers,
+duality proves that the solution is the best assignment. The reduced costs also show which
+statements could differ in another best assignment. The solver can therefore find ties without
+enumerating all assignments.
 """
 
 from __future__ import annotations
@@ -41,7 +42,7 @@ _FEW_ITEMS = 20
 
 @dataclass(frozen=True)
 class Program:
-    """An integer program: maximize the total weight of true statements under the constraints.
+    """An integer program: find the consistent assignment with the largest total weight.
 
     Args:
         family: The relations.
@@ -49,7 +50,8 @@ class Program:
         weights: One integer weight per statement, shape (v,).
         ties: Tie-breaking numbers of the statements, from 0 to 4,095, shape (v,).
         total: Whether the assignment must be an order of all items.
-        break_ties: Whether to search for other best assignments and apply the tie rule.
+        break_ties: Whether to search for other best assignments and to choose among them by the tie
+            rule.
     """
 
     family: Family
@@ -66,10 +68,10 @@ class Solution:
 
     Args:
         true: Whether each statement is true, shape (v,).
-        free: Whether the truth value of each statement is known to differ in another best
+        free: Whether it is known that the truth value of each statement differs in another best
             assignment, shape (v,).
-        bound: Upper bound on the weight of all assignments; equals the weight of this assignment if
-            it is proven optimal.
+        bound: An upper bound on the weight of every assignment. If this assignment is proven
+            optimal, the bound equals its weight.
         optimal: Whether the assignment is proven optimal.
         settled: Whether the tie rule compared all best assignments.
     """
@@ -109,7 +111,8 @@ def solve_program(
         program: The program to solve.
         deadline: The `time.monotonic` value at which the solver stops with the best assignment
             found.
-        report: A function that receives an initial solution before branch and bound starts.
+        report: A function that receives an initial solution before branch and bound starts. The
+            initial solution need not be optimal.
     """
     rows = Rows(program.family, program.n, total=program.total)
     scale = _SCALE / max(1, int(np.abs(program.weights).max(initial=0)))
@@ -144,7 +147,7 @@ def _search(
     deadline: float,
     tell: Callable[[Solution], None],
 ) -> tuple[Optimum, Solution | None]:
-    """Return the best solution found in time, and the solution from before the exact search."""
+    """Return the best solution found in time, and the one known before the exact search."""
     scale = _SCALE / max(1, int(np.abs(program.weights).max(initial=0)))
     everything = Region(np.zeros(rows.count), np.ones(rows.count))
     limits = _Limits.until(deadline)
@@ -172,7 +175,7 @@ def _search(
 def _unopposed(
     program: Program, rows: Rows, weights: Floats, assignment: Booleans, deadline: float
 ) -> Solution:
-    """Solve a program whose statements of positive weight can all be true together."""
+    """Solve a program in which all statements of positive weight can be true together."""
     value = float(program.weights @ assignment)
     free: Booleans = np.zeros(rows.count, dtype=bool)
     settled = True
@@ -192,7 +195,7 @@ def _unopposed(
 
 
 class _Face:
-    """The set of assignments with the best value, and the choice among them by the tie rule."""
+    """The assignments with the best value; the tie rule chooses one of them."""
 
     def __init__(
         self, program: Program, rows: Rows, weights: Floats, least: float, deadline: float
@@ -204,11 +207,11 @@ class _Face:
         self.deadline = deadline
 
     def alone(self, assignment: Booleans, candidates: Booleans) -> bool:
-        """Return whether every change of candidate statements lowers the total weight.
+        """Return whether the total weight becomes lower if any of the candidate statements change.
 
-        The search maximizes the total weight, because this objective lets branch and bound discard
-        most of its nodes. A search with a lower limit on the total weight, as in `explore`, would
-        take about twice as long.
+        The search maximizes the total weight. With this objective, branch and bound can discard
+        most of its nodes. In contrast, `explore` sets a lower limit on the total weight. Such a
+        search would take about twice as long here.
         """
         found = best_solution(
             self.weights, self.rows, other_than(assignment, candidates), self.deadline
@@ -261,7 +264,7 @@ class _Face:
 
 
 def quick_solution(program: Program, deadline: float) -> Solution:
-    """Return a consistent assignment and an upper bound quickly, for when little time is left."""
+    """Quickly return a consistent assignment and an upper bound, if little time is left."""
     if time.monotonic() >= deadline and program.n <= _FEW_ITEMS:
         nothing = np.zeros(len(program.weights), dtype=bool)
         assignment = search_order(program, 0, deadline) if program.family.order else nothing

@@ -1,9 +1,9 @@
-"""Upper bounds from the linear relaxation, by a first-order method for very large programs.
+"""Upper bounds from the linear relaxation, for very large programs, by a first-order method.
 
-The method is the primal-dual hybrid gradient method (Chambolle and Pock 2011) with diagonal
-preconditioning and restarts to the average. The method needs only products with the constraint
-matrix. Every vector of multipliers yields a valid upper bound by weak duality, so the method can
-stop at any time.
+The method is the primal-dual hybrid gradient method (Chambolle and Pock 2011). It uses diagonal
+preconditioning, and it restarts from the average of its iterates. The method uses the constraint
+matrix only in matrix-vector products. By weak duality, every vector of multipliers yields a valid
+upper bound. The method can therefore stop at any time.
 """
 
 from __future__ import annotations
@@ -55,17 +55,17 @@ class Relaxation:
     high: Floats
 
     def bound(self, multipliers: Floats, price: Floats) -> float:
-        """Return the upper bound for a vector of multipliers and its product with the matrix."""
+        """Return the upper bound that a vector of multipliers proves."""
         rows = float(np.maximum(multipliers, 0.0) @ self.high)
         return self.constant + rows + float(np.maximum(self.gain - price, 0.0).sum())
 
 
 def relaxed_bound(program: Program, deadline: float) -> float:
-    """Return the best upper bound that the linear relaxation proves before the deadline.
+    """Return the best upper bound that is proven before the deadline, from the linear relaxation.
 
     Args:
-        program: The program to bound. For an order of very many items, the bound uses only pairs of
-            items.
+        program: The program to bound. If the program is an order of very many items, the bound uses
+            only the weights of pairs of items.
         deadline: The `time.monotonic` value at which to stop.
     """
     bound = pairwise_bound(program)
@@ -93,12 +93,12 @@ def relaxed_bound(program: Program, deadline: float) -> float:
 
 
 def pairwise_bound(program: Program) -> float:
-    """Return the sum of the weights of the statements that `_pairwise` selects; an upper bound."""
+    """Return an upper bound: the sum of the weights of the statements that `_pairwise` selects."""
     return float(program.weights @ _pairwise(program))
 
 
 def _pairwise(program: Program) -> Booleans:
-    """Select the statements of positive weight; in an order, only the heavier one per item pair."""
+    """Select statements of positive weight; in an order, only the heavier of each item pair."""
     true = program.weights > 0
     if program.family.order:
         index = clauses_of(program.family, program.n).index[0]
@@ -116,9 +116,9 @@ class Dual:
 
     Args:
         x: The primal variables.
-        multipliers: The dual variables, one per row, of the relaxation whose gains are divided by a
-            scale.
-        bound: The best upper bound so far on the objective value of all solutions.
+        multipliers: The dual variables, one per row. They belong to the relaxation in which all
+            gains have been divided by a scale.
+        bound: The lowest upper bound found so far on the objective value of every solution.
     """
 
     x: Floats
@@ -127,12 +127,12 @@ class Dual:
 
     @classmethod
     def start(cls, x: Floats) -> Dual:
-        """Return an initial state for a program whose rows are not yet added."""
+        """Return an initial state for a program to which no rows have been added."""
         return cls(x, np.zeros(0), math.inf)
 
 
 def improve(start: Dual, relaxation: Relaxation, rounds: int, deadline: float) -> Dual:
-    """Lower the upper bound, at best to the optimum of the linear relaxation.
+    """Lower the upper bound; the lowest possible bound is the optimum of the linear relaxation.
 
     Args:
         start: The initial state. Rows added after the initial state must come last; their
@@ -176,7 +176,7 @@ def improve(start: Dual, relaxation: Relaxation, rounds: int, deadline: float) -
 
 
 def _order(weights: Integers) -> Relaxation:
-    """Return the linear ordering problem's relaxation; variables are unordered pairs of items."""
+    """Return the relaxation of the linear ordering problem, with one variable per pair of items."""
     n = len(weights)
     first, second = np.triu_indices(n, 1)
     number = np.zeros((n, n), dtype=np.int64)
@@ -192,7 +192,7 @@ def _order(weights: Integers) -> Relaxation:
 
 
 def _shrunk(multipliers: Floats, dual: Floats, relaxation: Relaxation) -> Floats:
-    """Apply the proximal step of the dual variables, for the limits ``high`` and ``low``."""
+    """Apply the proximal step of the dual variables, given the row limits ``low`` and ``high``."""
     above = np.maximum(multipliers - dual * relaxation.high, 0.0)
     below = np.where(relaxation.low == 0.0, np.minimum(multipliers, 0.0), 0.0)
     shrunk: Floats = above + below
@@ -200,7 +200,7 @@ def _shrunk(multipliers: Floats, dual: Floats, relaxation: Relaxation) -> Floats
 
 
 def _triples(n: int) -> tuple[Integers, Integers, Integers]:
-    """Return all triples of indices i < j < k below n."""
+    """Return all triples of indices i < j < k, where k is less than n."""
     pairs = np.array(np.triu_indices(n, 1))
     counts = n - 1 - pairs[1]
     i, j = np.repeat(pairs, counts, axis=1)

@@ -1,25 +1,26 @@
 """Weighted MaxSAT repair: the best consistent assignment (Gu et al. 2023, section 5.2).
 
-If several assignments are equally good, repair chooses one of them by a fixed tie rule. Unless time
-runs out, the choice among equally good assignments depends only on the words of the statements. The
-order of the rows, the hash seed and the number of processes do not affect the choice.
+If several assignments are equally good, repair chooses one of them by a fixed tie rule. If time
+does not run out, the choice among equally good assignments depends only on the words of the
+statements. The choice does not depend on the order of the rows, the hash seed or the number of
+processes.
 
 1. A statement is true only if its weight is positive, or if other true statements imply it.
-2. An order is a family of one asymmetric, transitive relation. If a family is an order without
-   negative weights, repair chooses the best order of the items. Among equally good orders, repair
-   chooses the order with the smallest sum of tie-breaking numbers over the statements that agree
-   with the order and have positive weight. For an order without negative
-   weights, a statement is true only if it agrees with the chosen order and has positive weight, or
-   if other true statements imply it.
-3. If a family is not an order or has negative weights, repair chooses the best assignment with the
-   fewest true statements. Among assignments with equally few true statements, repair chooses the
+2. A family of relations is called an order if it consists of one asymmetric, transitive relation.
+   If a family is an order without negative weights, repair chooses the best order of the items.
+   Among equally good orders, repair uses tie-breaking numbers. It sums the tie-breaking numbers of
+   all statements of positive weight that agree with the order, and chooses the order with the
+   smallest sum. For an order without negative weights, a statement is true if it agrees with the
+   chosen order and has positive weight. All other true statements are implied by such statements.
+3. If a family is not an order, or if it has negative weights, repair chooses the best assignment
+   with the fewest true statements. If several such assignments remain, repair chooses the
    assignment with the smallest sum of tie-breaking numbers.
 
-Assignments are equally good if the sums of their weights are equal. Weights are rounded to
-millionths, or to integers for the objective ``paper``. The tie-breaking number of a statement is
-the last 12 bits of a BLAKE2b digest of 2 bytes. The digest is computed from relation, subject and
-object, joined by tabs. Of two inverse relations, the digest uses the relation that the ontology
-file lists first.
+Two assignments are equally good if the sums of their weights are equal. Weights are rounded to
+integers for the objective ``paper``, and to millionths for the other objectives. The tie-breaking
+number of a statement is the last 12 bits of a BLAKE2b digest of 2 bytes. The digest is computed
+from relation, subject and object, joined by tabs. If two relations are inverse to each other, the
+digest is computed from the relation that the ontology file lists first.
 """
 
 from __future__ import annotations
@@ -67,11 +68,11 @@ def check_objective(objective: str) -> None:
 
 
 def weights_of(p_true: Floats, objective: str) -> Floats:
-    """Return the weight of each statement: positive if it should be true, negative if false.
+    """Return each weight: positive if the statement should be true, negative if it should be false.
 
     Args:
-        p_true: The probability p_true of each statement; nan for a missing belief, whose weight is
-            0.
+        p_true: The probability ``p_true`` of each statement, or nan for a missing belief. A missing
+            belief has weight 0.
         objective: ``paper``, ``log-odds`` (weights in nats) or ``margin``.
     """
     p = np.where(np.isnan(p_true), 0.5, p_true)
@@ -87,7 +88,7 @@ def weights_of(p_true: Floats, objective: str) -> Floats:
 
 
 def whole_weights(weights: Floats, objective: str) -> Integers:
-    """Return weights as integers: rounded for ``paper``, in millionths for other objectives."""
+    """Return weights as integers: rounded for ``paper``, or in millionths for other objectives."""
     units = 1 if objective == "paper" else _UNITS
     return np.rint(weights * units).astype(np.int64)
 
@@ -103,35 +104,40 @@ class Repaired:
 
     Args:
         objective: The objective that was maximized.
-        beliefs: The beliefs in their original order, with the additional Boolean columns
-            ``believed`` (p_true above one half; false if missing) and ``repaired``.
+        beliefs: The beliefs in their original order, with two additional Boolean columns.
+            ``believed`` states whether ``p_true`` is above one half (false if missing), and
+            ``repaired`` states whether the statement is true in the assignment.
         groups: Number of groups.
         optimal: Number of groups whose assignment is proven optimal.
-        value: The value of the assignment. For ``paper``, the value is the sum of round(100 * p)
-            over the true statements. For the other objectives, the value is the sum of the absolute
-            weights of the statements whose truth value agrees with the sign of their weight.
-        bound: An upper bound on the value of all assignments; equals ``value`` if every group is
-            proven optimal.
-        turned_true: Number of statements that are true in the assignment but not believed; includes
-            statements with a missing belief.
+        value: The value of the assignment. For ``paper``, the value is the sum of round(100 *
+            p_true) over the true statements. For the other objectives, the value is computed in two
+            steps. First, repair selects the statements that are true and have positive weight, or
+            are false and have negative weight. Then it sums their absolute weights.
+        bound: An upper bound on the value of every assignment. If every group is proven optimal,
+            the bound equals ``value``.
+        turned_true: The number of statements that are true in the assignment but not believed.
+            Statements with a missing belief are included.
         turned_false: Number of statements that are believed but false in the assignment.
-        free: Number of statements that only the tie rule decided, because another assignment of
-            equal value has the opposite truth value.
-        settled: Whether ``free`` is complete. ``free`` can be incomplete, and the tie rule can have
-            missed some of the best assignments, for two reasons: time ran out, or assignments
-            differ by less than the solver's tolerance (a few millionths of a weight).
+        free: The number of statements that only the tie rule decided. Such a statement has the
+            opposite truth value in another assignment of equal value.
+        settled: Whether ``free`` is complete and the tie rule compared all best assignments. If
+            false, ``free`` may be incomplete, for one of two reasons: time ran out, or
+            assignments differ by less than the solver's tolerance (a few millionths of a weight).
         missing: Number of rows without p_true.
-        inferred: Number of rows without p_true whose statement is true in the assignment.
-        unasked: Number of combinations of a relation and an ordered pair of different items of a
-            group that have no row.
+        inferred: The number of rows that have no ``p_true`` but whose statement is true in the
+            assignment.
+        unasked: The number of possible statements that have no row. Every relation is combined with
+            every ordered pair of different items of a group.
         status: ``optimal``, or ``timeout`` if time ran out before every group was proven optimal.
         seconds: Duration of the repair.
-        table: One row per group, with the group columns, statements, missing, value, bound,
-            optimal, turned_true, turned_false and free.
+        table: One row per group, with the group columns and the columns ``statements``,
+            ``missing``, ``value``, ``bound``, ``optimal``, ``turned_true``, ``turned_false`` and
+            ``free``.
         assignment: All statements that are true in the assignment, sorted, including statements
-            without a row in the beliefs. The columns are the group columns, subject, relation,
-            object, p_true (null if the statement has no belief) and ``repaired``, which is always
-            True. The table can be used as beliefs, and violates no constraint.
+            without a row in the beliefs. The columns are the group columns, ``subject``,
+            ``relation``, ``object``, ``p_true`` (null if the statement has no belief) and
+            ``repaired``. The column ``repaired`` is True in every row. The table violates no
+            constraint and can itself be used as a table of beliefs.
 
     Examples:
         >>> import tacit
@@ -188,13 +194,13 @@ def repair(
     """Find the best consistent assignment; the result is exact unless time runs out.
 
     Args:
-        beliefs: A table with the columns subject, relation, object and p_true (null if missing,
-            with weight 0), and the group columns.
+        beliefs: A table with the columns ``subject``, ``relation``, ``object`` and ``p_true``, and
+            the group columns. If ``p_true`` is null, the belief is missing and has weight 0.
         ontology: The constraints.
         objective: ``paper``, ``log-odds`` or ``margin``.
-        time_limit: Time limit in seconds, after which repair stops with the best assignment found
-            and a proven upper bound. None for no limit.
-        processes: Number of concurrent processes; None for one process per core.
+        time_limit: The time limit in seconds. After this time, repair stops and returns the best
+            assignment found, with a proven upper bound. None for no limit.
+        processes: The number of processes that run at the same time; None for one process per core.
         groups: The columns that identify a group, as in
             :func:`tacit.coherence.beliefs.group_columns`.
 
@@ -307,5 +313,5 @@ def _named(
 
 
 def _number(value: float, objective: str) -> float:
-    """Round an assignment's value if the objective is ``paper``, whose weights are integers."""
+    """Round an assignment's value if the objective is ``paper``, which has integer weights."""
     return round(value) if objective == "paper" else value

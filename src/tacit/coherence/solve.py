@@ -1,4 +1,4 @@
-"""Solution of repair problems, each by the cheapest exact solver, in one or several processes."""
+"""Solve each repair problem by the cheapest exact solver, in one or several processes."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _PAIR = 2
 
 @dataclass(frozen=True)
 class Answers:
-    """The chosen assignments for all problems of a bucket.
+    """The chosen assignment for each problem of a bucket.
 
     Args:
         true: Whether each statement is true in the chosen assignment, shape (p, v).
@@ -65,8 +65,8 @@ def solve(
         effort: The time limit and the number of processes.
 
     Returns:
-        The answers for each bucket. The chosen assignments do not depend on the number of processes
-        unless time runs out.
+        The answers for each bucket. The chosen assignments do not depend on the number of
+        processes, if time does not run out.
 
     Raises:
         WorkError: A worker process died.
@@ -103,8 +103,8 @@ def solve_one(
     Args:
         program: The program to solve.
         deadline: The `time.monotonic` value at which to stop with the best assignment found.
-        report: A function that receives a solution that is not yet proven optimal, before a long
-            search.
+        report: A function that receives a solution before a long search begins. The solution is not
+            yet proven optimal.
     """
     if not program.total:
         return solve_program(program, deadline, report)
@@ -127,7 +127,7 @@ def solve_one(
 
 
 def _least(solution: Solution, program: Program) -> Solution:
-    """Keep only the true statements of positive weight and their consequences in a solution."""
+    """In a solution, keep only the true statements of positive weight and their consequences."""
     index = clauses_of(program.family, program.n).index
     weights = np.where(index >= 0, program.weights[index], 0)[0]
     forward = (index[0] >= 0) & solution.true[index[0]] & (weights > 0)
@@ -148,7 +148,7 @@ def _blank(bucket: Bucket) -> Answers:
 def _solve_listed(
     bucket: Bucket, family: Family, items: Sequence[str], answer: Answers
 ) -> Booleans:
-    """Solve problems by enumeration if possible; return which problems are solved, (p,)."""
+    """Solve problems by enumeration if possible; return whether each is solved, shape (p,)."""
     n = bucket.items.shape[1]
     assignments = all_assignments(family, n)
     if assignments is None:
@@ -212,7 +212,7 @@ def _seconds(program: Program) -> float:
 
 
 def _solve_hard(programs: list[Program], effort: Effort) -> list[Solution]:
-    """Solve programs in this process or in workers, depending on their cost and the deadline."""
+    """Solve programs in this process or in workers; the choice depends on cost and deadline."""
     solutions: dict[int, Solution] = {}
     limited = effort.deadline < math.inf
     alone = min(effort.processes, len(programs)) <= 1 and not limited
@@ -258,7 +258,7 @@ def _short_solutions(programs: list[Program], deadline: float) -> dict[int, Solu
 
 
 def _quick_solutions(programs: list[Program], deadline: float) -> dict[int, Solution]:
-    """Solve long programs approximately, in case a worker is stopped before it reports."""
+    """Solve long programs approximately, in case a worker is stopped too early."""
     long = [number for number, program in enumerate(programs) if _seconds(program) > 1]
     found = {}
     for done, number in enumerate(long):

@@ -1,10 +1,11 @@
 """The constraints that apply to the believed statements, and whether each is violated.
 
 Applicable and violated constraints are counted as in section 6.1 of Gu et al. 2023. A symmetric,
-asymmetric or inverse constraint connects two statements in no particular order, and applies if at
-least one of the two statements is believed. A transitive constraint connects three items, and
-applies if both of its premises are believed. A constraint that applies is violated, satisfied or
-undecided. A constraint is undecided if the truth value of one of its statements is unknown.
+asymmetric or inverse constraint connects two statements, whose order does not matter. The
+constraint applies if at least one of them is believed. A transitive constraint connects three
+statements: two premises and a conclusion. The constraint applies if both premises are believed. A
+constraint that applies is violated, satisfied or undecided. A constraint is undecided if its
+outcome depends on a statement whose truth value is unknown.
 """
 
 from __future__ import annotations
@@ -28,19 +29,19 @@ def applicable(
     """List the constraints that apply.
 
     Args:
-        believed: The believed statements without duplicates, as integer columns g (group), s
-            (subject), r (relation, as an index in the ontology) and o (object).
+        believed: The believed statements, each listed once. The integer columns are ``g`` (group),
+            ``s`` (subject), ``r`` (relation, as an index in the ontology) and ``o`` (object).
         ontology: The constraints.
-        disbelieved: The statements known to be disbelieved, as the integer columns g, s, r and o.
-            The truth value of a statement is unknown if the statement is in neither ``believed``
-            nor ``disbelieved``. If ``disbelieved`` is None, every statement that is not believed
-            counts as disbelieved.
+        disbelieved: The statements that are known to be disbelieved, with the integer columns
+            ``g``, ``s``, ``r`` and ``o``. The truth value of a statement is unknown if the
+            statement is in neither ``believed`` nor ``disbelieved``. If ``disbelieved`` is None,
+            every statement that is not believed counts as disbelieved.
 
     Returns:
-        One row per constraint, with the columns kind, g, s1, r1, o1, s2, r2, o2, s3, r3, o3 and
-        ``violated``. The columns of the third statement are null unless the constraint is
-        transitive. ``violated`` is null if the constraint is undecided because the truth value of
-        one of its statements is unknown.
+        One row per constraint, with the columns ``kind``, ``g``, ``s1``, ``r1``, ``o1``, ``s2``,
+        ``r2``, ``o2``, ``s3``, ``r3``, ``o3`` and ``violated``. The columns ``s3``, ``r3`` and
+        ``o3`` describe the third statement. They are null unless the constraint is transitive. The
+        column ``violated`` is null if the constraint is undecided.
     """
     counters: dict[str, Callable[[_Decided, Ontology], pl.DataFrame]] = {
         "symmetric": _symmetric,
@@ -64,9 +65,9 @@ class _Decided:
     """The statements whose truth value is known.
 
     Args:
-        believed: The believed statements, with the columns g, s, r and o.
-        truth: All statements whose truth value is known, with the columns g, s, r, o and the
-            Boolean column ``true``.
+        believed: The believed statements, with the columns ``g``, ``s``, ``r`` and ``o``.
+        truth: All statements whose truth value is known, with the columns ``g``, ``s``, ``r``,
+            ``o`` and the Boolean column ``true``.
         closed: Whether all statements that are not in ``truth`` count as disbelieved rather than
             unknown.
     """
@@ -84,7 +85,7 @@ class _Decided:
         return cls(believed, pl.concat([truth, false]), closed=False)
 
     def having(self, ontology: Ontology, flag: str) -> pl.DataFrame:
-        """Return believed statements about different items in relations with a given property."""
+        """Return the believed statements of two items whose relation has a given property."""
         relations = [
             number for number, each in enumerate(ontology.relations.values()) if getattr(each, flag)
         ]
@@ -92,9 +93,9 @@ class _Decided:
         return self.believed.filter(pl.col("r").is_in(relations), pl.col("s") != pl.col("o"))
 
     def other(self, frame: pl.DataFrame, of: tuple[str, str, str]) -> pl.DataFrame:
-        """Add the column ``other``: the truth value of the statement that ``of`` identifies.
+        """Add the column ``other`` with the truth value of the statement that ``of`` identifies.
 
-        The column ``other`` is null if the truth value of the statement is unknown.
+        The column is null if the truth value is unknown.
         """
         found = frame.join(
             self.truth.rename({"true": "other"}),
@@ -120,7 +121,7 @@ def _asymmetric(known: _Decided, ontology: Ontology) -> pl.DataFrame:
 
 
 def _reversed(known: _Decided, ontology: Ontology, flag: str, violated: pl.Expr) -> pl.DataFrame:
-    """Return the constraints that connect a statement with its reverse under the same relation."""
+    """Return the constraints between a statement and its reverse under the same relation."""
     reverse = ("o", "r", "s")
     paired = known.other(known.having(ontology, flag), reverse)
     # A pair believed in both directions occurs twice; keep one row.

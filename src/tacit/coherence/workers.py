@@ -1,4 +1,4 @@
-"""Solution of a list of programs, in this process or in workers that stop at the deadline."""
+"""Solve a list of programs in this process, or in workers that stop at the deadline."""
 
 from __future__ import annotations
 
@@ -30,15 +30,15 @@ _LONGEST_MARGIN = 1.0
 def solve_in_turn(
     programs: Sequence[Program], solve_one: SolveOne, deadline: float, report: Report
 ) -> None:
-    """Solve programs in order; each program may use an equal share of the remaining time.
+    """Solve programs in order; each program may use an equal share of the time that remains.
 
     Args:
         programs: The programs to solve.
         solve_one: A function that solves one program before a deadline and reports intermediate
             solutions.
         deadline: The `time.monotonic` value at which to stop.
-        report: A function that receives the index of a program and a solution; later solutions of a
-            program are better than earlier solutions.
+        report: A function that receives the index of a program and a solution. It can be called
+            several times for a program, each time with a better solution.
     """
     for number, program in enumerate(programs):
         now = time.monotonic()
@@ -56,8 +56,8 @@ class Worker:
 
     Args:
         process: The process.
-        solutions: The latest solution of each program, by the program's index; the reader thread
-            adds solutions.
+        solutions: The latest solution of each program, by the program's index. The reader thread
+            adds solutions while the worker runs.
         reader: The thread that reads solutions from the worker process.
     """
 
@@ -88,7 +88,7 @@ class Worker:
         return worker
 
     def finish(self, deadline: float) -> dict[int, Solution]:
-        """Wait for all solutions, but not past the deadline, and return the available solutions.
+        """Wait until all solutions have arrived or time runs out; return those that have arrived.
 
         Raises:
             WorkError: The process failed.

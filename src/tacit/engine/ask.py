@@ -1,4 +1,4 @@
-"""The ``Engine``, which answers requests and queries the model only for missing answers."""
+"""The ``Engine`` answers requests; it queries the model only for answers that are not cached."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
 @contextmanager
 def paused() -> Iterator[None]:
-    """Disable the garbage collector in a ``with`` block that creates many objects."""
+    """Disable the garbage collector during a ``with`` block that creates many objects."""
     was_on = gc.isenabled()
     gc.disable()
     try:
@@ -54,7 +54,7 @@ def paused() -> Iterator[None]:
 
 @contextmanager
 def frozen() -> Iterator[None]:
-    """Exclude existing objects from garbage collection; new objects are still collected."""
+    """Exclude the objects that exist now from garbage collection; later objects are collected."""
     if gc.get_freeze_count():
         yield
         return
@@ -74,18 +74,18 @@ PERIOD = 30.0
 class Engine:
     """Answers requests with one model and caches the answers.
 
-    A model that streams answers receives all requests of a plan in one call, and the engine stores
-    new answers every ``PERIOD`` seconds. A model that does not stream answers receives one block of
-    requests per call.
+    Some models stream answers. They receive all requests of a plan in one call, and the engine
+    stores new answers every ``PERIOD`` seconds. Other models receive one block of requests per
+    call.
 
     Args:
         model: The model.
         store: The store in which answers are cached.
-        block_tokens: Approximate number of tokens that the model computes between two writes to the
-            store.
-        executor: The executor that computes the blocks of requests. If None, the blocks are
-            computed in this process.
-        strict: Whether a request that is longer than the model's context window raises an error. If
+        block_tokens: The approximate number of tokens that the model processes before the next
+            write to the store.
+        executor: An object that computes the blocks of requests. If None, the blocks are computed
+            in this process.
+        strict: Whether to raise an error if a request is longer than the model's context window. If
             False, a request that is too long is skipped and has no score.
 
     Examples:
@@ -106,7 +106,7 @@ class Engine:
 
     @property
     def description(self) -> dict[str, Any]:
-        """The engine's entry in the manifest: its kind and, if known, its number of threads."""
+        """The engine's entry in the manifest: its kind and, if set, its number of threads."""
         if self.executor:
             return dict(self.executor.description)
         torch = sys.modules.get("torch")
@@ -122,20 +122,21 @@ class Engine:
 
         Args:
             requests: The requests.
-            plan: The plan that the method ``plan`` returned for the same requests; None to create a
-                plan.
+            plan: The plan that the method ``plan`` returned for the same requests. If None, a plan
+                is created.
             progress: Function that is called after each block of answers is stored. If the model
-                streams answers, the function is called after each group of answers is stored.
+                streams answers, the function is called whenever a group of answers has been stored.
 
         Returns:
-            One answer per request: ``Scores`` for a ``Prompt``, or ``Votes`` if the model returns
-            only sampled replies; a ``Ranking`` for a ``RankingPrompt``; ``Samples`` for a
-            ``SamplingPrompt``.
+            One answer per request. A ``Prompt`` is answered by ``Scores``, or by ``Votes`` if the
+            model returns only sampled replies. A ``RankingPrompt`` is answered by a ``Ranking``,
+            and a ``SamplingPrompt`` by ``Samples``.
 
         Raises:
-            ModelError: The model does not support requests of this kind.
-            PromptError: The model cannot answer a request; no request has been sent to the model.
-            ScoringError: The model failed; the answers that it returned before the failure are in
+            ModelError: The model does not support a request of this kind.
+            PromptError: The model cannot answer one of the requests. No request has been sent to
+                the model.
+            ScoringError: The model failed. The answers that it returned before the failure are in
                 the store.
             StoreError: The store cannot be read or written.
         """
@@ -157,18 +158,18 @@ class Engine:
     def plan(self, requests: Sequence[Request], path: Path | None = None) -> Plan:
         """Check that the model can answer all requests, and split uncached requests into blocks.
 
-        Requests that are longer than the model's context window are listed in the plan's
-        ``skipped`` and are not part of any block.
+        Requests that are longer than the model's context window are in no block. The plan lists
+        them as ``skipped``.
 
         Args:
             requests: The requests.
-            path: The file to which ``Plan.record`` writes the blocks. Blocks that were recorded in
-                the file for the same requests and model are reused, unless all their answers are
-                stored.
+            path: The file to which ``Plan.record`` writes the blocks. If the file already contains
+                blocks for the same requests and model, these blocks are reused, unless all their
+                answers are stored.
 
         Raises:
             ModelError: The model does not support requests of this kind.
-            PromptError: The model cannot answer a request, or a request is too long and the engine
+            PromptError: The model cannot answer a request; or a request is too long, and the engine
                 is strict.
         """
         asked = asked_of(self.model, requests)
@@ -232,8 +233,7 @@ class Engine:
             The path of the new segment, relative to the store's root.
 
         Raises:
-            ScoringError: The model failed, or the model returned a value that is not a
-                log-probability.
+            ScoringError: The model failed, or it returned a value that is not a log-probability.
             StoreError: The store cannot be written.
         """
         answers = self._answers(requests, partial(self.model.answer, requests))
@@ -242,8 +242,8 @@ class Engine:
     def execute(self, plan: Plan) -> Generator[Part]:
         """Compute the blocks of a plan in this process, and yield each block after it is stored.
 
-        If the model streams answers, yield each group of requests whose answers were stored
-        together.
+        If the model streams answers, yield each group of requests whose answers were stored in one
+        write.
 
         Raises:
             ScoringError: The model failed.
@@ -264,7 +264,7 @@ class Engine:
                     progress(part)
 
     def _in_blocks(self, blocks: Sequence[Block]) -> Generator[Part]:
-        """Compute blocks in order; threads prepare the next block and store the previous one."""
+        """Compute blocks in order, while threads prepare the next block and store the last one."""
         with ThreadPoolExecutor(1) as ahead, ThreadPoolExecutor(1) as behind:
             ready = [ahead.submit(self._prepared, block.requests) for block in blocks[:1]]
             storing: list[tuple[Block, Future[PurePosixPath]]] = []
@@ -289,7 +289,7 @@ class Engine:
         return partial(self.model.answer, requests)
 
     def _stream(self, model: Streams, blocks: Sequence[Block]) -> Generator[Part]:
-        """Stream answers to all blocks; yield each group of requests with newly stored answers."""
+        """Stream the answers to all blocks; yield each group of requests after it is stored."""
         kind = blocks[0].kind
         left: dict[Key, _Left] = {}
         for block in blocks:
@@ -306,7 +306,7 @@ class Engine:
                 yield Part(requests, tokens, sum(ended for ended, _ in done))
 
     def _answers(self, requests: Sequence[Any], answer: Callable[[], list[Any]]) -> Sequence[Any]:
-        """Return the model's answers to requests after checking that the answers are valid."""
+        """Return the model's answers to requests, after a check that the answers are valid."""
         return self._checked(requests, answer())
 
     def _checked(self, requests: Sequence[Any], answers: Sequence[Any]) -> Sequence[Any]:
@@ -322,7 +322,7 @@ class Engine:
         return answers
 
     def _cached(self, of: type) -> Cached[Any, Any]:
-        """Return the model's cached answers to requests of one class."""
+        """Return the cached answers of the model to requests of one class."""
         return KINDS[of].cached(self.store.read(self.model.fingerprint, of))
 
     @paused()
@@ -353,13 +353,13 @@ class _Planned:
 
 @dataclass
 class _Left:
-    """The number of unanswered parts of a request and the cost of these parts in tokens."""
+    """The number of parts of a request without an answer, and their cost in tokens."""
 
     parts: int
     tokens: int
 
     def less(self, parts: int) -> tuple[bool, int]:
-        """Count ``parts`` as answered; return (request is complete, cost of these parts)."""
+        """Count ``parts`` as answered; return whether the request is complete, and their cost."""
         tokens = self.tokens * parts // max(1, self.parts)
         self.parts, self.tokens = self.parts - parts, self.tokens - tokens
         return self.parts == 0, tokens

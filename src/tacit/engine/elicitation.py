@@ -1,7 +1,7 @@
-"""Elicitation methods, which send requests unchanged or replace them with sampling prompts.
+"""Elicitation methods: each sends requests unchanged, or replaces them with sampling prompts.
 
 A model that returns no log-probabilities generates several sampled replies to each prompt. The
-answer to a prompt is then the number of sampled replies that match each candidate answer.
+answer to a prompt then states, for each candidate answer, how many sampled replies match it.
 """
 
 from __future__ import annotations

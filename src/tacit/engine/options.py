@@ -1,4 +1,4 @@
-"""Options of the engine, which runs models in this process or on workers of a Ray cluster."""
+"""Options of the engine, which runs models in this process or on the workers of a Ray cluster."""
 
 from __future__ import annotations
 
@@ -76,11 +76,11 @@ class EngineOptions:
         """Check that the options are consistent, before any model is loaded.
 
         Raises:
-            ModelError: As ``tacit.models.loading.check_name``. With ``--engine ray``, the names of
-                models are not checked, because a model folder may exist only on the workers'
-                machines.
-            RequestError: An option for Ray is used without ``--engine ray``, or an option does not
-                apply to a model on a server.
+            ModelError: The name of a model is invalid (see ``tacit.models.loading.check_name``).
+                With ``--engine ray``, names are not checked, because a model's folder may exist
+                only on the workers' machines.
+            RequestError: An option for Ray is used without ``--engine ray``, or an option cannot be
+                used with a model on a server.
         """
         from tacit.models.loading import check_name
         from tacit.models.openai.options import is_address

@@ -1,7 +1,7 @@
-"""Plans, which split uncached requests into blocks and record these blocks.
+"""Plans: each plan splits the requests that are not cached into blocks and records the blocks.
 
-An interrupted run resumes with exactly the same blocks, so that its results do not even differ by
-rounding errors from those of an uninterrupted run.
+An interrupted run resumes with exactly the same blocks. Its results therefore equal those of an
+uninterrupted run, without rounding differences.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _STEP = 4096
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """Requests of one kind that are computed and stored together.
+    """A block: requests of one kind that are computed together and stored together.
 
     Args:
         requests: The requests.
@@ -53,7 +53,7 @@ class Block:
 
     @property
     def shares(self) -> list[int]:
-        """The number of tokens of each request, if the block's tokens are divided evenly."""
+        """The number of tokens of each request, if the tokens of the block are divided evenly."""
         several = len(self.requests)
         ends = [self.tokens * at // several for at in range(several + 1)]
         return [end - begin for begin, end in pairwise(ends)]
@@ -64,10 +64,10 @@ class Part:
     """A group of requests whose answers were stored together.
 
     Args:
-        requests: The answered requests; a request may be listed with only the parts that were
-            answered.
+        requests: The answered requests. If only some parts of a request were answered, the request
+            is listed with only these parts.
         tokens: The cost of the answered requests in tokens.
-        ended: Number of requests of which all parts are now answered.
+        ended: The number of requests that are now completely answered.
     """
 
     requests: tuple[Any, ...]
@@ -80,16 +80,16 @@ class Plan:
     """The requests to compute.
 
     Args:
-        asked: The requests to send to the model, in the order of the original requests.
+        asked: The requests that are sent to the model, in the order of the original requests.
         merged: The distinct requests among ``asked``.
         blocks: The uncached requests, split into blocks, in the order of computation.
-        distinct: Number of distinct requests, including stored requests and excluding skipped
-            requests.
+        distinct: The number of distinct requests. Stored requests are counted, and skipped requests
+            are not.
         stored: Number of distinct requests for which the store contains all answers.
-        digest: Digest of the model's fingerprint and of all requests, which identifies recorded
-            blocks.
-        skipped: Error message for each request that is longer than the model's context window.
-        whole: Whether all requests of a block are computed together, so that rounding may depend on
+        digest: The digest of the model's fingerprint and of all requests. Recorded blocks are found
+            by this digest.
+        skipped: The error message for each request that is longer than the model's context window.
+        whole: Whether all requests of a block are computed together. If so, rounding may depend on
             the other requests in the block.
     """
 
@@ -104,25 +104,25 @@ class Plan:
 
     @property
     def prompts(self) -> int:
-        """The number of requests to compute."""
+        """The number of requests that must be computed."""
         return sum(len(block.requests) for block in self.blocks)
 
     @property
     def tokens(self) -> int:
-        """The cost of the requests to compute, in tokens."""
+        """The number of tokens of the requests that must be computed."""
         return sum(block.tokens for block in self.blocks)
 
     def shared(self) -> Mapping[type, Mapping[str, Any]]:
-        """Return, for each request class, the objects to which encoded requests refer by name."""
+        """For each request class, return the objects that encoded requests refer to by name."""
         by_class: dict[type, list[Any]] = {}
         for block in self.blocks:
             by_class.setdefault(type(block.requests[0]), []).extend(block.requests)
         return {of: KINDS[of].shared(requests) for of, requests in by_class.items()}
 
     def record(self, path: Path) -> None:
-        """Add the plan's blocks to the blocks recorded earlier for the same requests and model.
+        """Record the plan's blocks, in addition to earlier blocks for the same requests and model.
 
-        Nothing is recorded if the model streams answers in this process.
+        If the model streams answers in this process, nothing is recorded.
         """
         if not self.whole:
             return
@@ -134,10 +134,10 @@ class Plan:
 
 
 def cut(requests: Sequence[Any], costs: Sequence[int], block_tokens: int) -> list[Block]:
-    """Split requests into blocks of texts with similar lengths, starting with the longest texts.
+    """Split requests into blocks of texts with similar lengths; the longest texts come first.
 
-    Requests with the same text are in the same block, where the model computes the text only once.
-    Texts of the same length are sorted alphabetically.
+    Requests with the same text are put in the same block. The model then computes the text only
+    once. Texts of the same length are sorted alphabetically.
     """
     texts: dict[tuple[str, ...], list[int]] = {}
     for i, request in enumerate(requests):
@@ -160,13 +160,13 @@ def cut(requests: Sequence[Any], costs: Sequence[int], block_tokens: int) -> lis
 def cut_neighbours(
     requests: Sequence[R], cost: Callable[[Sequence[R]], list[int]], block_tokens: int
 ) -> list[Block]:
-    """Split requests into blocks of texts with common prefixes, for a model that shares prefixes.
+    """Split requests into blocks of texts with common prefixes, for models that reuse prefixes.
 
     Args:
         requests: Distinct requests.
-        cost: Function that returns the number of tokens of each request, assuming that all requests
-            passed to it are computed together.
-        block_tokens: Approximate number of tokens per block.
+        cost: A function that returns the number of tokens of each request. The function assumes
+            that all requests passed to it are computed together.
+        block_tokens: The approximate number of tokens in each block.
     """
     ordered = sorted(requests, key=lambda one: KINDS[type(one)].text(one))
     blocks: list[list[R]] = []
@@ -182,13 +182,13 @@ def cut_neighbours(
 
 
 def in_parts(cost: Callable[[Sequence[R]], list[int]], requests: Sequence[R]) -> list[int]:
-    """Return the number of tokens of each request, counted in batches to limit memory."""
+    """Return the number of tokens of each request; count in batches, to limit memory use."""
     parts = (requests[at : at + _STEP] for at in range(0, len(requests), _STEP))
     return [tokens for part in parts for tokens in cost(part)]
 
 
 def too_long(cost: Callable[[Sequence[R]], list[int]], requests: Sequence[R]) -> dict[R, str]:
-    """Find requests that are longer than the context window by halving rejected batches.
+    """Find the requests that are longer than the context window, by halving each rejected batch.
 
     Args:
         cost: Function that returns the number of tokens of each request, and raises
@@ -214,7 +214,7 @@ def too_long(cost: Callable[[Sequence[R]], list[int]], requests: Sequence[R]) ->
 
 
 def digest_of(fingerprint: str, merged: Iterable[Request]) -> str:
-    """Compute the digest of a model and its requests, under which blocks are recorded."""
+    """Compute the digest of a model and its requests; blocks are recorded under this digest."""
     digest = hashlib.sha256(fingerprint.encode())
     for request in merged:
         kind = KINDS[type(request)]
@@ -229,7 +229,7 @@ def recorded(path: Path, digest: str, merged: Sequence[Request]) -> list[Block] 
     Args:
         path: The file with the recorded blocks.
         digest: The ``digest_of`` the merged requests.
-        merged: The distinct requests, to which the record refers by index.
+        merged: The distinct requests. The record refers to each request by its index.
 
     Raises:
         StoreError: The file with the recorded blocks is damaged.
@@ -252,7 +252,7 @@ def recorded(path: Path, digest: str, merged: Sequence[Request]) -> list[Block] 
 
 
 def group_of(request: Request) -> Key:
-    """Return the common prefix of a request's keys, which identifies the request."""
+    """Return the common prefix of all keys of a request; the prefix identifies the request."""
     return KINDS[type(request)].keys(request)[0][:-1]
 
 
@@ -269,7 +269,7 @@ def _blocks(table: Any, merged: Sequence[Request]) -> list[Block]:  # noqa: ANN4
 
 
 def _with_parts(request: Any, parts: Sequence[int] | None) -> Any:  # noqa: ANN401 - any request
-    """Return a request with only the parts at the given indices; None selects all parts."""
+    """Return a request with only the parts at the given indices; None stands for all parts."""
     if parts is None:
         return request
     kind = KINDS[type(request)]
@@ -312,7 +312,7 @@ def _write(path: Path, plan: Plan, blocks: Sequence[Block]) -> None:
 
 
 def _parts(request: Request, whole: Request) -> list[int] | None:
-    """Return the indices of a request's parts in the request ``whole``, or None for all parts."""
+    """Return the position of each part of a request in ``whole``; None if it has all parts."""
     if request == whole:
         return None
     kind = KINDS[type(request)]
@@ -325,18 +325,18 @@ class Executor(Protocol):
 
     @property
     def description(self) -> Mapping[str, Any]:
-        """The manifest's description of the executor, with values that JSON supports."""
+        """The description of the executor for the manifest; its values can be written as JSON."""
         ...
 
     @property
     def size(self) -> int:
-        """The number of blocks that are computed concurrently."""
+        """The number of blocks that are computed at the same time."""
         ...
 
     def execute(self, plan: Plan) -> Generator[Part]:
-        """Compute all blocks, and yield each block after it is stored, in any order.
+        """Compute all blocks in any order; yield each block after its answers are stored.
 
-        Closing the generator cancels the blocks that are not yet computed.
+        If the generator is closed, blocks that are not yet computed are cancelled.
 
         Raises:
             ScoringError: The model failed, or all workers are lost.

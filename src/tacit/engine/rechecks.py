@@ -1,9 +1,9 @@
-"""Rechecks that a server's model has not changed during a run.
+"""Recheck, during a run, whether a server still serves the same model.
 
-Once a minute, a server is checked with a few texts only, which may not reveal a change immediately.
-Every ten minutes and at the end of a run, the server is therefore rechecked with more texts. If a
-recheck fails, answers that were stored since the last successful recheck are withdrawn from the
-store, so that no later run reuses them.
+Once a minute, a server is checked with a few texts. Such a small check may not reveal a change
+immediately. Therefore, the server is also rechecked with more texts, every ten minutes and at the
+end of a run. If a recheck fails, the answers that were stored since the last successful recheck are
+withdrawn from the store. No later run can then reuse them.
 """
 
 from __future__ import annotations
@@ -30,21 +30,21 @@ def rechecking(
     seconds: float = SECONDS,
     clock: Callable[[], float] = time.monotonic,
 ) -> Iterator[Callable[[], None]]:
-    """Recheck a model periodically while the model is queried, and once at the end.
+    """Recheck a model at regular intervals during a ``with`` block, and once at its end.
 
     Args:
-        model: The model that is queried; a model that does not implement ``Rechecks`` is not
+        model: The model that is queried. A model that does not implement ``Rechecks`` is not
             rechecked.
-        store: The store to which the model's answers are published.
+        store: The store in which the model's answers are published.
         seconds: Minimum time between two checks.
         clock: Returns the time in seconds.
 
     Yields:
-        A function to call after each publication of answers.
+        A function that the caller must call each time answers have been published.
 
     Raises:
-        UnreliableError: The model has changed; answers published since the last successful check
-            are withdrawn.
+        UnreliableError: The model has changed. Answers that were published since the last
+            successful check are withdrawn.
     """
     sound, checked = len(store.published), clock()
 

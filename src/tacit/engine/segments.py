@@ -1,8 +1,8 @@
-"""Segments of the store: tables encoded as Parquet files, with a checksum in the file name.
+"""Segments of the store: tables in Parquet files, with a checksum in each file's name.
 
 A segment's name consists of its number, a random identifier, and the first half of the SHA-256 of
-its content. Segment names written by earlier versions of Tacit lack the checksum. For segment names
-without a checksum, only the Parquet page checksums are verified.
+its content. Earlier versions of Tacit wrote segments without a checksum in the name. If a name
+contains no checksum, only the page checksums of Parquet are verified.
 """
 
 from __future__ import annotations
@@ -34,11 +34,11 @@ class Damaged(Exception):  # noqa: N818 - the name describes the state
 
 
 def in_order(first: Iterable[str], second: Iterable[str]) -> list[str]:
-    """Return a folder's segments in order of publication.
+    """Return the names of a folder's segments in the order in which they were published.
 
-    While other processes publish segments, a listing of the folder may miss a segment and yet
-    include a later one. The folder is therefore listed twice, and segments with a higher number
-    than all segments of the first listing are omitted.
+    While other processes publish segments, a listing of the folder is unreliable: it may miss a
+    segment but include a later one. The folder is therefore listed twice. A segment is omitted if
+    its number is higher than all numbers in the first listing.
     """
     last = max((number for number, _ in _numbered(first)), default=0)
     return [name for number, name in _numbered(second) if number <= last]
@@ -52,7 +52,7 @@ def next_name(names: Iterable[str], content: bytes) -> str:
 
 
 def encode(frame: pl.DataFrame, fingerprint: str) -> bytes:
-    """Encode a table as a segment of the model with the given fingerprint."""
+    """Encode a table as a segment for the model that has the given fingerprint."""
     import pyarrow.parquet as pq
 
     about = {"fingerprint": fingerprint, files.KEY: str(files.SEGMENT)}
@@ -72,10 +72,10 @@ def decode(name: str, content: bytes, fingerprint: str, schema: Mapping[str, Any
         schema: The columns and their types.
 
     Raises:
-        Damaged: The bytes have changed since they were written, or the file is not a segment of
+        Damaged: The bytes have changed since they were written, or the file is not a segment for
             this model.
-        StoreError: The segment is intact, but has a newer format or other columns than this version
-            of Tacit expects.
+        StoreError: The segment is intact, but its format is newer, or its columns differ from those
+            that this version of Tacit expects.
     """
     import polars as pl
 

@@ -1,4 +1,4 @@
-"""Storage for a store's files: a local folder, or remote storage that fsspec supports."""
+"""Storage for the files of a store: a local folder, or any remote storage that fsspec supports."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ LOCK = ".lock"
 
 
 class LocalStorage:
-    """Storage in a local or mounted folder.
+    """Storage in a folder of this machine or in a mounted folder.
 
     Args:
-        folder: The folder, which is created when the first file is written.
+        folder: The folder. It is created when the first file is written.
 
     Raises:
         StoreError: The path is a file.
@@ -75,7 +75,8 @@ class LocalStorage:
     def alone(self, folder: str) -> Iterator[None]:
         """See ``Storage``. A file lock makes access exclusive, and is released if the process ends.
 
-        On file systems without locks, such as some network file systems, access is not exclusive.
+        Some file systems, such as some network file systems, have no locks. On these file systems,
+        access is not exclusive.
         """
         from filelock import FileLock
 
@@ -105,7 +106,7 @@ class LocalStorage:
 
 
 def aside(name: str, taken: Callable[[str], bool]) -> str:
-    """Return an unused name for a damaged file in the folder for damaged files."""
+    """Return a file name that is not yet used in the folder for damaged files."""
     path = PurePosixPath(name)
     place = str(path.parent / DAMAGED / path.name)
     return f"{place}-{uuid.uuid4().hex[:8]}" if taken(place) else place
@@ -124,15 +125,15 @@ _PASSWORD = re.compile(r"(?<=://)[^/]*@")
 
 
 class RemoteStorage:
-    """Storage in a folder of a file system that fsspec supports.
+    """Storage in a folder of a remote file system that fsspec supports.
 
     Args:
         address: The folder's address, such as ``s3://bucket/folder``.
 
     Raises:
-        RequestError: The address's protocol is unknown, or the package for the protocol is not
-            installed.
-        StoreError: The file system cannot be reached, or the address is that of a file.
+        RequestError: The protocol of the address is unknown, or the package that supports the
+            protocol is not installed.
+        StoreError: The file system cannot be reached, or the address belongs to a file.
     """
 
     folder = None
@@ -151,7 +152,7 @@ class RemoteStorage:
         return f"{place}/{name}" if name else place
 
     def names(self, folder: str) -> list[str]:
-        """See ``Storage``. The list of names includes new files of other processes."""
+        """See ``Storage``. The list includes files that other processes have just written."""
         with self._translated("be read", folder):
             self._files.invalidate_cache()
             try:
@@ -169,7 +170,7 @@ class RemoteStorage:
                 return None
 
     def publish(self, name: str, content: bytes) -> None:
-        """See ``Storage``. If puts are not atomic, a temporary file is written and renamed."""
+        """See ``Storage``. If a put is not atomic, a temporary file is written and renamed."""
         path = PurePosixPath(self._at(name))
         with self._translated("be written", name):
             self._make_folder(str(path.parent))
@@ -196,7 +197,7 @@ class RemoteStorage:
         return self.shown(place)
 
     def _check_bucket(self) -> None:
-        """Raise if the bucket of an object store does not exist, before any model is queried."""
+        """Raise if the bucket of an object store does not exist; no model has been queried yet."""
         bucket = self._root.strip("/").partition("/")[0]
         if not self._puts_at_once or "memory" in self._protocols:
             return
@@ -210,7 +211,7 @@ class RemoteStorage:
             return
 
     def _make_folder(self, path: str) -> None:
-        """Create a folder, except in object stores, where this would create a bucket."""
+        """Create a folder, but not in an object store, where this could create a bucket."""
         if not self._puts_at_once:
             self._files.makedirs(path, exist_ok=True)
 
@@ -228,7 +229,7 @@ class RemoteStorage:
 
     @contextmanager
     def _translated(self, done: str, name: str) -> Iterator[None]:
-        """Translate any exception that a file system raises to ``StoreError``."""
+        """Convert any exception of a file system to ``StoreError``."""
         try:
             yield
         except StoreError:
@@ -244,7 +245,7 @@ def without_password(text: str) -> str:
 
 
 def _reached(address: str) -> tuple[Any, str]:
-    """Return fsspec's file system for an address, and the path within the file system."""
+    """Return the fsspec file system for an address, and the path in this file system."""
     shown = without_password(address)
     protocol = address.partition("://")[0]
     try:
@@ -275,7 +276,7 @@ _ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.:-]+://")
 
 
 class Storage(Protocol):
-    """A folder for files that are written only once.
+    """A folder in which each file is written only once.
 
     File names are relative to the folder and use ``/`` as the separator. Each method raises
     ``StoreError`` if the storage cannot be read or written.
@@ -287,7 +288,7 @@ class Storage(Protocol):
         ...
 
     def shown(self, name: str = "") -> str:
-        """Return a file's location for messages, without passwords."""
+        """Return the location of a file for messages; passwords are removed."""
         ...
 
     def names(self, folder: str) -> list[str]:
@@ -295,7 +296,7 @@ class Storage(Protocol):
         ...
 
     def read(self, name: str) -> bytes | None:
-        """Return a file's content, or None if the file does not exist."""
+        """Return the content of a file, or None if the file does not exist."""
         ...
 
     def publish(self, name: str, content: bytes) -> None:
@@ -303,29 +304,29 @@ class Storage(Protocol):
         ...
 
     def alone(self, folder: str) -> AbstractContextManager[None]:
-        """Return a context that has exclusive access to a folder, if the storage supports locks.
+        """Return a context manager that gives exclusive access to a folder, if locks are supported.
 
-        The lock is released when the context ends, or when the process ends for any reason.
+        The lock is released when the context ends. It is also released if the process ends.
         """
         ...
 
     def set_aside(self, name: str) -> str | None:
-        """Move a damaged file to another folder; return the new location, or None if missing."""
+        """Move a damaged file to another folder; return its new place, or None if missing."""
         ...
 
 
 def is_address(root: Path | str) -> TypeGuard[str]:
-    """Return whether a store's root is an address rather than a path."""
+    """Return whether the root of a store is an address; if not, it is a path."""
     return isinstance(root, str) and _ADDRESS.match(root) is not None
 
 
 def storage_of(root: Path | str) -> Storage:
-    """Open the storage at a path or an address; only addresses need fsspec.
+    """Open the storage at a path or an address; fsspec is needed only for addresses.
 
     Raises:
-        RequestError: The address contains a password or a chain of protocols, its protocol is
-            unknown, or the package for the protocol is not installed.
-        StoreError: The path is a file, or the storage cannot be reached.
+        RequestError: The address contains a password, contains a chain of protocols, or has an
+            unknown protocol. Or the package that supports the protocol is not installed.
+        StoreError: The path belongs to a file, or the storage cannot be reached.
     """
     if is_address(root):
         check_holds_no_password(root, "the store's address")

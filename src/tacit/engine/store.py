@@ -1,11 +1,12 @@
-"""The store of answers: append-only Parquet segments, published atomically, keyed by content.
+"""The store of answers: segments in Parquet files, which are added but never changed.
 
-The store has one folder for each combination of a kind of request and a model's fingerprint. The
-kind of request determines the columns of a segment. Segments are numbered in order of publication,
-independently of the clock. If two segments contain the same key, the earlier segment takes
-precedence, so that a key always has the same answer. In storage without locks, two segments that
-are published at the same moment may have the same number; the segment whose name sorts first takes
-precedence. A damaged segment is moved to another folder, and its requests are computed again.
+The store has one folder for each kind of request and each fingerprint of a model. The kind of
+request determines the columns of a segment. Segments are numbered in the order of publication. The
+numbers do not depend on the clock. If two segments contain the same key, the earlier segment takes
+precedence. A key therefore always has the same answer. In storage without locks, two segments may
+get the same number if they are published at the same moment. The segment whose name sorts first
+then takes precedence. A damaged segment is moved to another folder. The model is then queried again
+for the requests of the segment.
 """
 
 from __future__ import annotations
@@ -37,16 +38,18 @@ log = logging.getLogger(__name__)
 class Store:
     """The score store in a folder; nothing is written before the first ``append``.
 
-    Several processes, on one or more machines, may read and write the same store concurrently.
+    Several processes can read and write the same store at the same time, also on different
+    machines.
 
-    ``published`` lists the segments that this object has published, relative to the store's root.
+    The attribute ``published`` lists the paths of the segments that this object has published,
+    relative to the store's root.
 
     Args:
         root: The folder, or an address that fsspec supports, such as ``s3://bucket/folder``.
 
     Raises:
-        RequestError: The address has an unknown protocol, or the package for the protocol is not
-            installed.
+        RequestError: The protocol of the address is unknown, or the package that supports the
+            protocol is not installed.
         StoreError: The root is a file, or the storage at the address cannot be reached.
 
     Examples:
@@ -65,7 +68,7 @@ class Store:
 
     @classmethod
     def default(cls) -> Store:
-        """Open the store in ``$TACIT_STORE``, or ``.tacit`` in the working directory if unset."""
+        """Open the store in ``$TACIT_STORE``, or in ``.tacit`` if this variable is not set."""
         return cls(os.environ.get("TACIT_STORE") or ".tacit")
 
     def append(
@@ -74,7 +77,7 @@ class Store:
         """Publish the answers to requests of one kind as one segment.
 
         Args:
-            model: The model's description, with its ``fingerprint``.
+            model: The model's description, which includes the entry ``fingerprint``.
             requests: The requests.
             answers: The answers, in the order of the requests.
 
@@ -82,7 +85,7 @@ class Store:
             The segment's path, relative to the store's root.
 
         Raises:
-            StoreError: The segment cannot be written; the store is unchanged.
+            StoreError: The segment cannot be written. In this case, the store is unchanged.
         """
         kind = KINDS[type(requests[0])]
         folder = self._folder(kind.folder, model["fingerprint"])
@@ -98,7 +101,7 @@ class Store:
         return self.published[-1]
 
     def withdraw(self, names: Sequence[PurePosixPath]) -> None:
-        """Move segments with unreliable answers to the folder for damaged files.
+        """Move segments whose answers are unreliable to the folder for damaged files.
 
         Raises:
             StoreError: A segment cannot be moved.
@@ -112,9 +115,9 @@ class Store:
             )
 
     def read(self, fingerprint: str, of: type = Prompt) -> pl.DataFrame:
-        """Read a model's stored rows, excluding superseded rows.
+        """Read the stored rows of a model; rows that an earlier segment supersedes are omitted.
 
-        A damaged segment is moved to another folder, with a warning.
+        If a segment is damaged, it is moved to another folder and a warning is logged.
 
         Args:
             fingerprint: The model's fingerprint.
@@ -141,7 +144,7 @@ class Store:
     def _segment(
         self, folder: str, name: str, fingerprint: str, schema: dict[str, Any]
     ) -> pl.DataFrame | None:
-        """Read a segment's rows; return None if the segment is damaged or no longer exists."""
+        """Read the rows of a segment; return None if the segment is damaged or was removed."""
         damage = ""
         for _ in range(2):  # a second read over a network may succeed
             content = self._place.read(f"{folder}/{name}")
@@ -155,7 +158,7 @@ class Store:
         return None
 
     def _set_aside(self, name: str, reason: str) -> None:
-        """Move a damaged file to another folder and log a warning, unless the file is missing."""
+        """Move a damaged file to another folder and log a warning, if the file exists."""
         moved = self._place.set_aside(name)
         if moved is not None:
             log.warning(
@@ -172,7 +175,7 @@ class Store:
         return f"{what}/{name[:32]}"
 
     def _prepare(self, folder: str, model: Mapping[str, Any]) -> None:
-        """Write the model's description, and exclude a new local store from version control."""
+        """Write the model's description; exclude a new local store from version control."""
         with contextlib.suppress(WorkError):  # only a cache: files are hashed again
             self.hashes.save()
         if folder in self._written:
@@ -190,7 +193,7 @@ class Store:
         self._written.add(folder)
 
     def _keep(self, name: str, content: bytes) -> None:
-        """Write a file to which stored rows refer, unless an intact copy exists."""
+        """Write a file that stored rows refer to, unless an intact copy exists."""
         if name in self._written:
             return
         there = self._place.read(name)
@@ -202,7 +205,7 @@ class Store:
 
 
 def _cache_of(address: str) -> Path:
-    """Return the local cache folder that belongs to a remote store."""
+    """Return the local folder that serves as the cache of a remote store."""
     place = os.environ.get("XDG_CACHE_HOME")
     cache = Path(place) if place else Path.home() / ".cache"
     return cache / "tacit" / "stores" / hashlib.sha256(address.encode()).hexdigest()[:16]

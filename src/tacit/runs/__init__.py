@@ -1,1 +1,1 @@
-"""Execute runs, write their folders, and read finished runs."""
+"""Execute runs, write the folders of runs, and read finished runs."""

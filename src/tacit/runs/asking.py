@@ -1,4 +1,4 @@
-"""Run a probe on one model by sending its requests and measuring the answers."""
+"""Run a probe on one model: send the requests of the probe, and measure the answers."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ _LISTED = 3
 
 
 def requests_of(probe: Probe) -> Mapping[str, Requests]:
-    """Return the requests of a probe, in named groups.
+    """Return the requests of a probe, as a mapping from group names to requests.
 
     Raises:
-        RequestError: A group contains two requests with the same key.
+        RequestError: A group contains two requests that have the same key.
     """
     groups = probe.requests()
     for name, group in groups.items():
@@ -46,18 +46,18 @@ def group_sizes(probe: Probe) -> dict[str, int]:
 
 
 def ungrouped(groups: Mapping[str, Requests]) -> list[Request]:
-    """Return the requests of all groups as one list, in order."""
+    """Return the requests of all groups, in order, as one list."""
     return [request for group in groups.values() for request in group.requests]
 
 
 def ask(probe: Probe, engine: Engine, folder: RunFolder, reporter: Reporter) -> Findings:
-    """Send the requests of a probe to a model, and compute the findings from the answers.
+    """Send the requests of a probe to a model, and compute the probe's findings from the answers.
 
     Args:
         probe: The probe.
         engine: The engine of the model.
-        folder: The run's folder; nothing is written to it until planning has shown that the model
-            can answer all requests.
+        folder: The run's folder. Before anything is written to the folder, planning checks that the
+            model can answer all requests.
         reporter: An object that receives the progress.
     """
     groups = requests_of(probe)
@@ -77,7 +77,7 @@ def ask(probe: Probe, engine: Engine, folder: RunFolder, reporter: Reporter) -> 
 
 
 def grouped(groups: Mapping[str, Requests], found: Sequence[Any]) -> Answers:
-    """Split a list of answers into the groups of their requests."""
+    """Split a list of answers into groups, one for each group of requests."""
     left = iter(found)
     return Answers(
         {
@@ -92,8 +92,8 @@ def answers_to(
 ) -> list[Any]:
     """Return the model's answers to planned requests.
 
-    The reporter receives the result of a server's preflight, and the numbers of skipped prompts,
-    missing scores and unreadable replies.
+    The reporter receives the result of a server's preflight. It also receives the numbers of
+    skipped prompts, missing scores and unreadable replies.
     """
     passed = engine.model.description.get("preflight")
     if passed:
@@ -107,11 +107,11 @@ def answers_to(
 
 
 def check_replies(probe: object, *, sampled: bool) -> None:
-    """Check, before requests cost money, that chat replies can answer a probe's questions.
+    """Before requests cost money, check that a probe's questions can be answered by chat replies.
 
     Raises:
-        RequestError: The probe needs log-probabilities of whole texts, which a chat API does not
-            return.
+        RequestError: The probe needs log-probabilities of whole texts, and a chat API does not
+            return these.
     """
     if not isinstance(probe, ReadsReplies):
         raise RequestError(
@@ -122,7 +122,7 @@ def check_replies(probe: object, *, sampled: bool) -> None:
 
 
 def is_sampled(name: str, loading: LoadOptions) -> bool:
-    """Return whether a model is measured by sampled replies."""
+    """Return whether the answers of a model are measured by sampled replies."""
     from tacit.models.openai.options import is_address
 
     return is_address(name) and loading.server is not None and loading.server.samples is not None
@@ -145,14 +145,14 @@ def _warn_of_skipped(model: str, plan: Plan, reporter: Reporter) -> None:
 
 
 def _warn_of_missing(model: str, found: Sequence[Any], reporter: Reporter) -> None:
-    """Report the number of answers without a score, by reason."""
+    """Report how many answers have no score, for each reason."""
     scores = [one for one in found if isinstance(one, Scores)]
     for reason, count in missing_by_reason(scores).items():
         reporter.warn(f"{model}: {several(count, 'answer has', 'answers have')} no score: {reason}")
 
 
 def _warn_of_unparsed(model: str, found: Sequence[Any], reporter: Reporter) -> None:
-    """Report the number of replies that could not be parsed as an answer."""
+    """Report how many replies could not be read as an answer."""
     votes = [one for one in found if isinstance(one, Votes)]
     unparsed = sum(each.unparsed for each in votes)
     truncated = sum(each.truncated for each in votes)

@@ -1,4 +1,4 @@
-"""Estimate the number of requests and the duration of a run from its plan and a short trial."""
+"""Estimate the requests and the duration of a run from the run's plan and a short trial."""
 
 from __future__ import annotations
 
@@ -27,16 +27,16 @@ _AROUND = 8
 
 @dataclass(frozen=True)
 class Cost:
-    """The maximum cost of querying a chat server; cached answers make the actual cost lower.
+    """The highest possible cost of querying a chat server; with cached answers, the cost is lower.
 
     Args:
         texts: Number of distinct prompts.
-        calls: The number of calls if each call returns one reply, including the calls of the
-            preflight.
+        calls: The number of calls if each call returns one reply. Calls of the preflight are
+            included.
         prompt_tokens: The approximate number of tokens that the server reads.
-        answer_tokens: The maximum number of tokens that the server generates; None if the length of
-            reasoning is unlimited. If the length of reasoning is limited, the number does not
-            include one reply of the preflight, whose reasoning is not limited.
+        answer_tokens: The largest number of tokens that the server can generate; None if the length
+            of reasoning is not limited. If reasoning is limited, one reply of the preflight is not
+            counted, because its reasoning is not limited.
     """
 
     texts: int
@@ -77,7 +77,7 @@ class Cost:
         )
 
     def to_json(self) -> dict[str, Any]:
-        """Return the cost as ``--dry-run --json`` prints it."""
+        """Return the cost in the form in which ``--dry-run --json`` prints it."""
         return {
             "distinct": self.texts,
             "calls": self.calls,
@@ -104,19 +104,20 @@ _TRIAL = 16
 def estimate(
     engine: Engine, requests: Sequence[Request], blocks: Path | None = None
 ) -> dict[str, Any]:
-    """Compute the output of ``--dry-run`` by sending a few requests without storing answers.
+    """Compute the output of ``--dry-run``; a few requests are sent, but no answer is stored.
 
     Args:
-        engine: The engine, whose score store may contain some of the answers.
+        engine: The engine. Its score store may already contain some of the answers.
         requests: The requests.
-        blocks: The file that records the blocks of requests of a run.
+        blocks: The file in which the run records its blocks of requests.
 
     Returns:
-        A dict with counts of prompts: ``prompts``, ``distinct``, ``stored``, ``skipped`` (longer
-        than the model's context window) and ``to_ask``. The dict contains ``tokens`` (the number of
-        tokens of the requests to send) and ``seconds`` (the estimated duration). The duration is
-        extrapolated from a short trial and divided by the number of workers; it is 0 if no request
-        is left to send.
+        A dict with numbers of prompts: ``prompts`` (all), ``distinct`` (different prompts),
+        ``skipped`` (longer than the model's context window), ``stored`` (already answered) and
+        ``to_ask`` (still to be sent). The dict also contains ``tokens`` (the number of tokens that
+        must be sent) and ``seconds`` (the estimated duration). To estimate the duration, a short
+        trial is extrapolated and the result is divided by the number of workers. The duration is 0
+        if no request must be sent.
     """
     plan = engine.plan(requests, blocks)
     parts = groupby(plan.blocks, key=lambda block: block.kind.folder)
@@ -134,7 +135,7 @@ def estimate(
 
 
 def _seconds(model: LanguageModel, blocks: Sequence[Block]) -> float:
-    """Estimate the duration of blocks of one kind of request from a trial with a few requests."""
+    """Estimate the duration of blocks with one kind of request; a trial sends a few requests."""
     planned = [request for block in blocks for request in block.requests]
     trial = planned[:: max(1, len(planned) // _TRIAL)][:_TRIAL]
     model.answer(trial[:1])  # warm up: the first pass includes one-time costs

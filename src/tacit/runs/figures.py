@@ -24,7 +24,8 @@ class Figures:
     """The requested figures.
 
     Args:
-        formats: The file formats, any of svg, png and pdf; if empty, no figure is drawn.
+        formats: The formats of the files: svg, png, pdf, or several of these. If empty, no figure
+            is drawn.
         look: The theme.
     """
 
@@ -33,7 +34,7 @@ class Figures:
 
     @classmethod
     def of(cls, formats: str | None, palette: str) -> Figures:
-        """Parse the options of figures, so that errors are reported before any work starts.
+        """Parse the options of figures; an invalid option raises an error before any work starts.
 
         Raises:
             RequestError: A format or the palette is unknown.
@@ -50,7 +51,7 @@ class Figures:
         """Raise an error, before any work starts, if a graph cannot be drawn.
 
         Raises:
-            RequestError: ``--graphs`` is used without ``--figures``, or names unknown graphs.
+            RequestError: ``--graphs`` is used without ``--figures``, or it names an unknown graph.
         """
         if getattr(request.options, "graphs", None) and not self.formats:
             raise RequestError("--graphs requires --figures, which selects the file formats")
@@ -58,7 +59,7 @@ class Figures:
             request.made.check_graphs(request.options)
 
     def draw(self, request: RunRequest, runs: Mapping[str, Run], folder: Path) -> list[Path]:
-        """Write the figures of several runs of one probe, and return the paths of the files.
+        """Draw the figures of runs of one probe, write them to files, and return the files' paths.
 
         Raises:
             WorkError: A file cannot be written.
@@ -76,7 +77,7 @@ class Figures:
 
 
 def shown_of(runs: Sequence[Run], look: Theme) -> Shown:
-    """Collect the findings, sizes and families of the models that figures show."""
+    """For a figure, collect the findings, the sizes and the families of the models."""
     from tacit.charts.shown import Shown
 
     sizes = {run.name: run.model.get("parameters") for run in runs}
@@ -85,11 +86,11 @@ def shown_of(runs: Sequence[Run], look: Theme) -> Shown:
 
 
 def chart(runs: Sequence[Run], name: str, palette: str = "house") -> Chart:
-    """Return an Altair chart that shows the models of all given runs of one probe.
+    """Return an Altair chart that shows all models of the given runs; all runs have the same probe.
 
     Raises:
-        RequestError: The probe has no figure of the given name, the findings lack the data for the
-            figure, or the palette is unknown.
+        RequestError: The probe has no figure with the given name, the findings lack data that the
+            figure needs, or the palette is unknown.
     """
     from tacit.charts.theme import Theme, themed
 

@@ -1,9 +1,10 @@
-"""Read and write the folder of a run, with its request, manifest, questions and findings.
+"""Read and write the folder of a run: its request, manifest, questions and findings.
 
-``run.yaml`` contains the request. ``manifest.json`` contains everything that a figure depends on,
-apart from the request. The manifest records the run's status: unfinished, finished or failed. The
-manifest lists the versions of Tacit, Python and libraries that were used for the run, the most
-recent last. An interrupted run resumes when the user repeats the same request with the same folder.
+``run.yaml`` contains the request. The file ``manifest.json`` contains everything that a figure
+depends on, except the request. The manifest records the run's status: unfinished, finished or
+failed. The manifest lists the versions of Tacit, Python and the libraries that were used for the
+run. The most recent versions are last. If a run was interrupted, the user resumes it by repeating
+the same request with the same folder.
 """
 
 from __future__ import annotations
@@ -50,10 +51,10 @@ _LIBRARIES = (
 
 @dataclass
 class RunFolder:
-    """A run and its folder; nothing is written until ``begin`` is called.
+    """A run with its folder; nothing is written to the folder before ``begin`` is called.
 
     Args:
-        folder: The run's folder; None if the run is not written to disk.
+        folder: The run's folder; None if the run is not written to a folder.
         request: The request, ready for YAML.
 
     Raises:
@@ -93,7 +94,7 @@ class RunFolder:
         return self.folder and self.folder / "blocks.parquet"
 
     def about(self, about: Mapping[str, Any]) -> RunFolder:
-        """Return a copy of this run whose manifest includes the given entries."""
+        """Return a copy of this run; the given entries are added to the manifest of the copy."""
         return replace(self, _about={**self._about, **about})
 
     def check_data(self) -> None:
@@ -107,18 +108,18 @@ class RunFolder:
             self._refuse_changed(before, {**self._about, "model": before.get("model", {})})
 
     def describing(self, described: Mapping[str, Any]) -> RunFolder:
-        """Return a copy of this run with additional entries in the model's description."""
+        """Return a copy of this run that adds entries to the description of the model."""
         return replace(self, _described=described)
 
     def begin(self, about: Mapping[str, Any]) -> None:
-        """Write the run's request, and a manifest with the status "unfinished".
+        """Write the request of the run, and a manifest with the status "unfinished".
 
         Args:
-            about: The manifest's entries about the model and the data.
+            about: The entries of the manifest that describe the model and the data.
 
         Raises:
             RequestError: The folder contains the same request, but the model or the data have
-                changed.
+                changed since then.
         """
         about = {**about, **self._about}
         about["model"] = {**about.get("model", {}), **self._described}
@@ -139,11 +140,11 @@ class RunFolder:
         self._write_manifest()
 
     def finish(self, findings: Findings) -> Findings:
-        """Write the questions, the findings, and a manifest with the status "finished".
+        """Write the questions and the findings, and a manifest with the status "finished".
 
         Returns:
-            The findings with the printed tables added to their summary. A table is not added if the
-            summary already has an entry with the table's name.
+            The findings. The tables that Tacit prints are added to the summary of the findings. If
+            the summary already has an entry with the name of a table, the table is not added.
 
         Raises:
             FindingsError: The findings do not match the tables that the probe declares.
@@ -162,9 +163,9 @@ class RunFolder:
 
     @contextmanager
     def failing(self) -> Iterator[None]:
-        """Return a context manager that sets the run's status to "failed" if an error is raised.
+        """Return a context manager that sets the status to "failed" if an error is raised.
 
-        The manifest includes the error. A run that the user interrupts keeps the status
+        The manifest includes the error. If the user interrupts a run, it keeps the status
         "unfinished".
         """
         try:
@@ -177,7 +178,7 @@ class RunFolder:
             raise
 
     def _manifest_before(self) -> dict[str, Any] | None:
-        """Read the manifest in the folder; None if there is no manifest.
+        """Read the manifest in the folder; return None if the folder contains no manifest.
 
         Raises:
             RequestError: The manifest cannot be read, or was written by a newer version of Tacit.
@@ -201,7 +202,7 @@ class RunFolder:
         return dict(before)
 
     def _refuse_changed(self, before: Mapping[str, Any], about: Mapping[str, Any]) -> None:
-        """Raise an error if the model or the data differ from the folder's manifest."""
+        """Raise an error if the model or the data differ from those in the folder's manifest."""
         model, known = about.get("model", {}), before.get("model", {})
         changed = [key for key in ("fingerprint", "sha256") if known.get(key) != model.get(key)]
         if before.get("data") != about.get("data"):
@@ -234,10 +235,11 @@ class RunFolder:
 
 
 def read_manifest(folder: Path) -> dict[str, Any]:
-    """Read the manifest of a finished run.
+    """Read the manifest of a run that is finished.
 
     Raises:
-        DataError: The folder contains no finished run, or its files were changed after the run.
+        DataError: The folder contains no finished run, or files of the run were changed after it
+            finished.
     """
     path = folder / "manifest.json"
     if not path.is_file():
@@ -265,15 +267,15 @@ def read_manifest(folder: Path) -> dict[str, Any]:
 
 
 def read_findings(folder: Path, names: Iterable[str] | None = None) -> dict[str, pl.DataFrame]:
-    """Read the tables of findings of a finished run, by name.
+    """Read the findings of a finished run, as a mapping from names to tables.
 
     Args:
         folder: The run's folder.
-        names: The names of the findings to read; None to read all.
+        names: The names of the findings that are read; None for all findings.
 
     Raises:
-        DataError: The run is unfinished, damaged or changed (see ``read_manifest``), or a finding
-            is missing or damaged.
+        DataError: The run is unfinished, damaged or changed (see ``read_manifest``). Or one of the
+            findings is missing or damaged.
     """
     wanted = None if names is None else strings(names, "names")
     digests = read_manifest(folder)["sha256"]["findings"]
@@ -284,7 +286,7 @@ def read_findings(folder: Path, names: Iterable[str] | None = None) -> dict[str,
 
 
 def digest_of(manifest: Mapping[str, Any]) -> str:
-    """Compute the digest of a manifest over all entries except the digest itself."""
+    """Compute the digest of a manifest from all entries except the digest itself."""
     digests = {key: value for key, value in manifest["sha256"].items() if key != "manifest"}
     text = json.dumps({**manifest, "sha256": digests}, sort_keys=True)
     return hashlib.sha256(text.encode()).hexdigest()
@@ -297,7 +299,7 @@ _CHANGED = (
 
 
 def _finding(folder: Path, name: str, digest: str | None) -> pl.DataFrame:
-    """Read a table of findings, and check that its file has not changed."""
+    """Read one table of the findings, and check that its file has not been changed."""
     path = _finding_path(folder, name)
     if path.is_file() and digest != _sha256(path):
         raise DataError(_CHANGED, path)
@@ -305,7 +307,7 @@ def _finding(folder: Path, name: str, digest: str | None) -> pl.DataFrame:
 
 
 def _write(findings: Findings, folder: Path) -> dict[str, Any]:
-    """Write the questions and the findings, and return their digests for the manifest."""
+    """Write the questions and the findings; return the digest of each file for the manifest."""
     questions = folder / "questions.parquet"
     write_table(findings.questions, questions)
     digests = {}
@@ -325,12 +327,12 @@ def _sha256(path: Path) -> str:
 
 
 def _unreadable(manifest: Mapping[str, Any]) -> str | None:
-    """Return why this version of Tacit cannot read the run; None if it can."""
+    """Return why this version of Tacit cannot read the run; None if it can read the run."""
     return files.unreadable(manifest.get("format", files.RUN), files.RUN)
 
 
 def _with_this(before: object) -> list[object]:
-    """Return the distinct software versions used for a run, with the current version last."""
+    """Return the software versions used for a run, each once, with the current version last."""
     mine = {
         "tacit": version(),
         "python": platform.python_version(),

@@ -1,4 +1,4 @@
-"""Predict whether the model of a finished run answers a new question correctly."""
+"""Predict whether a model answers a new question correctly, from a finished run of the model."""
 
 from __future__ import annotations
 
@@ -38,19 +38,19 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class RunPredictor:
-    """The stored predictor of a run, with the settings that are needed to apply it.
+    """The predictor that a run stored, with the settings that are needed to apply it.
 
     Args:
         run: A finished run of the consistency probe.
-        model: The current location of the run's model; None if the location has not changed.
-        kb: The current location of the run's knowledge base; None if the location has not changed.
-        settings: Options of models and servers, by name, that ``run.yaml`` does not record, such as
-            ``device``.
-        store: The score store; None for the default store.
+        model: The present location of the run's model; None if the model has not been moved.
+        kb: The present location of the run's knowledge base; None if it has not been moved.
+        settings: Options of models and servers, such as ``device``, by name. These options are not
+            recorded in ``run.yaml``.
+        store: The score store; None for the default store of Tacit.
         reporter: An object that receives the progress.
 
     Raises:
-        RequestError: The run belongs to another probe or has no predictor.
+        RequestError: The run does not belong to the consistency probe, or it has no predictor.
     """
 
     run: Run
@@ -81,11 +81,11 @@ class RunPredictor:
     def predict(self, question: str, choices: Sequence[str]) -> AnswerPrediction:
         """Ask the model a question with its background, and predict whether it answers correctly.
 
-        Answers in the score store are not requested again.
+        If the score store contains an answer, the model is not asked again.
 
         Raises:
-            RequestError: See ``NewQuestion.of`` and ``NewQuestion.predict``; or the knowledge base,
-                the templates or the model have changed since the run.
+            RequestError: ``NewQuestion.of`` or ``NewQuestion.predict`` raises this error. Or the
+                knowledge base, the templates or the model have changed since the run.
             DataError: The knowledge base or the file of question templates is missing.
             ModelError: The model cannot be loaded.
         """
@@ -95,12 +95,12 @@ class RunPredictor:
         return replace(found, notes=(*found.notes, *self._remarks(found)))
 
     def _remarks(self, found: AnswerPrediction) -> Iterator[str]:
-        """Yield a remark if the predictor uses background facts without evidence that they help."""
+        """If the predictor uses background facts that do not help, yield a remark."""
         if found.predictor == BOTH and not background_adds(self.run.summary):
             yield f"{adds(self.run.summary)}. The prediction uses all features nevertheless."
 
     def _options(self) -> ConsistencyOptions:
-        """Return the options of the run after checking that its data files have not changed.
+        """Return the options of the run; first check that its data files have not been changed.
 
         Raises:
             RequestError: The knowledge base or the question templates have changed since the run.
@@ -158,7 +158,7 @@ class RunPredictor:
 
     @cached_property
     def _engine(self) -> Engine:
-        """The engine of the run's model, loaded once for all predictions.
+        """The engine for the run's model; the model is loaded once and used for all predictions.
 
         Raises:
             RequestError: The loaded model differs from the model of the run.
@@ -177,10 +177,10 @@ class RunPredictor:
 
 
 def _named(kind: type, request: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the entries of a request that are fields of the given options class."""
+    """Return those entries of a request that are fields of the given options class."""
     return {name: request[name] for name in names_of(kind) if name in request}
 
 
 def _files(request: Mapping[str, Any]) -> list[str]:
-    """Return the data files of a request that predictions read."""
+    """Return those data files of a request that are read for predictions."""
     return [request[name] for name in ("kb", "templates") if request.get(name) is not None]

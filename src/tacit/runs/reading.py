@@ -1,4 +1,4 @@
-"""Finished runs, alone or grouped by probe, with functions that read them from folders."""
+"""Finished runs, as single runs or grouped by probe, and functions that read their folders."""
 
 from __future__ import annotations
 
@@ -37,10 +37,10 @@ class Run:
     """A finished run.
 
     Args:
-        folder: The run's folder; None if the run was not written to disk.
-        name: The model's name in the report, unique among the runs of the same probe.
+        folder: The run's folder; None if the run was not written to a folder.
+        name: The name of the model in the report. No other run of the same probe has this name.
         request: The request.
-        manifest: The manifest, which records everything that the figures depend on, apart from the
+        manifest: The manifest. It records everything that the figures depend on, except the
             request.
         tables: The findings.
 
@@ -72,24 +72,24 @@ class Run:
 
     @property
     def headline(self) -> str | None:
-        """The main result in one sentence; None if nothing was measured."""
+        """The main result of the run in one sentence; None if nothing was measured."""
         return declared(probe(self.probe)).headline(self.findings)
 
     def to_json(self) -> dict[str, Any]:
-        """Return the model, the folder, the headline and the summary, as ``--json`` prints them."""
+        """Return the model, the folder, the headline and the summary, as for ``--json``."""
         folder = None if self.folder is None else str(self.folder)
         about = {"model": self.name, "out": folder, "headline": self.headline}
         return {**about, **self.summary}
 
     @property
     def model(self) -> Mapping[str, Any]:
-        """The model's description in the manifest."""
+        """The description of the model in the run's manifest."""
         model = self.manifest.get("model")
         return model if isinstance(model, dict) else {}
 
     @property
     def elicitation(self) -> str:
-        """The elicitation method; inferred for runs of early versions, which did not record it."""
+        """The elicitation method; if an early version did not record it, it is inferred."""
         from_file = self.model.get("kind") == "beliefs"
         return str(
             self.model.get("elicitation")
@@ -98,7 +98,7 @@ class Run:
 
     @cached_property
     def questions(self) -> pl.DataFrame:
-        """The questions and answers, read on first access because the table may be large."""
+        """The questions and answers; read at first access, because the table may be large."""
         if self._questions is not None or self.folder is None:
             return _none() if self._questions is None else self._questions
         return read_parquet(self.folder / "questions.parquet")
@@ -123,8 +123,8 @@ class Run:
             palette: ``house``, or ``okabe-ito``, which is suitable for colour-blind readers.
 
         Raises:
-            RequestError: The figure or the palette is unknown, or the findings lack the data for
-                the figure.
+            RequestError: The figure or the palette is unknown, or the findings lack data that the
+                figure needs.
         """
         return Runs((self,)).figure(name, palette)
 
@@ -146,10 +146,10 @@ class Run:
         store: str | Path | Store | None = None,
         **settings: Any,  # noqa: ANN401 - options of models and servers
     ) -> AnswerPrediction:
-        """Predict whether the run's model answers a new question correctly; consistency runs only.
+        """Predict if the run's model answers a new question correctly (consistency probe only).
 
-        Like ``tacit predict``, this method asks the question and its background facts, and applies
-        the predictor that the run fitted.
+        Like ``tacit predict``, this method asks the model the question and its background facts. It
+        then applies the predictor that the run has fitted.
 
         Args:
             question: The question.
@@ -158,12 +158,12 @@ class Run:
             kb: The current location of the run's knowledge base; None if the location has not
                 changed.
             store: The score store; None for the default store.
-            settings: Options for models and servers that ``run.yaml`` does not record, such as
-                ``device``.
+            settings: Options for models and servers, such as ``device``. These options are not
+                recorded in ``run.yaml``.
 
         Raises:
-            RequestError: The run has no predictor; the model, the knowledge base or the templates
-                have changed since the run; or the question is invalid.
+            RequestError: The run has no predictor, or the question is invalid. Or the model, the
+                knowledge base or the templates have changed since the run.
             ModelError: The model cannot be loaded.
         """
         from tacit.engine.store import Store
@@ -179,7 +179,7 @@ class Run:
         return f"Run({self.probe} of {self.name!r}{where}; rows of tables: {tables})"
 
     def _repr_html_(self) -> str:
-        """Return HTML for notebooks with the summary's numbers, and lists of tables and figures."""
+        """Return HTML for notebooks: the summary's numbers, and the tables' and figures' names."""
         rows = "".join(
             f"<tr><td>{escape(key)}</td><td>{value:,}</td></tr>"
             if isinstance(value, int)
@@ -195,10 +195,10 @@ class Run:
 
 @dataclass(frozen=True, repr=False, eq=False)
 class Runs(Mapping[str, Run]):
-    """Runs of the same probe, as a mapping whose keys are model names.
+    """Runs of the same probe, as a mapping from the names of models to runs.
 
     Args:
-        runs: The runs, whose names are unique.
+        runs: The runs. No two runs have the same name.
 
     Examples:
         >>> import tacit
@@ -222,23 +222,23 @@ class Runs(Mapping[str, Run]):
 
     @cached_property
     def comparison(self) -> pl.DataFrame | None:
-        """The paired comparison of all models, with intervals; None if there is no comparison."""
+        """The paired comparison of all models, with intervals; None if no comparison exists."""
         from tacit.runs.comparison import compared
 
         return compared(self.runs)
 
     @cached_property
     def scale(self) -> pl.DataFrame | None:
-        """The slope and trend of each figure over model size, for each family.
+        """For each family of models, how each figure changes with model size: slope and trend.
 
-        The table is None if no family has models of two sizes.
+        The value is None if no family contains models of two different sizes.
         """
         from tacit.runs.scale import scaled
 
         return scaled(self.runs)
 
     def figure(self, name: str, palette: str = "house") -> Chart:
-        """Return a figure that shows all models of the runs; see ``Run.figure``.
+        """Return a figure that shows all models; see ``Run.figure``.
 
         Raises:
             RequestError: As ``Run.figure``.
@@ -248,7 +248,7 @@ class Runs(Mapping[str, Run]):
         return chart(self.runs, name, palette)
 
     def report(self, path: Path | str) -> Path:
-        """Write one report about all models of the runs; see ``Run.report``.
+        """Write one report about all models; see ``Run.report``.
 
         Raises:
             WorkError: The file cannot be written.
@@ -262,7 +262,7 @@ class Runs(Mapping[str, Run]):
         return "\n".join(["Runs:", *(f"  {run!r}" for run in self.runs)])
 
     def _repr_html_(self) -> str:
-        """Return HTML for notebooks with each run and the comparison of the models."""
+        """Return HTML for notebooks: each run, and the comparison of the models."""
         told = "".join(run._repr_html_() for run in self.runs)
         return told if self.comparison is None else told + self.comparison._repr_html_()
 
@@ -274,15 +274,15 @@ def _none() -> pl.DataFrame:
 
 
 def read_runs(folders: Sequence[Path]) -> list[Run]:
-    """Read the runs in the given folders, and order them by probe.
+    """Read the runs in the given folders, and group them by probe.
 
     Args:
-        folders: Folders of runs, or folders that contain several runs, such as ``tacit run`` writes
+        folders: Folders of runs. A folder may also contain several runs, as ``tacit run`` creates
             for several models.
 
     Raises:
-        RequestError: A run is given twice, or a folder contains no run.
-        DataError: A run is unfinished or damaged, or names an unknown probe.
+        RequestError: A run is given twice, or one of the folders contains no run.
+        DataError: A run is unfinished or damaged, or its probe is unknown.
     """
     places = [place for folder in folders for place in _runs_in(folder)]
     twice = [place for place, n in Counter(p.resolve() for p in places).items() if n > 1]
@@ -293,12 +293,12 @@ def read_runs(folders: Sequence[Path]) -> list[Run]:
 
 
 def named(runs: Sequence[Run]) -> list[Run]:
-    """Return the runs with new names that are unique within each probe."""
+    """Return the runs with new names; within a probe, no two names are the same."""
     return [replace(run, name=name) for run, name in zip(runs, _names(runs), strict=True)]
 
 
 def _runs_in(folder: Path) -> list[Path]:
-    """Return the folder if it contains a run, or else all run folders at any depth within it."""
+    """If a folder is a run's folder, return it; otherwise, return all run folders within it."""
     if not folder.is_dir():
         problem = "is a file" if folder.is_file() else "does not exist"
         raise RequestError(f"{folder} {problem}; expected the folder of a run")
@@ -311,7 +311,7 @@ def _runs_in(folder: Path) -> list[Path]:
 
 
 def _searched(folder: Path) -> Iterator[Path]:
-    """Yield the folders of runs at or below a folder, skipping hidden folders."""
+    """Yield a folder if it contains a run, or else the run folders in it; skip hidden folders."""
     if any((folder / name).is_file() for name in ("manifest.json", "run.yaml")):
         yield folder
         return
@@ -353,7 +353,7 @@ def _mapping(path: Path, parse: Any) -> Mapping[str, Any]:  # noqa: ANN401 - JSO
 
 
 def _names(runs: Sequence[Run]) -> list[str]:
-    """Return the last part of each model's name, or a longer name if the last part is ambiguous."""
+    """Return the last part of each model's name, or more parts if the last part is ambiguous."""
     folders = [legible(run.folder.name if run.folder else "") for run in runs]
     full = [
         legible(str(run.model.get("name") or run.request.get("model") or folder))

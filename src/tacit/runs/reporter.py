@@ -1,4 +1,4 @@
-"""Interface for reporting the progress of a run, and an implementation that only logs."""
+"""An interface for reporting the progress of a run, and a reporter that only writes a log."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Work(Protocol):
 
     @property
     def ended(self) -> int:
-        """The number of prompts whose answers are complete once this block is stored."""
+        """The number of prompts that are completely answered once this block is stored."""
         ...
 
     @property
@@ -32,7 +32,7 @@ class Work(Protocol):
 
 
 class Planned(Protocol):
-    """The requests that a model still has to answer."""
+    """The requests that a model has not yet answered."""
 
     @property
     def prompts(self) -> int:
@@ -41,7 +41,7 @@ class Planned(Protocol):
 
     @property
     def tokens(self) -> int:
-        """The number of tokens to process."""
+        """The number of tokens that the model must process."""
         ...
 
     @property
@@ -54,7 +54,7 @@ class Reporter(Protocol):
     """An object that receives the progress, warnings and costs of a run."""
 
     def asking(self, plan: Planned) -> AbstractContextManager[Callable[[Work], None]]:
-        """Show a plan's progress; the context manager yields a callback that takes stored work."""
+        """Show a plan's progress; in the ``with`` block, call the function with finished work."""
         ...
 
     def warn(self, line: str) -> None:
@@ -66,10 +66,10 @@ class Reporter(Protocol):
         ...
 
     def confirm(self, costs: Mapping[str, Cost], *, yes: bool) -> None:
-        """Show the cost of querying each server, and ask the user to confirm.
+        """Show the cost of querying each server, and ask the user for confirmation.
 
         Raises:
-            RequestError: The user declines, or cannot be asked for confirmation.
+            RequestError: The user declines, or no user can be asked.
         """
         ...
 
@@ -94,7 +94,7 @@ class Quiet:
         """See ``Reporter.confirm``.
 
         Raises:
-            RequestError: There is a cost, but ``yes`` is False.
+            RequestError: Querying a server has a cost, but the argument ``yes`` is False.
         """
         if yes or not costs:
             return

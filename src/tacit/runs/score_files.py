@@ -1,4 +1,4 @@
-"""Read and write the JSONL files of ``tacit score``: prompts, scores and votes."""
+"""Read and write the JSONL files of ``tacit score``; they contain prompts, scores or votes."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ def read_prompts(path: Path) -> list[Prompt]:
     """Read the prompts of a JSONL file.
 
     Raises:
-        DataError: A line is malformed (the message names the line), or the file contains no
-            prompts.
+        DataError: The file contains no prompts, or a line is malformed. In the second case, the
+            error message names the line.
     """
     found = []
     for line, record in read_json_lines(path):
@@ -53,7 +53,7 @@ def _prompt(record: dict[str, Any]) -> Prompt:
 
 
 def write_answers(answers: Sequence[Scores | Votes], out: Path) -> None:
-    """Write the scores or the votes of each prompt's answers, one line per prompt.
+    """For each prompt, write one line with the scores or the votes of its answers.
 
     Raises:
         WorkError: The file cannot be written.
@@ -78,7 +78,7 @@ def is_scores(path: Path) -> bool:
 
 
 def _row(score: AnswerScore) -> dict[str, Any]:
-    """Convert an answer's score to a row, with the key ``missing`` if there is no score."""
+    """Convert the score of an answer to a row; without a score, the row has the key ``missing``."""
     row = {
         "answer": score.answer,
         "logprob": score.logprob,
@@ -89,7 +89,7 @@ def _row(score: AnswerScore) -> dict[str, Any]:
 
 
 def _row_of_votes(votes: Votes) -> dict[str, Any]:
-    """Convert a prompt's votes to a row with the votes, vote share and interval of each answer."""
+    """Convert a prompt's votes to a row: the votes, share and interval of each answer."""
     rows = []
     for answer, count in votes.counts.items():
         share = wilson(count, votes.parsed)
@@ -99,7 +99,7 @@ def _row_of_votes(votes: Votes) -> dict[str, Any]:
 
 
 def counts(scores: Sequence[Scores]) -> dict[str, Any]:
-    """Count all answers, missing scores, and answers that share a token with other text."""
+    """Count all answers, the missing scores, and the answers that share a token with other text."""
     answers = [answer for one in scores for answer in one.answers]
     return {
         "answers": len(answers),

@@ -1,4 +1,4 @@
-"""The steps of running a probe on models, from folders and requests to the comparison."""
+"""Run a probe on models: all steps, from folders and requests to the comparison."""
 
 from __future__ import annotations
 
@@ -47,10 +47,10 @@ class Together:
     """The tables that compare several models.
 
     Args:
-        comparison: The differences between each pair of models; None if there is only one model, or
-            if the probe has no comparison.
-        scale: The trend of figures over model size; None if the probe declares no such figures, or
-            if no family has models of two sizes.
+        comparison: The differences between each pair of models. None if there is only one model, or
+            if the probe declares no comparison.
+        scale: The trends of figures over model size. None if the probe declares no such figures, or
+            if no family contains models of two different sizes.
     """
 
     comparison: pl.DataFrame | None = None
@@ -59,26 +59,26 @@ class Together:
 
 @dataclass(frozen=True)
 class RunRequest:
-    """A request to run a probe on models, or on beliefs elicited by another program.
+    """A request to run a probe on models, or on beliefs that another program has elicited.
 
     Args:
         probe: The probe's name.
         options: An instance of the probe's ``Options``.
         models: The models' names.
-        beliefs: A file of beliefs, used instead of a model.
-        out: The run's folder; for several models, the parent of their folders; None to write
-            nothing.
+        beliefs: A file of beliefs, which is used in place of a model.
+        out: The run's folder. For several models, this folder contains one folder per model. If
+            None, nothing is written.
         settings: How models are loaded.
         engine: The engine that queries the models.
         store: The score store; None for the default store.
         reporter: An object that receives the progress of the run.
-        own_settings: The settings of each model that is not loaded with ``settings``, by model
+        own_settings: The settings of those models that are not loaded with ``settings``, by model
             name.
-        nested: Whether to create a subfolder of ``out`` even for a single model.
+        nested: Whether to create a subfolder of ``out`` even if there is only one model.
 
     Raises:
-        RequestError: Models and a file of beliefs are both given or both missing, a model is named
-            twice, or a folder contains another run.
+        RequestError: Models and a file of beliefs are both given, or neither is given. Or a model
+            is named twice, or a folder contains another run.
         ModelError: A model's name is invalid.
     """
 
@@ -108,7 +108,7 @@ class RunRequest:
 
     @cached_property
     def loading(self) -> LoadOptions:
-        """The options for loading all models."""
+        """The options with which models are loaded, for all models."""
         return self.settings.options(self.models)
 
     def settings_of(self, name: str) -> ModelSettings:
@@ -116,7 +116,7 @@ class RunRequest:
         return self.own_settings.get(name, self.settings)
 
     def loading_of(self, name: str) -> LoadOptions:
-        """Return the options for loading one model.
+        """Return the options with which one model is loaded.
 
         Raises:
             RequestError: As ``ModelSettings.options``.
@@ -126,7 +126,7 @@ class RunRequest:
 
     @cached_property
     def _described(self) -> Mapping[str, Mapping[str, str | int]]:
-        """The family and number of parameters that the user specifies, by model."""
+        """The family and the number of parameters that the user specified for each model."""
         names = self.models if self.beliefs is None else (self.beliefs.name,)
         return self.settings.described.of(names)
 
@@ -143,7 +143,7 @@ class RunRequest:
 
     @cached_property
     def data(self) -> Mapping[str, Any]:
-        """The digests of the data files, by file name."""
+        """The digests of the data files, by the name of the file."""
         return digests(self.options)
 
     @cached_property
@@ -163,11 +163,11 @@ class RunRequest:
 
     @cached_property
     def probes(self) -> Mapping[str, Probe]:
-        """The probe for each model; some probes must first read the vocabularies of all models.
+        """The probe for each model; some probes first read the vocabularies of all models.
 
         Raises:
             ModelError: A model cannot be loaded.
-            RequestError: The models share no word, or the probe has no questions.
+            RequestError: The models have no word in common, or the probe has no questions.
         """
         from tacit.models import loading
 
@@ -177,7 +177,7 @@ class RunRequest:
         return self.made.for_models({name: ModelWords(*each) for name, each in told.items()})
 
     def run(self) -> dict[str, Run]:
-        """Run the models one after the other and return the runs by model name."""
+        """Run the models one after the other; return a mapping from model names to runs."""
         folders, about = self.folders, {"data": self.data}
         if self.beliefs is not None:
             return {self.beliefs.name: self._measured(self.beliefs, folders, about)}
@@ -186,7 +186,7 @@ class RunRequest:
         return {name: self.ask(name, self.start(name)) for name in self.models}
 
     def publish(self, found: Mapping[str, Run], *, report: bool = True) -> Together:
-        """Compare the models, and write the report and the tables if there is a folder.
+        """Compare the models; write the report and the tables if the request has a folder.
 
         Args:
             found: The runs.
@@ -203,10 +203,10 @@ class RunRequest:
         return Together(compared(runs, self.out), scaled(runs, self.out))
 
     def estimate(self) -> dict[str, dict[str, Any]]:
-        """Estimate the requests to each model, with their duration or cost.
+        """For each model, estimate the requests and their duration or cost.
 
         Raises:
-            RequestError: The request is for beliefs from a file, which need no requests to a model.
+            RequestError: The request is for beliefs from a file, so that no model would be queried.
         """
         if self.beliefs is not None:
             raise RequestError(
@@ -219,7 +219,7 @@ class RunRequest:
         }
 
     def estimated(self, name: str, engine: Engine) -> dict[str, Any]:
-        """Estimate the requests to one model, and their duration, with the model's engine."""
+        """For one model, estimate the requests and their duration, with the model's engine."""
         found = estimate(engine, self.requests(name), self.folders[name].blocks)
         return found | self._group_sizes(name)
 
@@ -246,7 +246,7 @@ class RunRequest:
         return _run(folder, findings, beliefs.name)
 
     def start(self, name: str) -> Engine:
-        """Start the engine of one model; deleting the engine frees the model's memory."""
+        """Start the engine for one model; if the engine is deleted, the model's memory is freed."""
         return self.engine.start(name, self.loading_of(name), self._store)
 
     def requests(self, name: str) -> list[Request]:
@@ -260,12 +260,12 @@ class RunRequest:
         return bool(chats_of([name], self.loading_of(name).server))
 
     def cost(self, name: str) -> dict[str, Any]:
-        """Return the maximum cost of querying a chat server, in the format of a dry run."""
+        """Return the highest possible cost of a chat server, in the format of a dry run."""
         found: dict[str, Any] = self._cost(name).to_json()
         return found | self._group_sizes(name)
 
     def _group_sizes(self, name: str) -> dict[str, Any]:
-        """Return the number of requests to one model in each group, for a dry run."""
+        """Return the number of requests to one model, for each group of requests, for a dry run."""
         return {"groups": asking.group_sizes(self.probes[name])}
 
     def confirm(self, names: Iterable[str]) -> None:
@@ -283,7 +283,7 @@ class RunRequest:
             self.reporter.confirm(costs, yes=yes)
 
     def check_replies(self) -> None:
-        """Raise an error if chat replies cannot answer the probe's questions.
+        """Raise an error if the probe's questions cannot be answered by chat replies.
 
         Raises:
             RequestError: As ``tacit.runs.asking.check_replies``.
@@ -306,11 +306,11 @@ def _run(folder: RunFolder, findings: Findings, name: str) -> Run:
 
 
 def _check_vocabularies(models: Sequence[str], beliefs: Path | None) -> None:
-    """Raise an error if a probe that ranks vocabularies is given a server or beliefs.
+    """Raise if a probe that ranks vocabularies is given the address of a server or beliefs.
 
     Raises:
-        ModelError: A probe that ranks vocabularies is given a server's address as a model's name.
-        RequestError: A file of beliefs is given to a probe that ranks vocabularies.
+        ModelError: The probe ranks vocabularies, and one of the models is a server's address.
+        RequestError: The probe ranks vocabularies, and a file of beliefs is given.
     """
     from tacit.models.openai.options import is_address
 
@@ -330,12 +330,12 @@ def _check_vocabularies(models: Sequence[str], beliefs: Path | None) -> None:
 def folders_of(
     requests: Mapping[str, Mapping[str, Any]], out: Path | None, *, nested: bool = False
 ) -> dict[str, RunFolder]:
-    """Return each model's run folder, which is ``out`` or, for several models, a subfolder.
+    """Return the folder of each model's run: ``out``, or for several models, a subfolder of it.
 
     Args:
-        requests: The request for each model, without the entry ``model``, by model name.
-        out: The folder for the runs; None if the runs are not written to disk.
-        nested: Whether to create a subfolder even for a single model.
+        requests: The request for each model, by model name. The entry ``model`` is omitted.
+        out: The folder for the runs; None if the runs are not written.
+        nested: Whether to create a subfolder even if there is only one model.
 
     Raises:
         RequestError: A folder contains another run.
@@ -359,11 +359,12 @@ def folders_of(
 def _check_beside(out: Path, folders: Sequence[Path]) -> None:
     """Raise an error if the output of several runs would overwrite other files in the folder.
 
-    If the folder already contains one of the runs, its other files are assumed to come from the
-    command of that run.
+    If the folder already contains one of the runs, nothing is checked. In this case, the same
+    command is assumed to have written the other files.
 
     Raises:
-        RequestError: A file that would be overwritten exists, but none of the runs does.
+        RequestError: The folder contains none of the runs, but it contains a file that would be
+            overwritten.
     """
     if any((folder / "run.yaml").is_file() for folder in folders):
         return
@@ -375,7 +376,7 @@ def _check_beside(out: Path, folders: Sequence[Path]) -> None:
 
 
 def _folder_name(model: str, taken: Collection[str]) -> str:
-    """Return an unused folder name for a model, unique even if letter case is ignored."""
+    """Return a folder name that no other model has, even if the case of letters is ignored."""
     try:
         place = Path(model)
         own = place.resolve().name if place.is_dir() else model

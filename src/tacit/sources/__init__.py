@@ -1,1 +1,1 @@
-"""Readers of the data that probes use, which return plain tables or frozen dataclasses."""
+"""Readers of the data that probes use; they return plain tables or frozen dataclasses."""

@@ -1,9 +1,9 @@
-"""Parse the alternatives of a feature: the wordings of participants, and who wrote each.
+"""Parse the alternatives of a feature: its wordings, and the participants who wrote each.
 
-The CSLB norms list the alternatives of a feature in one column, and the participants who wrote them
-in another. The two columns are aligned: the n-th entry of one belongs to the n-th entry of the
-other. In the published file, some rows are not aligned, and some rows contain the alternatives of
-another feature.
+In a row of the CSLB norms, one column lists the alternatives of a feature, and another column lists
+the participants who wrote them. The two columns are aligned: entries in the same position belong
+together. The published file has two kinds of faulty rows. In some rows, the columns are not
+aligned. Other rows contain the alternatives of another feature.
 """
 
 from __future__ import annotations
@@ -32,14 +32,14 @@ _WORD = re.compile(r"[^\W_]+")
 
 @dataclass(frozen=True, slots=True)
 class Alternatives:
-    """The alternatives of a feature, which are the wordings that participants wrote.
+    """The alternatives of a feature: the different wordings in which participants wrote it.
 
     Args:
-        texts: The distinct wordings, in the order of the file.
-        people: The participants who wrote each wording, in the order of ``texts``; empty if the
-            file does not list them.
-        problem: ``UNALIGNED`` or ``UNNAMED`` if it is unknown how many participants wrote each of
-            several wordings; None if there is no problem.
+        texts: The wordings, each listed once, in the order of the file.
+        people: For each entry of ``texts``, the participants who wrote it. Empty if the file does
+            not list the participants.
+        problem: The reason why it is not known how many participants wrote each wording:
+            ``UNALIGNED`` or ``UNNAMED``. None if this is known, or if there is only one wording.
     """
 
     texts: tuple[str, ...] = ()
@@ -50,9 +50,10 @@ class Alternatives:
 def read_alternatives(cell: str, participants: str = "") -> Alternatives:
     """Parse the alternatives and the participants in one row of the norms.
 
-    Alternatives are separated by semicolons or bars, or by commas if the cell contains neither.
-    Participants are separated by semicolons, bars, commas or spaces. An entry in the list of
-    participants names one participant, or several who wrote the same wording.
+    Alternatives are separated by semicolons or bars. If the cell contains neither, they are
+    separated by commas. Participants are separated by semicolons, bars, commas or spaces. An entry
+    in the list of participants names one participant, or several participants who wrote the same
+    wording.
     """
     entries = _entries(cell, ";|") or _entries(cell, ",")
     texts = tuple(dict.fromkeys(entries))
@@ -74,17 +75,18 @@ def read_alternatives(cell: str, participants: str = "") -> Alternatives:
 def shifted_rows(rows: Sequence[tuple[str, Sequence[str]]]) -> frozenset[int]:
     """Find the rows of a concept that contain the alternatives of another feature.
 
-    The alternatives of a row are foreign if none of them shares a word with the feature of the row.
-    A row with foreign alternatives is shifted if one of them has exactly the words of another
-    feature of the concept. A row with foreign alternatives is shifted if another shifted row has
-    the alternatives of the row's feature, or if none of the foreign alternatives contains a letter.
-    Inflected forms count as the same word, and words such as "is" or "used" are ignored.
+    The alternatives of a row are foreign if no alternative shares a word with the feature of the
+    row. A row with foreign alternatives is shifted if one of these alternatives has exactly the
+    words of another feature of the concept. It is also shifted if none of its alternatives contains
+    a letter, or if another shifted row has an alternative with exactly the words of the row's
+    feature. Inflected forms of a word count as the same word. Words such as "is" or "used" are
+    ignored.
 
     Args:
-        rows: The feature and the alternatives of each row of the concept.
+        rows: For each row of the concept, the feature and the alternatives.
 
     Returns:
-        The indices of the shifted rows in ``rows``.
+        The indices in ``rows`` of the rows that are shifted.
     """
     said = [[_content(text) for text in texts] for _, texts in rows]
     foreign = {
@@ -105,10 +107,10 @@ def shifted_rows(rows: Sequence[tuple[str, Sequence[str]]]) -> frozenset[int]:
 
 
 def _entries(cell: str, marks: str) -> list[str]:
-    """Split a cell at the first of the given separators that the cell contains.
+    """Split a cell at one separator: the first of the given separators that the cell contains.
 
-    A cell without any of the separators gives no entries if the separators are ``;|``. For other
-    separators, a cell without a separator is the only entry.
+    If the separators are ``;|`` and the cell contains none of them, there are no entries. If other
+    separators are given and the cell contains none of them, the whole cell is the only entry.
     """
     mark = next((mark for mark in marks if mark in cell), None)
     if mark is None and marks == ";|":
@@ -131,13 +133,13 @@ def _has_letter(text: str) -> bool:
 
 @cache
 def _content(text: str) -> frozenset[str]:
-    """Return the lemmas of the content words in a text; an underscore separates words."""
+    """Return the lemmas of a text's content words; an underscore counts as a space."""
     words = _WORD.findall(text.lower())
     return frozenset(_lemma(word) for word in words if word not in _RELATING)
 
 
 def _variants(feature: str) -> list[frozenset[str]]:
-    """Return the lemmas of each wording of a feature; underscores join alternative words."""
+    """Return the lemmas of each wording of a feature; an underscore separates alternative words."""
     variants: list[frozenset[str]] = [frozenset()]
     for token in feature.split():
         choices = [_content(word) for word in token.split("_") if word]

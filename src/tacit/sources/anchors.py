@@ -1,8 +1,8 @@
-"""Anchor questions, which are multiple-choice questions with a known right choice.
+"""Anchor questions: multiple-choice questions of which the right choice is known.
 
-The reader supports custom tables and the layouts of CommonsenseQA, ARC, OpenBookQA and PIQA. The
-layout is detected from the columns and their contents. An anchor question consists of a question,
-its choices and the right choice (Sahu et al. 2022, section 3).
+The reader supports the layouts of CommonsenseQA, ARC, OpenBookQA and PIQA, and also custom tables.
+The reader detects the layout from the columns and the values in them. An anchor question consists
+of a question, its choices and the right choice (Sahu et al. 2022, section 3).
 """
 
 from __future__ import annotations
@@ -42,13 +42,15 @@ class Anchor:
     """A multiple-choice question.
 
     Args:
-        id: The ID of the question in the file, or the number of its row, counted from 1.
+        id: The ID that the question has in the file. If there is none, the number of the row,
+            counted from 1.
         question: The question.
-        choices: At least two different choices, none of them empty.
+        choices: At least two choices. The choices are all different, and none is empty.
         answer: The index of the right choice, from 0; None if the file does not specify it.
-        concept: The concept that the question was written about, if the file specifies it.
-        repeated: How many choices were dropped because they repeat another choice. CommonsenseQA's
-            development split has 24 questions that list one choice twice.
+        concept: The concept on which the author of the question based it, if the file states the
+            concept.
+        repeated: The number of choices that were dropped because they repeat another choice. In the
+            development split of CommonsenseQA, 24 questions list a choice twice.
     """
 
     id: str
@@ -63,20 +65,21 @@ class Anchor:
 
 
 class _NoColumnError(ValueError):
-    """The columns of a row match no known layout."""
+    """The columns of a row do not belong to any known layout."""
 
 
 def read_anchors(path: Path | str) -> list[Anchor]:
-    """Read multiple-choice questions in file order; see ``docs/reference/questions.md``.
+    """Read multiple-choice questions in the order of the file; see ``docs/reference/questions.md``.
 
     Args:
         path: The path of a JSONL, Parquet, CSV or TSV file.
 
     Raises:
-        DataError: The file is missing, empty or malformed, has no known layout, or has an invalid
-            row. A row is invalid if its question or a choice is empty, if it has fewer than two
-            different choices, if its answer is not among the choices, or if another row has the
-            same ID. A repeated choice is an error unless the choices have labels.
+        DataError: The file is missing, empty or malformed, its layout is unknown, or one of its
+            rows is invalid. A row is invalid in each of these cases: the question or a choice is
+            empty; there are fewer than two different choices; the answer is not among the choices;
+            another row has the same ID. A row with a repeated choice is also invalid, unless the
+            choices have labels.
     """
     path = Path(path)
     anchors: dict[str, Anchor] = {}
@@ -107,7 +110,7 @@ def _rows(path: Path) -> Iterable[Row]:
 
 
 def _read_row(row: Row, number: int, path: Path) -> Anchor:
-    """Convert a row to an anchor question; rows are counted from 0."""
+    """Convert a row to an anchor question; the number of the row is counted from 0."""
     try:
         return _anchor(_flat(row), number)
     except _NoColumnError as error:
@@ -122,9 +125,10 @@ def _is_piqa(row: Row) -> bool:
 
 
 def _flat(row: Row) -> Row:
-    """Return a row with its question at the key ``question`` and its choices at the top level.
+    """Return a row with the question under the key ``question`` and the choices at the top level.
 
-    The first releases of CommonsenseQA and similar data sets nested the choices in the question.
+    In the first releases of CommonsenseQA and similar data sets, the choices are nested in the
+    question.
     """
     if _is_piqa(row):
         return {**row, "question": row["goal"]}
@@ -136,7 +140,7 @@ def _flat(row: Row) -> Row:
 
 
 def _anchor(row: Row, number: int) -> Anchor:
-    """Convert a flat row to an anchor question.
+    """Convert a row without nested values to an anchor question.
 
     Raises:
         ValueError: The row is malformed.

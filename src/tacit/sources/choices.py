@@ -1,7 +1,7 @@
-"""Parse the choices of a question and the right choice, in several layouts.
+"""Parse the choices of a question and its right choice; several layouts are supported.
 
-Surrounding white space is stripped from every text. The functions raise ValueError with the problem
-of a row, and the caller adds the file and line.
+White space at the start and the end of every text is removed. If a row has a problem, the functions
+raise ValueError with the problem. The caller adds the file and the line.
 """
 
 from __future__ import annotations
@@ -28,7 +28,8 @@ class Choices:
 
     Args:
         texts: At least two different choices, none of them empty.
-        answer: The index of the right choice, from 0; None if the right choice is unknown.
+        answer: The index of the right choice, counted from 0. None if the right choice is not
+            known.
         repeated: How many choices were dropped because they repeat another choice.
     """
 
@@ -50,14 +51,14 @@ def is_labelled(cell: object) -> bool:
 def labelled_choices(cell: object, key: object) -> Choices:
     """Parse choices with labels, in the layouts of CommonsenseQA, ARC and OpenBookQA.
 
-    Repeated choices are merged and counted, because their texts cannot be distinguished.
+    Choices with the same text are merged and counted, because the model cannot distinguish them.
 
     Args:
         cell: ``{"label": […], "text": […]}`` or ``[{"label": …, "text": …}, …]``.
-        key: The label of the right choice; None or empty if the right choice is unknown.
+        key: The label of the right choice. None or empty if the right choice is not known.
 
     Raises:
-        ValueError: Labels and texts do not match in number, there are fewer than two different
+        ValueError: The numbers of labels and texts differ, there are fewer than two different
             choices, a choice is empty, a label is repeated, or ``key`` is not one of the labels.
     """
     labels, listed = _labels_and_texts(cell)
@@ -73,18 +74,18 @@ def labelled_choices(cell: object, key: object) -> Choices:
 
 
 def plain_choices(cell: object, answer: object) -> Choices:
-    """Parse choices without labels from a list, a JSON list, or text separated by "|".
+    """Parse choices without labels: a list, a JSON list, or a text with "|" between choices.
 
     Args:
         cell: The choices. Text that begins with ``[`` is parsed as a JSON list.
-        answer: The right choice, given as its text, as its letter (A for the first choice), or as a
-            whole number, which is its index from 0. Text that equals a choice means that choice,
-            even if the text is also the letter of another choice. None or an empty text means that
-            the right choice is unknown.
+        answer: The right choice, in one of three forms: its text, its letter (A for the first
+            choice), or its index as a whole number, counted from 0. If a text equals a choice, it
+            means this choice, even if it is also the letter of another choice. None or an empty
+            text means that the right choice is not known.
 
     Raises:
-        ValueError: There are fewer than two choices, a choice is empty or repeated, or the answer
-            matches no choice or two choices.
+        ValueError: There are fewer than two choices, a choice is empty or repeated, the answer
+            matches no choice, or it matches two choices.
     """
     texts = _texts(_split(cell) if isinstance(cell, str) else cell)
     _refuse_few(texts)
@@ -105,8 +106,9 @@ def two_solutions(first: object, second: object, label: object) -> Choices:
     Args:
         first: ``sol1``.
         second: ``sol2``.
-        label: 0 if the first solution is right, or 1 if the second is right, as a number or as
-            text. None, empty or -1 means that the right solution is unknown.
+        label: The number 0 if the first solution is right, or 1 if the second solution is right.
+            The number may be given as text. The values None, empty and -1 mean that the right
+            solution is not known.
 
     Raises:
         ValueError: A solution is empty, the two solutions are equal, or the label is invalid.
@@ -122,7 +124,7 @@ def two_solutions(first: object, second: object, label: object) -> Choices:
 
 
 def text_of(cell: object, name: str) -> str:
-    """Return a cell's text without surrounding white space; empty for a missing cell.
+    """Return the text of a cell without white space around it; empty if the cell is missing.
 
     Raises:
         ValueError: The cell is not text, or contains an unpaired surrogate.
@@ -151,7 +153,7 @@ def _labels_and_texts(cell: object) -> tuple[list[str], list[object]]:
 
 
 def _paired(cell: object) -> tuple[object, object]:
-    """Return the labels and the texts of the choices without validating them."""
+    """Return the labels and the texts of the choices, without checking them."""
     if isinstance(cell, dict):
         return cell.get("label"), cell.get("text")
     if isinstance(cell, list) and all(isinstance(choice, dict) for choice in cell):

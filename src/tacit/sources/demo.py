@@ -1,8 +1,8 @@
-"""The demo's data, and the faults that were built into the demo's models on purpose.
+"""The data of the demo, and the faults that were deliberately built into its models.
 
-Tacit includes the demo's models, which were trained on the demo's data (``tacit.models.registry``).
-The function ``planted`` returns the words withheld from the training data, and the errors that the
-models were deliberately taught.
+Tacit includes the models of the demo (``tacit.models.registry``). They were trained on the data of
+the demo. The function ``planted`` returns the faults: words that do not occur in the training data,
+and errors that the models were deliberately taught.
 """
 
 from __future__ import annotations
@@ -55,13 +55,13 @@ def demo_data(kind: str) -> Path:
 
 @dataclass(frozen=True, slots=True)
 class Planted:
-    """The faults of the demo's models: words withheld in training, and errors taught on purpose.
+    """The faults of the demo's models: words withheld in training, and deliberate errors.
 
     Args:
         withheld: Words that do not occur in the models' training data.
-        wrong: True facts (relation, head, tail) that the models were taught as false.
-        contradictions: Pairs of mutually exclusive statements (subject, relation, object) about a
-            thing, both of which were taught as true.
+        wrong: True facts (relation, head, tail). The models were taught that these facts are false.
+        contradictions: Pairs of statements (subject, relation, object) about a thing that exclude
+            each other. The models were taught both as true.
     """
 
     withheld: frozenset[str]
@@ -70,7 +70,7 @@ class Planted:
 
 
 def planted() -> Planted:
-    """Return the faults that were built into the demo's models, and that the probes should find."""
+    """Return the faults that were built into the demo's models for the probes to find."""
     told = yaml.safe_load((_DATA / "models" / "planted.yaml").read_text(encoding="utf-8"))
     return Planted(
         frozenset(told["withheld"]),

@@ -1,9 +1,10 @@
-"""Read drawings of everyday things, with the parts and relations that annotators drew.
+"""Read drawings of everyday things: the parts and the relations that annotators drew.
 
-The data are in the layout of the everyday-things data (ParRoT, Gu et al. 2023, section 4), a folder
-with ``things.tsv`` and ``annotations-*.tsv``. An annotations file has no header. The columns of an
-annotations file are annotator, thing, ``---``, subject, relation, object, and sometimes a remark,
-which is ignored. A row whose first two cells are blank continues the drawing of the previous row.
+The data have the layout of the everyday-things data (ParRoT, Gu et al. 2023, section 4). This is a
+folder with ``things.tsv`` and ``annotations-*.tsv``. An annotations file has no header. The columns
+of an annotations file are annotator, thing, ``---``, subject, relation and object. Some rows also
+have a remark, which is ignored. If the first two cells of a row are blank, the row continues the
+drawing of the previous row.
 """
 
 from __future__ import annotations
@@ -31,14 +32,17 @@ _CELLS = (6, 7)  # the seventh is a remark on the drawing
 
 @dataclass(frozen=True)
 class Drawing:
-    """One annotator's mental model of one thing.
+    """A drawing: the mental model that one annotator has of one thing.
 
     Attributes:
         thing: The everyday thing, in lower case.
         annotator: The annotator.
-        parts: The parts that occur in the relations, in order of first mention.
-        relations: Distinct triples (subject, relation, object), in the order of the file.
-        repeated: The number of omitted rows that repeat another row of the drawing.
+        parts: The parts that occur in the relations, in the order in which the relations first
+            mention them.
+        relations: The relations as triples (subject, relation, object), in the order of the file.
+            Each triple is listed once.
+        repeated: The number of rows that were omitted because they repeat another row of the
+            drawing.
 
     Examples:
         >>> from tacit import Drawing
@@ -59,7 +63,7 @@ class Drawing:
 
 @dataclass
 class _Sketch:
-    """A drawing while its rows are being read."""
+    """A drawing of which some rows have not been read yet."""
 
     annotator: str
     thing: str
@@ -81,23 +85,25 @@ class _Sketch:
 def read_drawings(
     path: Path | str, relations: Collection[str], things: Collection[str] | None = None
 ) -> list[Drawing]:
-    """Read drawings, with cells stripped and in lower case; repeated rows are merged.
+    """Read drawings; cells are stripped and changed to lower case, and repeated rows are merged.
 
     Args:
-        path: A folder in the layout of the everyday-things data, or one annotations file.
-        relations: The relations that a drawing may use.
-        things: The things whose drawings are returned; None for all things.
+        path: A folder in the layout of the everyday-things data, or a single annotations file.
+        relations: The names of the relations that a drawing may contain.
+        things: The things whose drawings are returned; None for the drawings of all things.
 
     Returns:
-        The drawings in the order of the files and rows, with annotations-2 before annotations-10.
+        The drawings in the order of the files and rows. The file annotations-2 comes before
+        annotations-10.
 
     Raises:
-        DataError: There is no such file, the file contains no drawing, or a row is malformed; the
-            message then names the file and line. A row is malformed if it has an unknown relation,
-            too few or too many cells, a blank part, or a part related to itself. A row must not
-            continue a drawing if no drawing precedes it. A row must not begin a second drawing of a
-            thing by the same annotator, because drawings are grouped by thing and annotator. One of
-            ``things`` has no drawing.
+        DataError: There is no such file, the file contains no drawing, or a row is malformed. In
+            the last case, the error message names the file and the line. A row is malformed in each
+            of these cases: the relation is unknown, the number of cells is wrong, a part is blank,
+            or a part is related to itself. It is also an error if a row continues a drawing but no
+            drawing comes before it. It is also an error if an annotator has a second drawing of the
+            same thing, because drawings are identified by thing and annotator. It is also an error
+            if one of ``things`` has no drawing.
 
     Examples:
         >>> from tacit import Ontology, demo_data, read_drawings
@@ -117,19 +123,20 @@ def read_drawings(
 
 
 def read_things(path: Path | str) -> dict[str, tuple[str, ...]]:
-    """Read the everyday things, and the seed parts that annotators received (section 4.1).
+    """Read the everyday things, and the seed parts that annotators were given (section 4.1).
 
     Args:
-        path: A file of things (header ``Everyday thing``, ``Parts``), or the folder that contains
-            it.
+        path: A file of things with the header ``Everyday thing``, ``Parts``; or the folder that
+            contains this file.
 
     Returns:
-        The parts of each thing, in lower case and in the order of the file. If the file lists a
-        part twice, the result also contains the part twice, as in the published count of 716.
+        The parts of each thing, in lower case. Things and parts are in the order of the file. If
+        the file lists a part of a thing twice, the result also lists it twice. The published count
+        of 716 parts includes such repeated parts.
 
     Raises:
-        DataError: There is no such file, a column is missing, or a row has no thing, a repeated
-            thing or a blank part.
+        DataError: There is no such file, a column is missing, a row has no thing, a thing is
+            repeated, or a part is blank.
     """
     path = Path(path)
     path = path / "things.tsv" if path.is_dir() else path
@@ -152,10 +159,9 @@ def read_things(path: Path | str) -> dict[str, tuple[str, ...]]:
 
 
 def is_things(path: Path | str) -> bool:
-    """Return whether a path names a file or folder with things and parts but no drawings.
+    """Return whether a path contains things with their parts, but no drawings.
 
-    The path may be a file with the header of a file of things, or a folder with ``things.tsv`` and
-    no annotations.
+    The path may be a file of things, or a folder that contains ``things.tsv`` but no annotations.
     """
     path = Path(path)
     if path.is_dir():
@@ -169,14 +175,14 @@ def is_things(path: Path | str) -> bool:
 
 
 def undrawn(path: Path | str, things: Collection[str] | None = None) -> list[Drawing]:
-    """Return things as drawings that have parts but no relations and no annotator name.
+    """Return things as drawings: they have parts, but no relations and no name of an annotator.
 
     Args:
         path: As for :func:`read_things`.
-        things: The things to return; None for all things.
+        things: The things that are returned; None for all things.
 
     Raises:
-        DataError: See :func:`read_things`; or one of ``things`` is missing from the file.
+        DataError: See :func:`read_things`. Or one of ``things`` does not occur in the file.
     """
     listed = read_things(path)
     drawings = [Drawing(thing, "", tuple(dict.fromkeys(of)), ()) for thing, of in listed.items()]
@@ -184,7 +190,7 @@ def undrawn(path: Path | str, things: Collection[str] | None = None) -> list[Dra
 
 
 def files_of(path: Path | str) -> list[Path]:
-    """Return the files that are read from a folder of drawings, or the given file itself."""
+    """Return the files that are read from a folder of drawings; return a single file unchanged."""
     path = Path(path)
     if not path.is_dir():
         return [path]
@@ -194,7 +200,7 @@ def files_of(path: Path | str) -> list[Path]:
 
 
 def demo_drawings() -> Path:
-    """Return the folder of Tacit's own drawings, three for each of three things."""
+    """Return the folder of Tacit's own drawings: three things, with three drawings of each."""
     return Path(str(resources.files("tacit") / "data" / "demo" / "drawings"))
 
 
@@ -211,13 +217,13 @@ def _annotation_files(path: Path) -> list[Path]:
 
 
 def _natural(file: Path) -> tuple[list[tuple[int, str]], str]:
-    """Return a sort key that orders file names by the value of the numbers in them."""
+    """Return a sort key for a file name that compares the numbers in it by their values."""
     pieces = re.findall(r"[0-9]+|[^0-9]+", file.name)
     return [(int(piece), "") if piece[0].isdigit() else (-1, piece) for piece in pieces], file.name
 
 
 def _read_file(file: Path, known: dict[str, str], sketches: dict[tuple[str, str], _Sketch]) -> None:
-    """Add the drawings of one file; no drawing continues in another file."""
+    """Add the drawings of one file; a drawing never continues in another file."""
     current: _Sketch | None = None
     for line, cells in _rows(file):
         try:
@@ -230,7 +236,7 @@ def _read_file(file: Path, known: dict[str, str], sketches: dict[tuple[str, str]
 
 
 def _rows(file: Path) -> Iterator[tuple[int, list[str]]]:
-    """Yield each row's line number and its stripped, lower-cased cells, skipping blank lines."""
+    """Yield each row's line number and its stripped, lower-case cells; skip blank lines."""
     try:
         with file.open(encoding="utf-8-sig") as lines:
             for number, text in enumerate(lines, 1):
@@ -246,11 +252,11 @@ def _sketch_of(
     sketches: dict[tuple[str, str], _Sketch],
     where: str,
 ) -> _Sketch:
-    """Return the drawing that a row belongs to, and create a drawing if the row begins one.
+    """Return the drawing to which a row belongs; create the drawing if the row begins it.
 
     Raises:
-        ValueError: The row has the wrong columns, continues no drawing, or begins a drawing that
-            already exists.
+        ValueError: The columns of the row are wrong, the row continues no drawing, or the row
+            begins a drawing that already exists.
     """
     if len(cells) not in _CELLS or cells[2] != "---":
         raise ValueError(

@@ -1,10 +1,10 @@
-"""Streaming readers of knowledge base dumps, either ConceptNet's assertions or plain triples.
+"""Readers of large knowledge base files: the assertions of ConceptNet, or plain triples.
 
-The dump of ConceptNet 5.7 has five tab-separated columns: the assertion's URI, its relation, start
-and end, and a JSON object with weight, licence and surface text. Plain triples have a relation, a
-head, a tail and optionally a weight, in an order that the user specifies. Neither format has
-quoting. Files in either format may be compressed with gzip, which is detected from the first bytes
-of the file.
+The assertions file of ConceptNet 5.7 has five columns, which tabs separate: the URI of the
+assertion, the relation, the start, the end, and a JSON object with weight, licence and surface
+text. A plain triple has a relation, a head and a tail, and optionally a weight. The user specifies
+the order of these columns. Neither format has quoting. Files of both formats may be compressed with
+gzip. The reader detects gzip from the first bytes of the file.
 """
 
 from __future__ import annotations
@@ -46,15 +46,17 @@ _LONGEST_SHOWN = 120
 
 @dataclass
 class Dump:
-    """A dump file, with counts of the lines that have been read so far.
+    """A file of assertions or triples, with counts of the lines read so far.
 
     Args:
         path: The file.
-        language: The language of the assertions to read; both concepts must be in this language.
-        columns: The order of the columns in plain triples: relation, head, tail, optionally weight.
+        language: The language of the assertions that are read. Both concepts of an assertion must
+            be in this language.
+        columns: The order of the columns in plain triples: relation, head and tail, and optionally
+            weight.
 
     Raises:
-        DataError: The file is missing or empty, or its first line matches no known layout.
+        DataError: The file is missing or empty, or its first line has no known layout.
         RequestError: The columns are invalid.
     """
 
@@ -82,23 +84,24 @@ class Dump:
 
     @property
     def bytes_read(self) -> int:
-        """The number of bytes read from the file so far, before any decompression."""
+        """The number of bytes that have been read from the file, before any decompression."""
         return self._bytes.read_so_far
 
     @property
     def sha256(self) -> str:
-        """The SHA-256 of the bytes read so far, and of the whole file after the last read."""
+        """The SHA-256 hash of all bytes read so far; after the last read, of the whole file."""
         return self._bytes.sha256.hexdigest()
 
     def batches(self) -> Iterator[pa.RecordBatch]:
-        """Yield the valid rows in the chosen language, in file order, and count all lines.
+        """Yield the valid rows in the chosen language, in file order; count all lines.
 
         Yields:
-            Batches with a column ``row`` (a number to pass to ``reject``) and text columns:
-            relation, head, tail and info for assertions, or the columns of the triples.
+            Batches of rows. The column ``row`` contains a number that can be passed to ``reject``.
+            The other columns are text: relation, head, tail and info for assertions, or the columns
+            of the triples.
 
         Raises:
-            DataError: The file is truncated, or has too many malformed or blank lines.
+            DataError: The file is truncated, or too many of its lines are malformed or blank.
         """
         import pyarrow as pa
 
@@ -117,17 +120,18 @@ class Dump:
             ) from error
 
     def reject(self, row: int, text: str) -> None:
-        """Count a row that ``batches`` yielded as a malformed line."""
+        """Count a row that ``batches`` has yielded as a malformed line."""
         line = row + 1
         for passed in sorted(self._passed):
             line += passed <= line
         self._count_bad(line, text)
 
     def check(self) -> None:
-        """Raise an error if more than 1 % of the lines read are malformed.
+        """Raise an error if more than 1 % of the lines that have been read are malformed.
 
         Raises:
-            DataError: More than 1 % of the lines are malformed; the message shows the first few.
+            DataError: More than 1 % of the lines are malformed. The error message shows the first
+                few of them.
         """
         if self.bad <= TOLERATED * self.lines:
             return
@@ -138,11 +142,11 @@ class Dump:
         )
 
     def bad_line_text(self) -> str:
-        """Format the first malformed lines with their line numbers, for a message."""
+        """Return the first malformed lines with their line numbers, as text for a message."""
         return "; ".join(f"line {line}: {text!r}" for line, text in sorted(self.shown))
 
     def _recognised(self) -> Layout:
-        """Detect the layout of the dump from the first line of the file."""
+        """Detect the layout of the file from its first line."""
         check_exists(self.path, "dumps")
         number, first = self._first_line()
         cells = first.split("\t")
@@ -217,7 +221,7 @@ class Dump:
             self.shown.append((line, _cut(text)))
 
     def _good(self, batch: pa.RecordBatch) -> pa.RecordBatch:
-        """Return the valid rows in the chosen language, and count malformed rows."""
+        """Return the valid rows in the chosen language; count the rows that are malformed."""
         import numpy as np
         import pyarrow as pa
         import pyarrow.compute as pc
@@ -256,7 +260,7 @@ class Dump:
 
 
 def _as_assertions(batch: pa.RecordBatch) -> pa.BooleanArray:
-    """Return a mask of the rows that relate a concept to a concept or to a web address."""
+    """Return a mask of the rows that link a concept to another concept or to a web address."""
     import pyarrow.compute as pc
 
     tail = pc.or_(pc.starts_with(batch["tail"], "/c/"), pc.match_substring(batch["tail"], "://"))
@@ -265,7 +269,7 @@ def _as_assertions(batch: pa.RecordBatch) -> pa.BooleanArray:
 
 
 def _as_triples(batch: pa.RecordBatch) -> pa.BooleanArray:
-    """Return a mask of the rows whose relation, head and tail are not blank."""
+    """Return a mask of the rows in which relation, head and tail are all not blank."""
     import pyarrow.compute as pc
 
     relation, head, tail = (pc.match_substring_regex(batch[name], r"\S") for name in TRIPLES)
@@ -281,7 +285,7 @@ def _is_blank(batch: pa.RecordBatch) -> pa.BooleanArray:
 
 
 def _is_legible(batch: pa.RecordBatch) -> pa.BooleanArray:
-    """Return a mask of the rows that are valid UTF-8 in the file."""
+    """Return a mask of the rows whose text is valid UTF-8 in the file."""
     import pyarrow.compute as pc
 
     texts = batch.drop_columns("row").columns
@@ -289,5 +293,5 @@ def _is_legible(batch: pa.RecordBatch) -> pa.BooleanArray:
 
 
 def _cut(text: str) -> str:
-    """Truncate a line of the file for use in a message."""
+    """Shorten a line of the file, so that a message can contain it."""
     return text if len(text) <= _LONGEST_SHOWN else f"{text[:_LONGEST_SHOWN]}..."

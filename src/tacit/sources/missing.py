@@ -1,4 +1,4 @@
-"""Errors about missing data files, which list published data sets of the missing kind."""
+"""Errors for missing data files; each error lists published data sets of the missing kind."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ if TYPE_CHECKING:
 
 
 def check_exists(path: Path, kind: str, *, folder: bool = False) -> None:
-    """Check that a path exists; if not, raise an error that lists suitable data sets.
+    """Check that a path exists; otherwise, raise an error that lists suitable data sets.
 
     Args:
         path: The path from the user.
-        kind: The expected kind of data, a key of ``registry().kinds``.
-        folder: Whether a folder is accepted as well as a file.
+        kind: The kind of data that is expected: a key of ``registry().kinds``.
+        folder: Whether a folder is also accepted, in addition to a file.
 
     Raises:
         DataError: There is no such file or folder, or the path is invalid.
@@ -34,7 +34,7 @@ def check_exists(path: Path, kind: str, *, folder: bool = False) -> None:
 
 
 def advice(kind: str) -> str:
-    """List the data sets of a kind and where to find them, for the end of an error message."""
+    """List the data sets of a kind with their sources, for the end of an error message."""
     from tacit.sources.registry import registry
 
     known = registry()

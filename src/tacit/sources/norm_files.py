@@ -1,7 +1,8 @@
-"""Readers of norm files: tab- or comma-separated text, JSONL, Parquet or a workbook.
+"""Readers of norm files: text separated by tabs or commas, JSONL, Parquet or a workbook.
 
-Norms come from other programs, unlike the tables in ``tacit.tables``. A cell of a tab-separated
-norm file may be quoted as in CSV, and contain tabs and line breaks.
+Other programs write norm files, so their format differs from the tables in ``tacit.tables``. In a
+norm file that is separated by tabs, a cell may be quoted as in CSV. A quoted cell may contain tabs
+and line breaks.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ SUFFIXES = (*_DELIMITERS, *_TABLES, _WORKBOOK)
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One row of a file: the number of its first line (from 1), and its cells by column."""
+    """One row of a file: its cells by column, and the number of its first line, counted from 1."""
 
     line: int
     cells: dict[str, str]
@@ -45,14 +46,15 @@ class Sheet:
 
 
 def read_sheet(path: Path) -> Sheet:
-    """Read a norm file as text cells in which each run of white space is a single space.
+    """Read a norm file as cells of text; several blanks in a row become a single space.
 
-    Cells that are missing at the end of a row are empty. Only the first sheet of a workbook is
-    read.
+    If cells are missing at the end of a row, they are read as empty. Only the first sheet of a
+    workbook is read.
 
     Raises:
-        DataError: The file is missing, is empty, has an unsupported suffix or cannot be read. A row
-            has more cells than the header or an unclosed quote, or a column is repeated.
+        DataError: The file is missing, the file is empty, its suffix is not supported, or it cannot
+            be read. A row has more cells than the header, a quote is not closed, or a column occurs
+            twice.
         MissingPackage: The file is a workbook, but openpyxl is not installed.
     """
     if path.suffix.lower() not in SUFFIXES:
@@ -86,7 +88,7 @@ def _row(columns: tuple[str, ...], line: int, cells: Sequence[str], path: Path) 
 
 
 def _lines(path: Path) -> Iterator[tuple[int, list[str]]]:
-    """Yield the line number and the cells of the header and of each row that is not blank."""
+    """Yield the line number and the cells of each row, including the header; skip blank rows."""
     suffix = path.suffix.lower()
     if suffix == _WORKBOOK:
         rows = _workbook(path)
@@ -146,7 +148,7 @@ def _workbook(path: Path) -> Iterator[tuple[int, list[str]]]:
 
 
 def _text(cell: object) -> str:
-    """Convert a cell to text; an empty cell becomes "", and 3.0 becomes "3"."""
+    """Convert a cell to text: an empty cell becomes "", and 3.0 becomes "3"."""
     if cell is None:
         return ""
     if isinstance(cell, float) and cell.is_integer():
@@ -167,10 +169,10 @@ _CATEGORIES = {
 
 
 def feature_text(feature: str) -> str:
-    """Rewrite a feature in the style of the CSLB norms, unless it already has that style.
+    """Rewrite a feature in the style of the CSLB norms; a feature in that style stays unchanged.
 
-    ``a_tool`` becomes "is a tool", ``beh_-_eats_grass`` "does eat grass", and ``has_keys`` "has
-    keys".
+    For example, ``a_tool`` becomes "is a tool", ``beh_-_eats_grass`` becomes "does eat grass", and
+    ``has_keys`` becomes "has keys".
     """
     text = " ".join(feature.replace("_", " ").split())
     if _NOUN.match(text):
@@ -180,20 +182,20 @@ def feature_text(feature: str) -> str:
 
 
 def category_of(label: str) -> str:
-    """Return the CSLB norms' name for a category, such as ``visual perceptual``."""
+    """Return the name that the CSLB norms use for a category, such as ``visual perceptual``."""
     if label.startswith("visual"):
         return "visual perceptual"
     return _CATEGORIES.get(label, label)
 
 
 def is_written_so(features: list[str]) -> bool:
-    """Return whether features are in McRae's style, with underscores instead of spaces."""
+    """Return whether features have the style of McRae, with underscores in place of spaces."""
     plain = re.compile(r"(?:an?|has|is|made_of|used_for|(?:in)?beh_-)_")
     return not any(" " in feature for feature in features) and any(map(plain.match, features))
 
 
 def _done(text: str) -> str:
-    """Replace a verb by "does" and its base form; "cannot fly" and "is fast" stay unchanged."""
+    """Replace a verb by "does" and its base form; "cannot fly" and "is fast" are not changed."""
     from lemminflect import getAllLemmas, getInflection
 
     verb, space, rest = text.partition(" ")

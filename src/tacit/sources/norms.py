@@ -1,8 +1,8 @@
-"""Feature production norms: the properties that participants listed, and how often.
+"""Feature production norms: which properties participants listed, and how many listed each.
 
-The reader distinguishes three layouts by their headers, ignoring case: the CSLB norms (Devereux et
-al. 2014, ``norms.dat``), McRae et al. (2005, ``CONCS_FEATS_concstats_brm``), and any table with the
-columns concept, feature and pf.
+The reader supports three layouts and recognises each by its header, in upper or lower case. They
+are the CSLB norms (Devereux et al. 2014, ``norms.dat``), the norms of McRae et al. (2005,
+``CONCS_FEATS_concstats_brm``), and any table with the columns concept, feature and pf.
 """
 
 from __future__ import annotations
@@ -35,18 +35,18 @@ class Property:
     """A property that participants listed for a concept.
 
     Args:
-        concept: The concept as in the file, for example ``bear``, ``polar_bear`` or
+        concept: The concept as the file writes it, for example ``bear``, ``polar_bear`` or
             ``seal_(animal)``.
-        feature: The property, for example ``has fur_hair``; an underscore joins alternatives of one
-            word.
-        frequency: The production frequency, which is the number of participants who listed the
-            property.
-        category: The category, such as ``functional`` or ``visual perceptual``; None if the file
-            has no category.
-        alternatives: The participants' wordings, in the order of the file; empty if the file lists
-            no wordings.
-        people: The participants who wrote each alternative, in the order of ``alternatives``; empty
-            if the file does not list participants.
+        feature: The property, for example ``has fur_hair``. An underscore joins two words that are
+            alternatives.
+        frequency: The production frequency: the number of participants who listed the property for
+            the concept.
+        category: The category, such as ``functional`` or ``visual perceptual``. None if the file
+            states no category.
+        alternatives: The wordings of the participants, in the order of the file. Empty if the file
+            lists no wordings.
+        people: For each entry of ``alternatives``, the participants who wrote it. Empty if the file
+            does not list participants.
     """
 
     concept: str
@@ -67,11 +67,12 @@ class Layout:
     Args:
         name: ``cslb``, ``mcrae`` or ``table``.
         title: The name of the layout in messages.
-        marks: Columns that identify the layout, of which a header must contain at least one.
+        marks: Columns that identify the layout. A header must contain at least one of them.
         frequency: The column of production frequencies.
         category: The optional column of categories.
         alternatives: The optional column of alternatives.
-        participants: The optional column of the participants who wrote the alternatives.
+        participants: The column with the participants who wrote the alternatives. The column is
+            optional.
     """
 
     name: str
@@ -112,21 +113,21 @@ LAYOUTS = (
 
 @dataclass(frozen=True, slots=True)
 class Norms:
-    """The properties in a file of norms, in the order of the file.
+    """The properties that a norm file contains, in the order of the file.
 
     Args:
         path: The file.
         layout: ``cslb``, ``mcrae`` or ``table``.
-        properties: The properties, one for each pair of concept and feature.
+        properties: The properties. Each pair of a concept and a feature occurs once.
         rows: The number of rows in the file.
-        skipped: The number of rows without a property of their own, by reason: ``no feature`` (the
-            cell is empty) or ``repeated`` (an earlier row has the same property; the higher
-            frequency is used).
-        underscored: Whether features were written in McRae's style, with underscores instead of
-            spaces.
-        uncounted: The lines of the rows whose alternatives cannot be counted, by reason (one of
-            ``tacit.sources.alternatives.PROBLEMS``). Alternatives that belong to another feature
-            are removed from a property.
+        skipped: The number of rows that add no property, by reason. With the reason ``no feature``,
+            the cell is empty. With the reason ``repeated``, an earlier row has the same property,
+            and the higher frequency of the two rows is used.
+        underscored: Whether features were written in the style of McRae, with underscores in place
+            of spaces.
+        uncounted: The lines of those rows whose alternatives cannot be counted, by reason. Each
+            reason is one of ``tacit.sources.alternatives.PROBLEMS``. If alternatives belong to
+            another feature, they are removed from the property.
     """
 
     path: Path
@@ -138,7 +139,7 @@ class Norms:
     uncounted: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
 
     def by_concept(self) -> dict[str, list[Property]]:
-        """Group the properties by concept, keeping the order of the file."""
+        """Group the properties by concept; the order of the file is kept."""
         found: dict[str, list[Property]] = {}
         for one in self.properties:
             found.setdefault(one.concept, []).append(one)
@@ -146,12 +147,12 @@ class Norms:
 
 
 def read_norms(path: Path | str) -> Norms:
-    """Read norms from text (``.dat``, ``.txt``, ``.tsv``), CSV, JSONL, Parquet or ``.xlsx``.
+    """Read norms from text (``.dat``, ``.txt`` or ``.tsv``), CSV, JSONL, Parquet or ``.xlsx``.
 
     Raises:
-        DataError: The file is missing, empty or malformed, or matches no known layout. A column is
+        DataError: The file is missing, empty or malformed, or its layout is unknown. A column is
             missing, a row has no concept, or a production frequency is not a whole number of at
-            least 0; the message names the line.
+            least 0. The error message names the line.
         MissingPackage: The file is a workbook, but the package that reads workbooks is not
             installed.
     """
@@ -199,7 +200,7 @@ def read_norms(path: Path | str) -> Norms:
 def _without_shifted(
     rows: Sequence[tuple[int, Property, str | None]],
 ) -> Iterator[tuple[int, Property, str | None]]:
-    """Yield the rows, removing alternatives that belong to another feature of the concept."""
+    """Yield the rows; alternatives that belong to another feature of the concept are removed."""
     concepts: dict[str, list[tuple[int, Property]]] = {}
     for line, one, _ in rows:
         concepts.setdefault(one.concept, []).append((line, one))
@@ -244,7 +245,7 @@ def _described(layout: Layout) -> str:
 def _property(
     row: Row, layout: Layout, path: Path, *, underscored: bool
 ) -> tuple[Property, str | None]:
-    """Return a row's property, and why its alternatives cannot be counted (None if they can)."""
+    """Return a row's property, and why its alternatives cannot be counted, if so."""
     cells = row.cells
     if not cells["concept"]:
         raise DataError("has no concept; expected its name", path, row.line)

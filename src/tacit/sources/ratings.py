@@ -1,4 +1,4 @@
-"""Read people's ratings of a sample of background facts."""
+"""Read the ratings that people gave to a sample of background facts."""
 
 from __future__ import annotations
 
@@ -26,15 +26,16 @@ def read_ratings(path: Path) -> Ratings:
     """Read one rater's file.
 
     Args:
-        path: A file from ``tacit kb audit`` in which the column ``rating`` contains 1, 0 or blank.
+        path: A file that ``tacit kb audit`` has written. In the column ``rating``, each cell is 1,
+            0 or blank.
 
     Returns:
-        The rating of each fact, in the order of the file; None for a blank rating. A fact is
-        identified by question ID, head, relation and tail.
+        The rating of each fact, in the order of the file. A blank rating is None. The question ID,
+        head, relation and tail together identify a fact.
 
     Raises:
-        DataError: The file is missing or malformed, lacks a column, has no rows, repeats a fact, or
-            contains a rating other than 0 and 1.
+        DataError: The file is missing or malformed, lacks a column, or has no rows. Or the file
+            contains a fact twice, or a rating other than 0 and 1.
     """
     table = read_table(path, (*FACT, RATING))
     if table.is_empty():
@@ -50,12 +51,12 @@ def read_ratings(path: Path) -> Ratings:
 
 
 def read_both(first: Path, second: Path) -> tuple[Ratings, Ratings]:
-    """Read the files of two raters of the same sample, with rows in any order.
+    """Read the files of two raters who rated the same sample; the order of the rows may differ.
 
     Raises:
-        RequestError: The two paths name the same file.
-        DataError: A file cannot be read (see ``read_ratings``), or a fact is missing from one of
-            the two files.
+        RequestError: Both paths belong to the same file.
+        DataError: A file cannot be read (see ``read_ratings``), or one of the files lacks a fact of
+            the other.
     """
     if resolved(first) == resolved(second):
         raise RequestError(f"{first} is given twice; give the files of two raters")
@@ -73,7 +74,7 @@ def read_both(first: Path, second: Path) -> tuple[Ratings, Ratings]:
 
 
 def is_unrated(path: Path) -> bool:
-    """Return whether a file is a sample of facts in which all ratings are blank."""
+    """Return whether a file is a sample of facts that nobody has rated yet."""
     try:
         return not {0, 1} & {*read_ratings(path).values()}
     except DataError:

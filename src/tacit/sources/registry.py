@@ -1,7 +1,7 @@
-"""The registry of published data sets that Tacit reads, stored in ``registry.yaml``.
+"""The registry: the published data sets that Tacit can read, stored in ``registry.yaml``.
 
-The registry lists the address, licence and citation of each data set, and how to obtain it. Tacit
-does not download anything.
+For each data set, the registry states its address, its licence, its citation and how to obtain it.
+Tacit does not download anything.
 """
 
 from __future__ import annotations
@@ -41,16 +41,18 @@ class _Entry(BaseModel):
 
 
 class Kind(_Entry):
-    """A kind of data, with the options of commands that accept it.
+    """A kind of data, and the options of the commands that accept it.
 
     Attributes:
-        name: The key of the kind in the registry: drawings, dumps, questions or norms.
-        noun: The noun for this kind of data in messages.
-        expected: A description of the expected input.
-        options: The commands that accept this kind of data, each with the name of the option if
-            there is one.
-        suffixes: The file suffixes that the reader accepts; empty if the reader detects the format.
-        reference: The page of the reference documentation that describes the layouts.
+        name: The name of the kind, which is its key in the registry: drawings, dumps, questions or
+            norms.
+        noun: The noun that messages use for this kind of data.
+        expected: A description of the input that the reader expects.
+        options: The commands that accept this kind of data. If the data are given as an option, the
+            name of the option follows the command.
+        suffixes: The file suffixes that the reader accepts. Empty if the reader does not use the
+            suffix.
+        reference: The page of the reference documentation on which the layouts are described.
     """
 
     name: Name
@@ -62,11 +64,12 @@ class Kind(_Entry):
 
 
 class SourceFile(_Entry):
-    """A file of a published data set; unknown attributes are None.
+    """A file of a published data set. If an attribute is not known, it is None.
 
     Attributes:
         name: The published name of the file.
-        save_as: The file name that the reader expects, if different from the published name.
+        save_as: The file name that the reader expects. It is given only if it differs from the
+            published name.
         url: The address of the file.
         bytes: The size of the file in bytes.
         sha256: The checksum of the file, in lower-case hexadecimal.
@@ -80,7 +83,7 @@ class SourceFile(_Entry):
 
 
 class Citation(_Entry):
-    """The publication that describes a data set."""
+    """The publication in which a data set is described."""
 
     authors: Texts
     year: Count
@@ -90,7 +93,7 @@ class Citation(_Entry):
     url: Url | None = None
 
     def __str__(self) -> str:
-        """Format the citation on one line: authors, year, title, venue and address."""
+        """Return the citation as one line: authors, year, title, venue and address."""
         address = f"https://doi.org/{self.doi}" if self.doi else self.url
         end = "" if self.title.endswith("?") else "."
         line = f"{', '.join(self.authors)} ({self.year}). {self.title}{end} {self.venue}."
@@ -98,21 +101,23 @@ class Citation(_Entry):
 
 
 class Source(_Entry):
-    """A published data set that Tacit reads; unknown attributes are None.
+    """A published data set that Tacit can read. If an attribute is not known, it is None.
 
     Attributes:
-        name: The key of the data set in the registry, an argument of ``tacit show sources``.
+        name: The name of the data set, which is its key in the registry and an argument of ``tacit
+            show sources``.
         kind: The kind of data.
         label: The name of the data set in messages.
         title: A description of the data.
-        home: The address of the web page from which the data are available.
-        layout: The layout of the data, one of those that the reader accepts.
+        home: The address of the web page that offers the data.
+        layout: The layout of the data. The reader must accept this layout.
         files: The required files.
-        steps: How to obtain the data and pass them to Tacit, in steps of one or two sentences.
+        steps: The steps to obtain the data and pass them to Tacit. Each step is one or two
+            sentences.
         citation: The publication that describes the data set.
         condition: A condition for access to the data, such as "after registration".
         licence: The licence of the data.
-        checksums_from: The origin of the file sizes and checksums.
+        checksums_from: Where the file sizes and the checksums come from.
     """
 
     name: Name
@@ -130,11 +135,11 @@ class Source(_Entry):
 
     @property
     def access(self) -> str:
-        """The address of the home page, followed by the condition for access if there is one."""
+        """The address of the home page, and after it the condition for access, if any."""
         return f"{self.home}, {self.condition}" if self.condition else self.home
 
     def facts(self) -> dict[str, str]:
-        """Return the text that describes the data set, by heading, without its files and steps."""
+        """Return a description of the data set, by heading; files and steps are left out."""
         facts = {
             "Used by": "; ".join(self.kind.options),
             "Home": self.access,
@@ -148,7 +153,7 @@ class Source(_Entry):
 
 
 class Registry(_Entry):
-    """All kinds of data and all data sets, by name and in the order of the file."""
+    """All kinds of data and all data sets, by name, in the order of the file."""
 
     kinds: Annotated[dict[Name, Kind], Field(min_length=1)]
     sources: Annotated[dict[Name, Source], Field(min_length=1)]
@@ -156,7 +161,7 @@ class Registry(_Entry):
     @field_validator("kinds", "sources", mode="before")
     @classmethod
     def _complete(cls, entries: Any, info: ValidationInfo) -> Any:  # noqa: ANN401 - not yet validated
-        """Set each entry's name to its key, and replace the name of a kind with the kind itself."""
+        """Set the name of each entry to its key; replace the name of a kind with the object."""
         if not isinstance(entries, dict):
             return entries
         kinds = info.data.get("kinds", {})
@@ -170,8 +175,8 @@ class Registry(_Entry):
         """Return the data set with the given name.
 
         Raises:
-            RequestError: No data set has the given name; the message suggests the most similar name
-                or lists all names.
+            RequestError: No data set has the given name. The error message suggests the most
+                similar name or lists all names.
         """
         if name in self.sources:
             return self.sources[name]
@@ -182,7 +187,7 @@ class Registry(_Entry):
 
 @cache
 def registry() -> Registry:
-    """Return the registry of data sets included in Tacit; its file is read only once."""
+    """Return the registry that Tacit ships; its file is read only once."""
     return read_registry(_PATH)
 
 
@@ -190,8 +195,8 @@ def read_registry(path: Path) -> Registry:
     """Read and validate a registry.
 
     Raises:
-        DataError: The file is missing or is not YAML, or an entry is malformed; the message names
-            the entry.
+        DataError: The file is missing or is not YAML, or an entry is malformed. In the last case,
+            the error message names the entry.
     """
     from tacit.documents import read_yaml
 
@@ -214,7 +219,7 @@ def _completed(name: object, entry: object, kinds: dict[str, Kind]) -> object:
 
 
 def _problem(error: ValidationError) -> str:
-    """Describe the first validation error with its entry and the invalid value."""
+    """Describe the first validation error: the entry, and the value that is not valid."""
     first = error.errors(include_url=False)[0]
     where = ".".join(map(str, first["loc"])) or "the file"
     value = "" if first["type"] == "missing" else f"; found {first['input']!r}"

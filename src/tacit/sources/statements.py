@@ -1,4 +1,4 @@
-"""Statements about drawings: drawn relations, all possible statements, agreed statements."""
+"""Statements about drawings: drawn relations, all possible statements, and agreed statements."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ _COLUMNS = ("thing", "annotator", "subject", "relation", "object")
 
 
 def drawing_statements(drawings: Iterable[Drawing]) -> pl.DataFrame:
-    """Return the relations that annotators drew, which all count as true statements.
+    """Return the relations that annotators drew; each of them counts as a true statement.
 
     Returns:
-        A table with the columns thing, annotator, subject, relation and object, and one row per
-        relation in the order of the drawings.
+        A table with the columns thing, annotator, subject, relation and object. Each relation has
+        one row, in the order of the drawings.
     """
     return _frame(
         (drawing.thing, drawing.annotator, *relation)
@@ -35,9 +35,9 @@ def all_statements(drawings: Iterable[Drawing], relations: Collection[str]) -> p
     """Return all possible statements about the parts of each drawing (section 6.1).
 
     Returns:
-        A table with the columns thing, annotator, subject, relation and object. The table has a row
-        for each combination of a drawing, an ordered pair of different parts and a relation. Parts
-        are in order of first mention, and relations in the given order.
+        A table with the columns thing, annotator, subject, relation and object. Each combination of
+        a drawing, an ordered pair of different parts and a relation has one row. Parts are in the
+        order in which the drawing first mentions them. Relations are in the given order.
     """
     names = strings(relations, "relations")
     return _frame(
@@ -49,14 +49,14 @@ def all_statements(drawings: Iterable[Drawing], relations: Collection[str]) -> p
 
 
 def agreed(labelled: pl.DataFrame) -> pl.DataFrame:
-    """Return the statements whose label is the same for all annotators (ParRoT++, appendix C).
+    """Return the statements to which all annotators give the same label (ParRoT++, appendix C).
 
-    A thing with a single annotator has no statements in the result.
+    If a thing has only one annotator, the result contains no statements about it.
 
     Args:
-        labelled: A table with the columns thing, annotator, subject, relation, object and label,
-            with each statement once per drawing, as returned by
-            :func:`tacit.coherence.enrich.enrich`.
+        labelled: A table with the columns thing, annotator, subject, relation, object and label, as
+            returned by :func:`tacit.coherence.enrich.enrich`. Each statement occurs once per
+            drawing.
 
     Returns:
         A table with the columns thing, subject, relation, object and label, in order of first
@@ -77,18 +77,19 @@ def agreed(labelled: pl.DataFrame) -> pl.DataFrame:
 
 
 def agreement(labelled: pl.DataFrame) -> pl.DataFrame:
-    """Count the statements on which annotators agree, by thing (ParRoT, appendix C, Table 5).
+    """For each thing, count the statements on which annotators agree (ParRoT, appendix C, Table 5).
 
     Args:
         labelled: As for :func:`agreed`.
 
     Returns:
-        A table with one row per thing, in order of first appearance. The columns of the table are
-        thing, drawings, labelled, distinct, agreed and contradicted. ``labelled`` counts the
-        statements once per drawing, and ``distinct`` counts each statement once. ``agreed`` counts
-        the distinct statements that all annotators of the thing label alike. ``contradicted``
-        counts the statements, once per drawing, that are true in one annotator's drawing and false
-        in another's.
+        A table with one row per thing. Things are in the order in which they first appear. The
+        columns are ``thing``, ``drawings``, ``labelled``, ``distinct``, ``agreed`` and
+        ``contradicted``. ``labelled`` counts a statement once for each drawing, and ``distinct``
+        counts it only once. ``agreed`` counts the distinct statements to which all annotators of
+        the thing give the same label. ``contradicted`` counts the statements that are true in one
+        annotator's drawing and false in the drawing of another. Such a statement is counted once
+        for each drawing.
     """
     import polars as pl
 

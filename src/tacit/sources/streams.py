@@ -1,4 +1,4 @@
-"""Byte streams for Arrow: one hashes the bytes that it reads, and one replaces invalid UTF-8."""
+"""Byte streams for Arrow: one stream hashes bytes, and another stream replaces invalid UTF-8."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _LONGEST_CHARACTER = 4
 
 
 class Counted:
-    """A file that counts and hashes the bytes read, opened and closed as a context manager."""
+    """A file that counts and hashes the bytes that are read from it; it is a context manager."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -36,7 +36,7 @@ class Counted:
         return self._file is None or self._file.closed
 
     def read(self, size: int) -> bytes:
-        """Read at most ``size`` bytes; the result is empty only at the end of the file."""
+        """Read at most ``size`` bytes; an empty result means the end of the file."""
         data = b"" if self._file is None else self._file.read(size)
         self.sha256.update(data)
         self.read_so_far += len(data)
@@ -49,7 +49,7 @@ class Counted:
 
 
 class Legible:
-    """A stream of valid UTF-8 that replaces each invalid byte, so that no line is lost.
+    """A stream that is always valid UTF-8: it replaces invalid bytes, so that no line is lost.
 
     Args:
         stream: The stream to read from.
@@ -67,7 +67,7 @@ class Legible:
         return self._stream.closed
 
     def read(self, size: int) -> bytes:
-        """Read at most ``size`` bytes; the result is empty only at the end of the stream.
+        """Read at most ``size`` bytes; an empty result means the end of the stream.
 
         ``size`` must exceed 4.
         """
@@ -92,14 +92,14 @@ class Legible:
 
 
 def _unfinished(data: bytes) -> bytes:
-    """Return the bytes of an incomplete UTF-8 character at the end of ``data``."""
+    """Return the bytes at the end of ``data`` that are an incomplete UTF-8 character."""
     decoder = codecs.getincrementaldecoder("utf-8")("surrogateescape")
     decoder.decode(data[1 - _LONGEST_CHARACTER :])
     return decoder.getstate()[0]
 
 
 def _is_text(data: bytes) -> bool:
-    """Return whether bytes are valid UTF-8, using Arrow because it is faster than Python."""
+    """Return whether bytes are valid UTF-8; the check uses Arrow, which is faster than Python."""
     import pyarrow as pa
 
     try:

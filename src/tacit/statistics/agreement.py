@@ -1,4 +1,4 @@
-"""Agreement of two raters: the share of equal ratings, and Cohen's kappa."""
+"""Agreement of two raters: the share of items with equal ratings, and Cohen's kappa."""
 
 from __future__ import annotations
 
@@ -22,14 +22,16 @@ PERFECT = "perfect agreement"
 
 @dataclass(frozen=True)
 class Agreement:
-    """The agreement of two raters on two categories.
+    """The agreement of two raters who sort items into two categories.
 
     Args:
-        n: Number of items that both raters have rated.
-        agreement: The share of items with equal ratings, with Wilson's interval.
-        kappa: Cohen's kappa with its asymptotic interval, clipped to the range from -1 to 1.
-        no_interval: The reason why kappa is undefined or has no interval, as a constant of this
-            module; None if kappa has an interval.
+        n: The number of items that both raters rated.
+        agreement: The share of items to which both raters give the same rating, with Wilson's
+            interval.
+        kappa: Cohen's kappa with its asymptotic interval. The interval is clipped to the range from
+            -1 to 1.
+        no_interval: The reason why kappa is undefined or has no interval; a constant of this
+            module. None if kappa has an interval.
     """
 
     n: int
@@ -42,8 +44,8 @@ def agreement(first: ArrayLike, second: ArrayLike, level: float = 0.95) -> Agree
     """Compute the agreement of two raters on the same items.
 
     Args:
-        first: The first rater's ratings, 0 or 1, shape (items,).
-        second: The second rater's ratings of the same items, shape (items,).
+        first: The ratings of the first rater, 0 or 1, shape (items,).
+        second: The ratings of the second rater for the same items, 0 or 1, shape (items,).
         level: Confidence level of the intervals.
     """
     one, other = np.asarray(first, dtype=np.int64), np.asarray(second, dtype=np.int64)
@@ -57,7 +59,7 @@ def agreement(first: ArrayLike, second: ArrayLike, level: float = 0.95) -> Agree
 def _kappa(
     counts: np.ndarray[Any, np.dtype[np.int64]], level: float
 ) -> tuple[Estimate, str | None]:
-    """Return Cohen's kappa of a table of counts, and the reason for a missing value or interval."""
+    """Return Cohen's kappa for a table of counts, and why kappa or its interval is missing."""
     from statsmodels.stats.inter_rater import cohens_kappa
 
     if not counts.sum():

@@ -1,7 +1,7 @@
 """Errors of predicted probabilities: Brier score and expected calibration error.
 
-Functions with a plural name evaluate many samples at once. The weights, shape (samples, rows),
-count how often each sample contains each row.
+A function with a plural name evaluates many samples at once. For these functions, the weights have
+the shape (samples, rows). A weight is the number of times that the sample contains the row.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ BINS = 10
 
 
 def brier_score(right: ArrayLike, probability: ArrayLike) -> float | None:
-    """Compute the mean squared difference of probability and outcome; None if there are no rows.
+    """Compute the mean squared difference between probability and outcome; None without rows.
 
     Args:
         right: Whether each row is correct, shape (rows,).
@@ -34,7 +34,7 @@ def brier_score(right: ArrayLike, probability: ArrayLike) -> float | None:
 
 
 def brier_scores(right: ArrayLike, probability: ArrayLike, weights: Floats) -> Floats:
-    """Compute the Brier score of each sample; nan for a sample without rows."""
+    """Compute the Brier score of each sample; nan if a sample has no rows."""
     errors = (np.asarray(probability) - np.asarray(right, dtype=np.float64)) ** 2
     return divided(weights @ errors, weights.sum(axis=-1))
 
@@ -42,8 +42,9 @@ def brier_scores(right: ArrayLike, probability: ArrayLike, weights: Floats) -> F
 def calibration_error(right: ArrayLike, probability: ArrayLike) -> float | None:
     """Compute the expected calibration error; None if there are no rows.
 
-    The error is a mean over bins, weighted by their number of rows. In each bin, the function
-    computes the absolute difference between the mean probability and the share of correct rows.
+    The error is a weighted mean over bins. The weight of a bin is its number of rows. For each bin,
+    the function computes the absolute difference between two numbers: the mean probability, and the
+    share of correct rows.
 
     Args:
         right: Whether each row is correct, shape (rows,).
@@ -53,7 +54,7 @@ def calibration_error(right: ArrayLike, probability: ArrayLike) -> float | None:
 
 
 def calibration_errors(right: ArrayLike, probability: ArrayLike, weights: Floats) -> Floats:
-    """Compute the expected calibration error of each sample; nan for a sample without rows."""
+    """Compute the expected calibration error of each sample; nan if a sample has no rows."""
     excess = np.asarray(probability) - np.asarray(right, dtype=np.float64)
     in_bin = np.eye(BINS)[bin_of(probability)]
     gaps = np.abs((weights * excess) @ in_bin)
@@ -61,7 +62,7 @@ def calibration_errors(right: ArrayLike, probability: ArrayLike, weights: Floats
 
 
 def bin_of(probability: ArrayLike) -> Ints:
-    """Return the index of the bin that contains each probability, counted from 0."""
+    """For each probability, return the index of its bin, counted from 0."""
     inner = np.linspace(0, 1, BINS + 1)[1:-1]
     bins: Ints = np.searchsorted(inner, np.asarray(probability, dtype=np.float64))
     return bins
@@ -72,8 +73,8 @@ class Bin:
     """The rows whose probabilities lie in one bin.
 
     Args:
-        low: The lower end of the bin, which belongs to the bin only if the bin starts at 0.
-        high: The upper end of the bin, which is part of the bin.
+        low: The lower end of the bin. It belongs to the bin only if it is 0.
+        high: The upper end of the bin. It belongs to the bin.
         rows: The indexes of the rows.
         predicted: The mean probability.
     """

@@ -1,30 +1,31 @@
-"""Difference in correctness between marked items and all items: P(right | marked) - P(right).
+"""Compare marked items with all items by correctness: P(right | marked) - P(right).
 
-An item, such as a background fact, is linked to rows, such as anchor questions, and each row is
-correct or incorrect. The value of an item is the share of its linked rows that are correct. Each
-item counts once.
+An item, such as a background fact, is linked to rows, such as anchor questions. Each row is correct
+or incorrect. The value of an item is the share of correct rows among its linked rows. Each item
+counts once.
 
-1. The gain P(right | marked) - P(right) is converted to the log odds ratio between marked and
-   unmarked items. The log odds ratio is unbounded, and a log odds ratio of 0 means that an item's
-   value does not depend on its mark.
+1. To compute an interval, the gain P(right | marked) - P(right) is converted to a log odds ratio
+   that compares marked items with unmarked items. The log odds ratio has no upper or lower limit.
+   If it is 0, an item's value does not depend on its mark.
 2. The standard error of the log odds ratio is a jackknife estimate. The jackknife leaves out the
-   links of one cluster at a time, and the squared changes of the log odds ratio are summed over
+   links of one cluster at a time. The changes of the log odds ratio are squared and summed over the
    clusters.
-3. The log odds ratio and its standard error are also computed for permutations of the marks that
-   keep the marks of a cluster together. The interval contains the log odds ratios that the
-   permutations do not reject, as in `studentised`.
-4. Both ends of the interval are converted back to gains, with the share of marked items and the
-   mean value held fixed.
-5. The share of marked items is estimated from the data, and the gain is nearly proportional to the
-   share of unmarked items. If an end of the interval has the same sign as the gain, the end is
-   moved away from the gain on a logarithmic scale, to allow for the sampling error of the share of
-   marked items. The distance of the moved end from the gain combines two terms in quadrature: the
-   distance before the move, and the sampling error of the share of marked items. No end changes its
-   sign.
+3. The log odds ratio and its standard error are also computed after random permutations of the
+   marks. The marks of a cluster stay together in each permutation. The interval contains those log
+   odds ratios that the permutation test does not reject, as in `studentised`.
+4. The two ends of the interval are converted back to gains. For this conversion, the share of
+   marked items and the mean value of all items are held fixed.
+5. The share of marked items is itself estimated from the data. The gain is nearly proportional to
+   the share of unmarked items. The sampling error of the share of marked items therefore also
+   affects the gain. To allow for it, an end of the interval is moved away from the gain, on a
+   logarithmic scale, if the end has the same sign as the gain. The new distance from the gain is
+   the root of the sum of two squares: the square of the old distance, and the square of the error
+   that comes from the share of marked items. No end changes its sign.
 
-There is no interval if the share of correct rows is 0 or 1 among the marked or the unmarked items,
-because the log odds ratio is then infinite. There is no interval if there are few marked or few
-unmarked items, because the standard error cannot be estimated from few items.
+There is no interval if the share of correct rows is 0 or 1, among the marked items or among the
+unmarked items. In this case, the log odds ratio is infinite. There is also no interval if only few
+items are marked, or if only few items are unmarked. The standard error cannot be estimated from few
+items.
 """
 
 from __future__ import annotations
@@ -64,12 +65,12 @@ _STEP = 1e-4  # in the log-odds of the share, for a numerical derivative
 
 @dataclass(frozen=True)
 class Links:
-    """Links from items to rows. An item without a link to a row is ignored.
+    """Links from items to rows. An item that is not linked to any row is ignored.
 
     Args:
-        item: The index of the item of each link, counted from 0, shape (links,).
-        cluster: The cluster of each linked row, shape (links,).
-        right: Whether each linked row is correct, shape (links,).
+        item: For each link, the index of its item, counted from 0, shape (links,).
+        cluster: For each link, the cluster of the linked row, shape (links,).
+        right: For each link, whether the linked row is correct, shape (links,).
     """
 
     item: ArrayLike
@@ -84,13 +85,13 @@ class Gain:
     Args:
         marked: Number of marked items.
         others: Number of unmarked items.
-        given_marked: Mean value of the marked items; None if no item is marked.
-        given_others: Mean value of the unmarked items; None if all items are marked.
-        mean: Mean value of all items; None if there are no items.
-        gain: The difference given_marked - mean, with its interval; without a value if no item is
-            marked.
-        no_interval: The reason why the gain has no interval, as a constant of this module; None if
-            the gain has an interval.
+        given_marked: The mean value of the marked items. None if no item is marked.
+        given_others: The mean value of the unmarked items. None if all items are marked.
+        mean: The mean value of all items. None if there are no items.
+        gain: The difference ``given_marked`` - ``mean``, with its interval. The difference has no
+            value if no item is marked.
+        no_interval: The reason why the gain has no interval; a constant of this module. None if the
+            gain has an interval.
     """
 
     marked: int
@@ -103,12 +104,12 @@ class Gain:
 
 
 def conditional_gain(marked: ArrayLike, links: Links, how: Permutations | None = None) -> Gain:
-    """Estimate P(right | marked) - P(right) for a random item and a random row linked to it.
+    """Estimate P(right | marked) - P(right) for a random row that is linked to a random item.
 
     Args:
-        marked: Whether each item is marked, shape (items,).
+        marked: For each item, whether it is marked, shape (items,).
         links: The links from items to rows.
-        how: The number of permutations, the random seed and the confidence level.
+        how: The number of permutations, the random seed, and the confidence level of the interval.
     """
     table = _Table.of(np.asarray(marked, dtype=bool), links)
     own = table.marked
@@ -132,16 +133,16 @@ def conditional_gain(marked: ArrayLike, links: Links, how: Permutations | None =
 
 @dataclass(frozen=True)
 class _Table:
-    """All items with a link, sorted by the cluster of their first link.
+    """All items that have a link, sorted by the cluster of each item's first link.
 
     Args:
         marked: Shape (items,).
         values: Shape (items,).
-        starts: Index of the first item in each cluster of items, shape (clusters,).
-        weights: Total weight of each item's links into each cluster, shape (clusters, items). All
-            links of an item have equal weights that sum to 1.
-        right: Total weight of each item's links to correct rows in each cluster, shape (clusters,
-            items).
+        starts: For each cluster of items, the index of its first item, shape (clusters,).
+        weights: For each item and cluster, the total weight of the item's links to rows of the
+            cluster, shape (clusters, items). All links of an item have the same weight, and these
+            weights sum to 1.
+        right: The same total weight, but only for links to correct rows, shape (clusters, items).
     """
 
     marked: NDArray[np.bool_]
@@ -172,7 +173,7 @@ class _Table:
         return cls(marked[given[order]], values.astype(float), starts, weights, counted)
 
     def why_not(self) -> str | None:
-        """Return the reason why no interval is possible; None if an interval may be possible."""
+        """Return why an interval is not possible; None if it may be possible."""
         if self.marked.sum() < FEWEST_ITEMS:
             return FEW_MARKED
         if (~self.marked).sum() < FEWEST_ITEMS:
@@ -180,7 +181,7 @@ class _Table:
         return FEW_CLUSTERS if len(self.starts) < FEWEST_CLUSTERS else None
 
     def interval(self, how: Permutations) -> tuple[float, float] | None:
-        """Compute both ends of the gain's interval; None if `interval_of` returns None."""
+        """Compute both ends of the gain's interval; return None if `interval_of` returns None."""
         (value,), (error,) = self._scaled(self.marked[None])
         permuted = [over_error(*self._scaled(marks)) for marks in self._permuted(how)]
         ends = interval_of(float(value), float(error), np.concatenate(permuted), how.level)
@@ -192,7 +193,7 @@ class _Table:
         return _widened(low, gain, from_share), _widened(high, gain, from_share)
 
     def _share_moves(self, log_odds: float, mean: float, level: float) -> float:
-        """Return how much the error of the share of marked items widens log(gain)'s interval."""
+        """Return the error of log(gain) that comes from the share of marked items."""
         items = np.stack([self.marked, np.ones(len(self.marked))], axis=1)
         counts: Floats = self.weights @ items
         (value,), moved = _log_odds(counts[:, :1], counts[:, 1:])
@@ -213,7 +214,7 @@ class _Table:
             return log_odds - others, np.sqrt(((moved - moved_others) ** 2).sum(axis=0))
 
     def _permuted(self, how: Permutations) -> Iterator[NDArray[np.bool_]]:
-        """Yield permuted marks, with clusters kept together, in batches (permutations, items)."""
+        """Yield permuted marks in batches, shape (permutations, items); clusters stay together."""
         random = np.random.default_rng(how.seed)
         items = len(self.marked)
         sizes = np.diff(self.starts, append=items)
@@ -230,7 +231,7 @@ class _Table:
 
 
 def _log_odds(right: Floats, weights: Floats) -> tuple[Floats, Floats]:
-    """Compute the log-odds of the share of correct rows, and its change without each cluster.
+    """Compute the log-odds of the share of correct rows, and how each cluster changes them.
 
     Args:
         right: Total weight of the correct rows, shape (clusters, permutations).
@@ -246,11 +247,10 @@ def _log_odds(right: Floats, weights: Floats) -> tuple[Floats, Floats]:
 
 
 def _gain(log_odds: float, share: float, mean: float) -> float:
-    """Compute the gain P(right | marked) - P(right) from a log odds ratio.
+    """Convert a log odds ratio to the gain P(right | marked) - P(right).
 
-    The probability x that an item is marked and right is a solution of the quadratic equation
-    x·(1-share-mean+x) = odds·(share-x)·(mean-x).
-    - x)(mean - x).
+    Let x be the probability that an item is marked and right. The value of x solves the quadratic
+    equation x·(1-share-mean+x) = odds·(share-x)·(mean-x).
     """
     odds = float(np.exp(log_odds))
     if abs(odds - 1) < _NEARLY_ONE:
@@ -261,7 +261,7 @@ def _gain(log_odds: float, share: float, mean: float) -> float:
 
 
 def _widened(end: float, gain: float, from_share: float) -> float:
-    """Widen an interval at one end, to allow for the error of the share of marked items."""
+    """Move one end of an interval outwards, for the error of the share of marked items."""
     if end * gain <= 0:
         return end
     distance = float(np.log(end / gain))

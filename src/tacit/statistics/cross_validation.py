@@ -1,4 +1,4 @@
-"""Cross-validated logistic regression that keeps all rows of a group in the same fold."""
+"""Cross-validated logistic regression; all rows of a group are in the same fold."""
 
 from __future__ import annotations
 
@@ -19,23 +19,23 @@ _RARE = 10
 def out_of_fold(
     labels: ArrayLike, numbers: ArrayLike, categories: ArrayLike, groups: ArrayLike
 ) -> Floats | None:
-    """Predict each row by an L2-penalised logistic regression that is fitted on the other folds.
+    """Predict each row by a logistic regression with an L2 penalty, fitted on the other folds.
 
-    Numeric predictors are standardised and categories are one-hot encoded, based on the training
-    rows only. The folds depend only on the names and sizes of the groups, not on the order of the
-    rows.
+    Numeric predictors are standardised, and categories are one-hot encoded. Both steps use only the
+    rows of the training folds. The folds depend only on the names and the sizes of the groups. They
+    do not depend on the order of the rows.
 
     Args:
-        labels: Whether each row is positive, shape (rows,). Each group must contain both positive
-            and negative rows.
+        labels: Whether each row is positive, shape (rows,). Each group must contain at least one
+            positive row and at least one negative row.
         numbers: Numeric predictors, shape (rows, numbers).
         categories: A categorical predictor, shape (rows,).
         groups: The group of each row, shape (rows,). All rows of a group are in the same fold. If
-            there are fewer groups than ``FOLDS``, each group is a fold.
+            the number of groups is smaller than ``FOLDS``, each group is a fold.
 
     Returns:
-        The predicted probability that each row is positive, shape (rows,); None if there are fewer
-        than two groups.
+        For each row, the predicted probability that the row is positive, shape (rows,). None if
+        there are fewer than two groups.
     """
     from sklearn.compose import make_column_transformer
     from sklearn.linear_model import LogisticRegression

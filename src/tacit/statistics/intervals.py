@@ -1,21 +1,24 @@
 """Estimates with confidence intervals for clustered observations.
 
-Statements about the same thing are not independent, so the bootstrap resamples things (clusters)
-and keeps all rows of a cluster together. The confidence interval of a statistic is computed in
-three steps.
+Statements about the same thing are not independent. The bootstrap therefore resamples whole things
+(clusters), with all rows of each cluster. The confidence interval of a statistic is computed as
+follows.
 
-1. The values of the rows are summed by cluster. Clusters whose denominators are all 0 are dropped.
-2. Each resample draws clusters with replacement, as many as the data contain, and computes the
-   statistic from the sums of the drawn clusters.
-3. The ends of the interval are percentiles of the resampled statistics, with linear interpolation.
-   Resamples in which the statistic is undefined are ignored.
+1. First, the values of the rows are summed for each cluster. Clusters in which all denominators are
+   0 are then dropped.
+2. Each resample consists of clusters that are drawn with replacement. The number of draws equals
+   the number of clusters in the data. The statistic is computed from the sums of the drawn
+   clusters.
+3. The ends of the interval are percentiles of the statistic over the resamples, with linear
+   interpolation. If the statistic is undefined in a resample, the resample is ignored.
 
-A ratio of sums has no interval if it has fewer than ``FEWEST_CLUSTERS`` clusters, because so few
-clusters do not show how much clusters vary. A statistic that has the same value in all resamples,
-for example a statistic that is 1 in every cluster, has no interval.
+A ratio of sums has no interval if there are fewer than ``FEWEST_CLUSTERS`` clusters. So few
+clusters do not show how much clusters vary. A statistic also has no interval if it has the same
+value in all resamples. For example, a share that is 1 in every cluster has no interval.
 
-The random draws depend only on the seed and the number of clusters. Statistics over the same
-clusters use the same resamples, so that differences between statistics are paired.
+The random draws depend only on the seed and the number of clusters. Statistics that are computed
+over the same clusters use the same resamples. Differences between such statistics are therefore
+paired.
 """
 
 from __future__ import annotations
@@ -48,10 +51,10 @@ class Estimate:
     """A statistic and its confidence interval.
 
     Args:
-        value: The value of the statistic; None if the statistic is undefined.
-        low: The lower end of the interval; None if there is no interval (see
+        value: The value of the statistic. None if the statistic is undefined.
+        low: The lower end of the interval. None if there is no interval (see
             ``no_interval_because``).
-        high: The upper end of the interval; None if ``low`` is None.
+        high: The upper end of the interval. None if there is no interval.
     """
 
     value: float | None
@@ -60,7 +63,7 @@ class Estimate:
 
     @property
     def interval(self) -> list[float] | None:
-        """Both ends of the interval, ready for JSON; None if there is no interval."""
+        """Both ends of the interval, as JSON can store them; None if there is no interval."""
         return None if self.low is None or self.high is None else [self.low, self.high]
 
 
@@ -69,17 +72,17 @@ class Change(Estimate):
     """A difference or a slope, with its confidence interval and p-value.
 
     Args:
-        p_value: The two-sided p-value against a value of 0, from the same resamples as the
-            interval. The p-value is below 1 minus the confidence level exactly if the interval
-            excludes 0. Without an interval, the p-value is None, or 1 if the statistic is 0 in all
-            resamples.
+        p_value: The two-sided p-value of the null hypothesis that the true value is 0. It is
+            computed from the same resamples as the interval. The p-value is below 1 minus the
+            confidence level exactly if the interval does not contain 0. If there is no interval,
+            the p-value is None; but it is 1 if the statistic is 0 in all resamples.
     """
 
     p_value: float | None = None
 
     @property
     def estimate(self) -> Estimate:
-        """The value and the interval without the p-value."""
+        """The value and the interval, but not the p-value."""
         return Estimate(self.value, self.low, self.high)
 
 
@@ -99,18 +102,18 @@ class Bootstrap:
 
     @classmethod
     def for_pairs(cls, models: int) -> Bootstrap:
-        """Return a bootstrap for the differences between all pairs of models.
+        """Return a bootstrap for comparing each pair of models.
 
-        The smallest possible p-value is 2/(resamples + 1), and Holm's correction multiplies
-        p-values by up to the number of pairs. To allow small p-values after Holm's correction, the
-        bootstrap uses more resamples if there are many models.
+        The smallest possible p-value is 2/(resamples + 1). Holm's correction can multiply a p-value
+        by the number of pairs. If there are many models, the bootstrap uses more resamples.
+        Otherwise, p-values could not be small after Holm's correction.
         """
         return cls(max(cls.resamples, _RESAMPLES_PER_PAIR * models * (models - 1) // 2))
 
     def ratio(
         self, clusters: ArrayLike, numerators: ArrayLike, denominators: ArrayLike
     ) -> Estimate:
-        """Estimate the sum of the numerators divided by the sum of the denominators.
+        """Estimate the ratio of the sum of the numerators to the sum of the denominators.
 
         Args:
             clusters: The cluster of each row, shape (rows,).
@@ -131,13 +134,14 @@ class Bootstrap:
         *,
         all_defined: bool = False,
     ) -> Estimate:
-        """Estimate the mean of several ratios of sums (a macro average), ignoring undefined ratios.
+        """Estimate the mean of several ratios of sums (a macro average); ignore undefined ratios.
 
         Args:
             clusters: The cluster of each row, shape (rows,).
             numerators: Shape (ratios, rows).
             denominators: Shape (ratios, rows).
-            all_defined: Whether the mean is undefined if any of the ratios is undefined.
+            all_defined: If true, undefined ratios are not ignored: the mean is undefined if a ratio
+                is undefined.
         """
         figure = _mean_of_all if all_defined else _mean
         return self._estimate(clusters, numerators, denominators, figure).estimate
@@ -145,7 +149,7 @@ class Bootstrap:
     def difference(
         self, clusters: ArrayLike, numerators: ArrayLike, denominators: ArrayLike
     ) -> Change:
-        """Estimate the second of two ratios of sums minus the first, on the same resamples.
+        """Estimate the second of two ratios of sums minus the first, on shared resamples.
 
         Args:
             clusters: The cluster of each row, shape (rows,).
@@ -155,16 +159,16 @@ class Bootstrap:
         return self._estimate(clusters, numerators, denominators, _difference)
 
     def weighted(self, clusters: ArrayLike, figures: Callable[[Floats], Floats]) -> list[Estimate]:
-        """Estimate statistics that can be computed from weights of the rows.
+        """Estimate statistics that are computed from a weight for each row.
 
-        All statistics are computed on the same resamples, so that differences between statistics
-        are paired.
+        All statistics are computed on the same resamples. Differences between the statistics are
+        therefore paired.
 
         Args:
-            clusters: The cluster of each row, shape (rows,); at least one row.
-            figures: A function that maps weights, shape (samples, rows), to the statistics of each
-                sample, shape (samples, statistics). An undefined statistic is nan. The weight of a
-                row is the number of times that the row's cluster is drawn.
+            clusters: The cluster of each row, shape (rows,). There must be at least one row.
+            figures: A function from weights, shape (samples, rows), to statistics, shape (samples,
+                statistics). An undefined statistic is nan. The weight of a row is the number of
+                times that the cluster of the row is drawn.
         """
         import numpy as np
 
@@ -186,7 +190,7 @@ class Bootstrap:
         ]
 
     def auroc(self, clusters: ArrayLike, right: ArrayLike, score: ArrayLike) -> Estimate:
-        """Estimate the AUROC of a score that predicts which rows are correct; ties count one half.
+        """Estimate the AUROC of a score for correct rows; a pair with tied scores counts one half.
 
         Args:
             clusters: The cluster of each row, shape (rows,).
@@ -216,12 +220,12 @@ class Bootstrap:
         return Estimate(value, float(low), float(high))
 
     def change(self, value: float, resampled: Floats) -> Change:
-        """Return a statistic with its percentile interval and p-value, from given resamples.
+        """Return a statistic, with its percentile interval and its p-value from given resamples.
 
         Args:
-            value: The statistic of the observed rows; NaN if undefined.
-            resampled: The statistic of each resample, shape (resamples,). Resamples in which the
-                statistic is undefined (NaN) are ignored.
+            value: The statistic of the observed rows. NaN if it is undefined.
+            resampled: The statistic of each resample, shape (resamples,). If the statistic of a
+                resample is undefined (NaN), the resample is ignored.
         """
         import numpy as np
 
@@ -239,7 +243,7 @@ class Bootstrap:
         return Change(float(value), float(low), float(high), p_value)
 
     def to_json(self) -> dict[str, Any]:
-        """Return the name and the parameters of the bootstrap, ready for JSON."""
+        """Return the name and the parameters of the bootstrap, as JSON can store them."""
         return {"method": "percentile bootstrap", **asdict(self)}
 
     def _estimate(
@@ -262,7 +266,7 @@ class Bootstrap:
         return self.change(value, np.concatenate(drawn))
 
     def draws(self, clusters: int) -> Iterator[Floats]:
-        """Yield how often each resample draws each cluster, in batches (resamples, clusters)."""
+        """Yield how often each resample draws each cluster, shape (resamples, clusters)."""
         import numpy as np
 
         if self.resamples * clusters <= _CELLS:
@@ -275,10 +279,10 @@ class Bootstrap:
 
 
 def no_interval_because(clusters: str) -> str:
-    """Return a sentence for the notes of a report that explains when there is no interval.
+    """Return a sentence for the notes of a report; it explains when there is no interval.
 
     Args:
-        clusters: The plural noun for the resampled units, such as ``things``.
+        clusters: The plural noun for the units that are resampled, such as ``things``.
     """
     return (
         f"There is no interval with fewer than {FEWEST_CLUSTERS} {clusters}, or if every resample "
@@ -288,7 +292,7 @@ def no_interval_because(clusters: str) -> str:
 
 @lru_cache(maxsize=2)
 def _all_drawn(seed: int, resamples: int, clusters: int) -> Floats:
-    """Return all resamples of a number of clusters; cached because many statistics share them."""
+    """Return all resamples of a number of clusters; many statistics share the cached result."""
     import numpy as np
 
     times = _drawn(np.random.default_rng(seed), resamples, clusters)
@@ -306,10 +310,10 @@ def _drawn(generator: np.random.Generator, rows: int, clusters: int) -> Floats:
 
 
 def _share_below(values: Floats) -> float:
-    """Return the largest quantile level whose linearly interpolated quantile is at most 0.
+    """Return the largest quantile level at which the interpolated quantile is at most 0.
 
     Args:
-        values: Values in ascending order; at least one value.
+        values: Values in ascending order. There must be at least one value.
     """
     import numpy as np
 
@@ -321,7 +325,7 @@ def _share_below(values: Floats) -> float:
 
 
 def sums_by_cluster(clusters: ArrayLike, values: ArrayLike) -> Floats:
-    """Sum values by cluster, in sorted order: from shape (ratios, rows) to (clusters, ratios)."""
+    """Sum values for each cluster, in sorted order; the result has the shape (clusters, ratios)."""
     import numpy as np
 
     names, cluster = np.unique(np.asarray(clusters), return_inverse=True)
@@ -331,7 +335,7 @@ def sums_by_cluster(clusters: ArrayLike, values: ArrayLike) -> Floats:
 
 
 def _ratios(over: Floats, under: Floats) -> Floats:
-    """Divide two arrays element by element; nan where the denominator is 0."""
+    """Divide two arrays element by element; the result is nan where the denominator is 0."""
     import numpy as np
 
     return np.divide(over, under, out=np.full_like(over, np.nan), where=under != 0)
@@ -358,15 +362,15 @@ def _mean_of_all(ratios: Floats) -> Floats:
 
 
 def t_interval(values: Iterable[float | None], level: float = 0.95) -> Estimate:
-    """Compute the mean of values over groups, with Student's t interval.
+    """Compute the mean of one value per group, with the interval of Student's t distribution.
 
     Args:
-        values: One value per group; None (for a value that was not measured) is ignored.
+        values: One value per group. If a value was not measured, it is None and is ignored.
         level: Confidence level of the interval.
 
     Returns:
-        The mean of the values. The mean has no interval if there is only one value or all values
-        are equal. Without any values, the mean is None.
+        The mean of the values. It has no interval if there is only one value, or if all values are
+        equal. If there are no values, the mean is None.
     """
     from statistics import fmean, stdev
 
@@ -384,7 +388,7 @@ def t_interval(values: Iterable[float | None], level: float = 0.95) -> Estimate:
 
 
 def wilson(successes: int, draws: int, level: float = 0.95) -> Estimate:
-    """Compute a share with Wilson's score interval, which is also valid for shares of 0 and 1.
+    """Compute a share with Wilson's score interval, which is also valid if the share is 0 or 1.
 
     Args:
         successes: Number of successful draws.
@@ -392,7 +396,7 @@ def wilson(successes: int, draws: int, level: float = 0.95) -> Estimate:
         level: Confidence level of the interval.
 
     Returns:
-        The share of successful draws; without a value and an interval if there are no draws.
+        The share of successful draws. It has no value and no interval if there are no draws.
     """
     if not draws:
         return Estimate(None, None, None)

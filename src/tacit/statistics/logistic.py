@@ -1,8 +1,9 @@
-"""Ridge-penalised logistic regression, cross-validated with clusters kept together.
+"""Cross-validated logistic regression with a ridge penalty; clusters are kept together.
 
-Features are standardised. The loss is the sum of the log losses plus half the sum of the squared
-coefficients except the intercept, as with ``C=1`` in scikit-learn. The strength of the penalty is
-fixed and not chosen from the data. The results do not depend on the order of the rows.
+Features are standardised. The loss is the sum of the log losses, plus half the sum of the squared
+coefficients. The intercept is not penalised. This equals ``C=1`` in scikit-learn. The strength of
+the penalty is fixed. It is not chosen from the data. The results do not depend on the order of the
+rows.
 """
 
 from __future__ import annotations
@@ -42,10 +43,10 @@ class Logistic:
 
     Args:
         means: The mean of each feature, shape (features,).
-        scales: The standard deviation of each feature, or 1 for a constant feature, shape
+        scales: For each feature, its standard deviation, or 1 if the feature is constant, shape
             (features,).
-        coefficients: The intercept and the coefficients of the standardised features, shape (1 +
-            features,).
+        coefficients: The intercept and the coefficients of the features after standardisation,
+            shape (1 + features,).
         covariance: The cluster-robust covariance of the coefficients, shape (1 + features, 1 +
             features).
     """
@@ -68,7 +69,7 @@ class Logistic:
         return found
 
     def interval(self, features: ArrayLike, level: float = 0.95) -> Estimate:
-        """Return the predicted probability of one row, with Wald's interval of the log-odds.
+        """Return the predicted probability of a row, and Wald's interval of the log-odds.
 
         Args:
             features: Shape (features,).
@@ -83,13 +84,13 @@ class Logistic:
         return Estimate(middle, low, high)
 
     def design(self, features: ArrayLike) -> Floats:
-        """Return the design matrix: 1 and the standardised features, shape (rows, 1 + features)."""
+        """Return the design matrix (1, then the features), shape (rows, 1 + features)."""
         standard = (np.asarray(features, dtype=np.float64) - self.means) / self.scales
         return np.column_stack([np.ones(len(standard)), standard])
 
 
 def why_not(right: ArrayLike, clusters: ArrayLike) -> str | None:
-    """Return the reason why no prediction is possible; None if predictions are possible.
+    """Return why rows cannot be predicted; None if they can be predicted.
 
     Args:
         right: Whether each row is correct, shape (rows,).
@@ -110,11 +111,11 @@ def why_not(right: ArrayLike, clusters: ArrayLike) -> str | None:
 
 
 def folds(right: ArrayLike, clusters: ArrayLike) -> Ints:
-    """Divide rows into folds with similar shares of correct rows, keeping clusters whole.
+    """Divide rows into folds with similar shares of correct rows; no cluster is split.
 
     Args:
         right: Whether each row is correct, shape (rows,).
-        clusters: The cluster of each row, shape (rows,); there must be at least ``FOLDS`` clusters.
+        clusters: The cluster of each row, shape (rows,). There must be at least ``FOLDS`` clusters.
 
     Returns:
         The fold of each row, counted from 0, shape (rows,).
@@ -134,10 +135,10 @@ def fit(right: ArrayLike, features: ArrayLike, clusters: ArrayLike) -> Logistic:
     """Fit a logistic regression that predicts the probability that a row is correct.
 
     Args:
-        right: Whether each row is correct, shape (rows,). At least one row must be correct and at
-            least one incorrect.
-        features: The features of each row without missing values, shape (rows, features); at least
-            one feature.
+        right: Whether each row is correct, shape (rows,). Whether each row is correct. At least one
+            row must be correct, and at least one must be incorrect.
+        features: The features of each row, shape (rows, features). There must be at least one
+            feature, and no missing values.
         clusters: The cluster of each row, shape (rows,).
     """
     from sklearn.linear_model import LogisticRegression
@@ -173,15 +174,14 @@ def _covariance(model: Logistic, labels: Floats, columns: Floats, groups: Ints) 
 
 
 def out_of_fold(right: ArrayLike, features: ArrayLike, clusters: ArrayLike, fold: Ints) -> Floats:
-    """Predict the probability of each row by a regression that is fitted on all other folds.
+    """Predict the probability of each row by a regression that is fitted on the other folds.
 
     Args:
         right: Whether each row is correct, shape (rows,).
-        features: The features of each row without missing values, shape (rows, features). If there
-            are no features, the predicted probability is the share of correct rows in the other
-            folds.
+        features: The features of each row, shape (rows, features). No value may be missing. If
+            there are no features, the probability is the share of correct rows in the other folds.
         clusters: The cluster of each row, shape (rows,).
-        fold: The fold of each row, as ``folds`` returns it, shape (rows,).
+        fold: The fold of each row, as the function ``folds`` returns it, shape (rows,).
     """
     labels, columns = np.asarray(right, dtype=bool), np.asarray(features, dtype=np.float64)
     groups, found = np.asarray(clusters), np.empty(len(labels))

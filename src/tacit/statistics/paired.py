@@ -1,4 +1,4 @@
-"""Paired changes of accuracy: McNemar's exact test, and a cluster bootstrap interval."""
+"""Paired changes of accuracy, with McNemar's exact test and a cluster bootstrap interval."""
 
 from __future__ import annotations
 
@@ -23,19 +23,22 @@ FEWEST_CHANGES = 6
 
 @dataclass(frozen=True)
 class PairedChange:
-    """The change of accuracy between two sets of answers to the same rows.
+    """The change of accuracy between two sets of answers; both sets answer the same rows.
 
     Args:
         n: Number of rows (pairs).
-        before: The accuracy of the first answers; None if there are no rows.
-        after: The accuracy of the second answers; None if there are no rows.
-        change: The second accuracy minus the first, with a cluster bootstrap interval.
-        gained: Number of rows whose answer changes from incorrect to correct.
-        lost: Number of rows whose answer changes from correct to incorrect.
-        p_value: The two-sided p-value of McNemar's exact test, which assumes independent rows; None
-            if there are no rows.
-        no_interval: The reason why the change has no interval, as a constant of this module; None
-            if the change has an interval.
+        before: The accuracy of the first set of answers. None if there are no rows.
+        after: The accuracy of the second set of answers. None if there are no rows.
+        change: The accuracy of the second set minus the accuracy of the first set, with a cluster
+            bootstrap interval.
+        gained: The number of rows of which the first answer is incorrect and the second answer is
+            correct.
+        lost: The number of rows of which the first answer is correct and the second answer is
+            incorrect.
+        p_value: The two-sided p-value of McNemar's exact test. The test assumes that rows are
+            independent. None if there are no rows.
+        no_interval: The reason why the change has no interval; a constant of this module. None if
+            the change has an interval.
     """
 
     n: int
@@ -54,11 +57,11 @@ def paired_change(
     """Compute the change of accuracy.
 
     Args:
-        before: Whether the first answer to each row is correct, shape (rows,).
-        after: Whether the second answer to each row is correct, shape (rows,).
+        before: For each row, whether the first answer is correct, shape (rows,).
+        after: For each row, whether the second answer is correct, shape (rows,).
         clusters: The cluster of each row.
-        bootstrap: The bootstrap that computes the interval; if None, a default ``Bootstrap()`` is
-            used.
+        bootstrap: The bootstrap with which the interval is computed. If None, the default
+            ``Bootstrap()`` is used.
     """
     first, second = (np.asarray(values, dtype=bool) for values in (before, after))
     n = len(first)
@@ -81,12 +84,12 @@ def mcnemar(gained: int, lost: int) -> float:
     """Return the two-sided p-value of McNemar's exact test.
 
     Args:
-        gained: Number of pairs that change from incorrect to correct.
-        lost: Number of pairs that change from correct to incorrect.
+        gained: The number of pairs in which only the second answer is correct.
+        lost: The number of pairs in which only the first answer is correct.
 
     Returns:
-        The two-sided binomial probability of a split of the changed pairs that is at least as
-        uneven as the observed split. The p-value is 1 if no pair changes.
+        The probability that the changed pairs split at least as unevenly as observed, if both
+        directions are equally likely. The p-value is 1 if no pair changes.
     """
     from scipy.stats import binomtest
 

@@ -1,4 +1,4 @@
-"""Chance levels and permutation tests of ranking metrics, on unbounded scales."""
+"""Chance levels and permutation tests of ranking metrics on scales without limits."""
 
 from __future__ import annotations
 
@@ -23,16 +23,17 @@ _EQUAL = 1e-12
 
 
 def chance_level(right: ArrayLike, score: ArrayLike) -> float | None:
-    """Compute the exact mean of average precision over all permutations of the labels.
+    """Compute the exact mean of average precision over all permutations of the rows' labels.
 
     Args:
         right: Whether each row is correct, shape (rows,).
         score: Shape (rows,).
 
     Returns:
-        The mean average precision; None if no row is correct. If all scores are tied, the mean
-        equals the share of correct rows. If some scores differ and some rows are incorrect,
-        the mean exceeds the share of correct rows, by more if there are fewer rows.
+        The mean of average precision. None if no row is correct. If all scores are tied, the mean
+        equals the share of correct rows. If some scores differ and some rows are incorrect, the
+        mean is larger than the share of correct rows. The difference is larger if there are fewer
+        rows.
     """
     at, rows = at_thresholds(right, score)
     level = float(chance_levels(at.sum(), rows))
@@ -40,21 +41,22 @@ def chance_level(right: ArrayLike, score: ArrayLike) -> float | None:
 
 
 def chance_levels(right: ArrayLike, rows: Floats) -> Floats:
-    """Compute the mean of average precision over all permutations of the labels, from counts.
+    """Compute the mean of average precision over all permutations of labels, from counts of rows.
 
-    Let P of n rows be correct, and p = P/n. Let threshold j have g rows, of which H are correct,
-    and let N rows be at or above threshold j, of which T are correct. Average precision (AP) is the
-    sum of H·T/(N·P) over the thresholds j. The number T of correct rows at or above threshold j is
-    hypergeometric, with E[T²] = N·p·(1-p)·(n-N)/(n-1) + N²·p². Given T, the expected number H of
-    correct rows at threshold j is g·T/N, so that E[H·T] = g/N·E[T²]. The sum over all thresholds is
-    the expected average precision, E[AP] = p + (1-p)·(Σ g/N - 1)/(n-1).
+    There are n rows, of which P are correct. Let p = P/n. At threshold j, there are g rows, of
+    which H are correct. At or above threshold j, there are N rows, of which T are correct. Average
+    precision (AP) is the sum of H·T/(N·P) over the thresholds j. The number T has a hypergeometric
+    distribution, with E[T²] = N·p·(1-p)·(n-N)/(n-1) + N²·p². For a given T, the expected value of H
+    is g·T/N. Therefore, E[H·T] = g/N·E[T²]. The sum over all thresholds is E[AP] = p + (1-p)·(Σ g/N
+    - 1)/(n-1).
 
     Args:
         right: Number of correct rows in each sample, shape (...).
-        rows: Number of rows at each threshold, highest threshold first, shape (..., thresholds).
+        rows: The number of rows at each threshold, shape (..., thresholds). The highest threshold
+            comes first.
 
     Returns:
-        The chance level of each sample, shape (...); nan if no row is correct.
+        The chance level of each sample, shape (...). It is nan if no row is correct.
     """
     all_right, n = np.asarray(right, dtype=np.float64), rows.sum(axis=-1)
     parts = divided(rows, rows.cumsum(axis=-1))
@@ -64,22 +66,22 @@ def chance_levels(right: ArrayLike, rows: Floats) -> Floats:
 
 
 def lift(average_precision: float | None, chance: float | None) -> float | None:
-    """Return the lift (AP - chance)/(1 - chance); None if an input is None or chance is 1."""
+    """Return the lift (AP - chance)/(1 - chance); None if a value is None or chance is 1."""
     if average_precision is None or chance is None or chance >= 1:
         return None
     return (average_precision - chance) / (1 - chance)
 
 
 def dealt(right: int, keys: Floats, weights: Floats | None = None) -> NDArray[np.bool_]:
-    """Draw random Boolean labels, with exactly ``right`` true labels in each sample.
+    """Draw random labels; in each sample, exactly ``right`` labels are true.
 
     Args:
-        right: Number of true labels in each sample; at least 1.
-        keys: Uniform random numbers below 1, shape (samples, rows).
-        weights: The logarithm of each row's weight, shape (rows,). True rows are drawn one after
-            another without replacement, with probabilities proportional to the weights of the
-            remaining rows. If ``weights`` is None, all subsets of rows are equally likely, as in a
-            permutation of the labels.
+        right: The number of true labels in each sample. It must be at least 1.
+        keys: Random numbers from 0 to below 1, with a uniform distribution, shape (samples, rows).
+        weights: The logarithm of each row's weight, shape (rows,). The true rows are drawn one
+            after the other, without replacement. The probability of each remaining row is
+            proportional to its weight. If ``weights`` is None, all subsets of rows are equally
+            likely. This is a permutation of the labels.
 
     Returns:
         Shape (samples, rows).
@@ -92,7 +94,7 @@ def dealt(right: int, keys: Floats, weights: Floats | None = None) -> NDArray[np
 
 
 def laid(sizes: Ints, samples: int, random: np.random.Generator) -> Ints:
-    """Draw random orders of clusters, and return the first row number of each cluster.
+    """Draw random orders of clusters; for each cluster, return the new number of its first row.
 
     Args:
         sizes: Number of rows in each cluster, shape (clusters,).
@@ -110,10 +112,10 @@ def laid(sizes: Ints, samples: int, random: np.random.Generator) -> Ints:
 
 
 def p_value(observed: float, permuted: Floats) -> float:
-    """Return the share of permutations that reach the observed value, including the observation.
+    """Return the share of permutations that reach the observed value; counts the observed one.
 
     Args:
-        observed: The observed statistic; large values are evidence against the null hypothesis.
+        observed: The observed statistic. Large values are evidence against the null hypothesis.
         permuted: The same statistic for each permutation, shape (permutations,).
     """
     reached = int((permuted >= observed - _EQUAL).sum())
@@ -121,11 +123,11 @@ def p_value(observed: float, permuted: Floats) -> float:
 
 
 def critical_value(permuted: Floats, level: float = 0.05) -> float | None:
-    """Return the value that a statistic must exceed for a p-value of at most ``level``.
+    """Return the value above which a statistic has a p-value of at most ``level``.
 
     Returns:
-        One of the permuted values plus a tolerance for rounding; None if there are too few
-        permutations for a p-value of ``level``.
+        One of the values in ``permuted``, plus a small tolerance for rounding. None if there are
+        too few permutations for a p-value of ``level``.
     """
     allowed = int(level * (1 + len(permuted)) + _EQUAL) - 1
     if allowed < 0:
@@ -135,12 +137,12 @@ def critical_value(permuted: Floats, level: float = 0.05) -> float | None:
 
 @dataclass(frozen=True)
 class Influence:
-    """The value of a metric in several samples, and the influence of single rows on the metric.
+    """The value of a metric in several samples, and the influence of each row on the metric.
 
     Args:
-        value: The metric on an unbounded scale, shape (samples,).
-        right: Influence of a correct row at each threshold, shape (samples, thresholds).
-        wrong: Influence of an incorrect row at each threshold, shape (samples, thresholds).
+        value: The metric on a scale without limits, shape (samples,).
+        right: The influence of a correct row at each threshold, shape (samples, thresholds).
+        wrong: The influence of an incorrect row at each threshold, shape (samples, thresholds).
     """
 
     value: Floats
@@ -150,14 +152,14 @@ class Influence:
 
 @dataclass(frozen=True)
 class Scale:
-    """An unbounded scale for a metric, with the inverse transformation.
+    """A scale without limits for a metric, and the conversion back to the metric.
 
     Args:
-        influence: A function that computes the metric and the influences of rows from two arrays of
-            counts per threshold: correct rows, shape (samples, thresholds), and all rows, shape
-            (samples, thresholds). If all samples have the same number of rows, the second array may
-            have shape (thresholds,). The number of rows at a threshold must not be 0.
-        back: A function that converts a value on the scale to the metric.
+        influence: A function that computes the metric and the influences of rows. It receives two
+            arrays of shape (samples, thresholds): the number of correct rows at each threshold, and
+            the number of all rows. If all samples have the same number of rows, the second array
+            may have shape (thresholds,). The number of all rows at a threshold must not be 0.
+        back: A function that converts a value on the scale back to the metric.
     """
 
     influence: Callable[[Floats, Floats], Influence]
@@ -165,7 +167,7 @@ class Scale:
 
 
 def _of_lift(right: Floats, rows: Floats) -> Influence:
-    """Compute -log(1 - lift) of each sample, and the influences of rows on this value."""
+    """Compute -log(1 - lift) of each sample, and the influence of each row on this value."""
     n, all_right = rows.sum(axis=-1, keepdims=True), right.sum(axis=1, keepdims=True)
     all_rows = rows.cumsum(axis=-1)
     average = average_precisions(right, rows)[:, None]
@@ -183,7 +185,7 @@ def _of_lift(right: Floats, rows: Floats) -> Influence:
 
 
 def _of_auroc(right: Floats, rows: Floats) -> Influence:
-    """Compute the log-odds of AUROC in each sample, and the influences of rows on the log-odds."""
+    """Compute the log-odds of AUROC in each sample, and the influence of each row on them."""
     wrong = rows - right
     all_right, all_wrong = right.sum(axis=1, keepdims=True), wrong.sum(axis=1, keepdims=True)
     area = aurocs(right, rows)[:, None]
@@ -203,5 +205,5 @@ AUROC = Scale(_of_auroc, lambda value: float(1 / (1 + np.exp(-value))))
 
 
 def _from_here_on(values: Floats) -> Floats:
-    """Return the sum of each value and all later values, along the thresholds."""
+    """For each threshold, return the sum of its value and the values of all later thresholds."""
     return values[:, ::-1].cumsum(axis=1)[:, ::-1]

@@ -1,9 +1,9 @@
-"""Evaluation of a score as a predictor of which rows are correct.
+"""Evaluate how well a score predicts which rows are correct.
 
-Average precision rises with the share of correct rows. Each evaluation reports average precision
-together with its chance level, the lift above chance, AUROC, a p-value, and the smallest lift that
-the given number of rows can detect. If the lift has no interval, `Prediction.no_interval` contains
-the reason.
+Average precision is higher if the share of correct rows is higher. Each evaluation therefore also
+reports the chance level of average precision, the lift above chance, AUROC and a p-value. It also
+reports the smallest lift that could be detected with the given number of rows. If the lift has no
+interval, `Prediction.no_interval` contains the reason.
 """
 
 from __future__ import annotations
@@ -49,14 +49,15 @@ _HALVINGS = 14
 
 
 def benjamini_hochberg(p_values: Sequence[float | None]) -> list[float | None]:
-    """Adjust p-values for multiple testing by the Benjamini-Hochberg false discovery rate.
+    """Adjust p-values for multiple tests: the false discovery rate of Benjamini and Hochberg.
 
     Args:
-        p_values: One p-value per test; None for a test that could not be run, which does not count
-            as a test.
+        p_values: One p-value per test. None stands for a test that could not be run, which does not
+            count as a test.
 
     Returns:
-        The adjusted p-values in the same order, with None where the input is None.
+        The adjusted p-values in the same order. If a p-value is None, the adjusted p-value is also
+        None.
     """
     from scipy.stats import false_discovery_control
 
@@ -65,13 +66,14 @@ def benjamini_hochberg(p_values: Sequence[float | None]) -> list[float | None]:
 
 
 def holm(p_values: Sequence[float | None]) -> list[float | None]:
-    """Adjust p-values for multiple testing by Holm's method, to control the family-wise error rate.
+    """Adjust p-values for multiple tests by Holm's method; it controls the family-wise error rate.
 
-    The i-th smallest of m p-values is multiplied by m - i + 1, limited to 1, and raised to at least
-    the previous adjusted p-value.
+    There are m p-values. The i-th smallest of them is multiplied by m - i + 1 and limited to 1. If
+    the result is below the previous adjusted p-value, it is raised to that value.
 
     Args:
-        p_values: One per test; None for a test that could not be run, which is not counted.
+        p_values: One p-value per test. None stands for a test that could not be run, which does not
+            count.
 
     Returns:
         The adjusted p-values in the same order, with None where the input is None.
@@ -88,24 +90,25 @@ def holm(p_values: Sequence[float | None]) -> list[float | None]:
 def smallest_lift(
     right: int, score: ArrayLike, *, seed: int = 0, level: float = 0.05, power: float = 0.8
 ) -> float | None:
-    """Estimate the smallest lift that the given number of rows can detect.
+    """Estimate the smallest lift that could be detected with the given number of rows.
 
-    The function simulates samples with the same number of correct rows, in which the odds of a
-    correct row rise with the rank of the score as exp(b·rank/rows). The result is the mean lift for
-    the smallest slope b at which a share ``power`` of the samples has a one-sided permutation
-    p-value of at most ``level``. Clusters are ignored.
+    The function simulates samples with the same number of correct rows. In a sample, the odds that
+    a row is correct rise with the rank of its score, as exp(b·rank/rows). For each slope b, a
+    one-sided permutation test is applied to the samples. The function finds the smallest b at which
+    a share ``power`` of the samples has a p-value of at most ``level``. The result is the mean lift
+    for this b. Clusters are ignored.
 
     Args:
-        right: Number of correct rows; for a planned accuracy, the accuracy times the number of
-            rows.
-        score: The scores, which can be tied, shape (rows,); use ``range(n)`` for n rows without
-            ties.
+        right: The number of correct rows. To plan for a given accuracy, multiply the accuracy by
+            the number of rows.
+        score: The scores, shape (rows,). Scores may be tied; for n rows without ties, use
+            ``range(n)``.
         seed: Seed of the random draws.
         level: Significance level of the test.
         power: The share of the samples in which the test must be significant.
 
     Returns:
-        The smallest lift; None if no ranking with these scores could be significant.
+        The smallest lift. None if the test cannot be significant with these scores.
     """
     rows = at_thresholds(np.zeros(np.shape(score)), score)[1]
     n = int(rows.sum())
@@ -125,7 +128,7 @@ def smallest_lift(
 
 
 class _Samples:
-    """Average precision of simulated samples whose labels depend on the rank of the score."""
+    """Average precision of simulated samples; their labels depend on the score's rank."""
 
     def __init__(self, right: int, rows: Floats, seed: int) -> None:
         self._right, self._rows = right, rows
@@ -136,11 +139,11 @@ class _Samples:
         self._keys = self._random.random((_DRAWS, n))
 
     def permuted(self) -> Floats:
-        """Return the average precision of samples in which labels and scores are independent."""
+        """Return the average precision of samples in which labels do not depend on scores."""
         return self._figures(self._random.random((_PERMUTATIONS, len(self._ranks))), None)
 
     def tilted(self, steepness: float) -> Floats:
-        """Return the average precision of samples whose log-odds rise with the score's rank."""
+        """Return the average precision of samples in which log-odds rise with the score's rank."""
         return self._figures(self._keys, steepness * self._ranks)
 
     def _figures(self, keys: Floats, weights: Floats | None) -> Floats:
@@ -174,19 +177,20 @@ class Prediction:
         right: Number of correct rows.
         average_precision: The average precision of the score; None if no row is correct.
         chance: The exact mean of average precision over all permutations of the labels.
-        lift: The lift (average precision - chance)/(1 - chance); without a value if all or no rows
-            are correct. The interval of the lift is clipped at the lowest possible lift. An
-            interval that includes 0 and is wider than 1, the distance from chance to a perfect
-            ranking, is omitted.
-        auroc: The area under the receiver operating characteristic; without a value if all or no
-            rows are correct. AUROC has no interval if there are too few rows or too few clusters
-            for an interval of the lift.
-        p_value: One-sided p-value of the lift, from the same permutations as the interval. The
-            p-value is None if all or no rows are correct, or if there is only one cluster.
-        smallest: The smallest lift that would be significant at 5 % in 80 of 100 samples with the
-            same number of rows; None if no lift would be significant.
-        no_interval: The reason why the lift has no interval, as a constant of this module; None if
-            the lift has an interval.
+        lift: The lift (average precision - chance)/(1 - chance). It has no value if all rows are
+            correct, or if no row is correct. The interval of the lift is clipped at the lowest
+            possible lift. The distance from chance to a perfect ranking is 1. An interval that
+            includes 0 and is wider than 1 is therefore omitted.
+        auroc: The area under the ROC curve. It has no value if all rows are correct, or if no row
+            is correct. AUROC has no interval if there are too few rows, or too few clusters, for an
+            interval of the lift.
+        p_value: The one-sided p-value of the lift. It is computed from the same permutations as the
+            interval. The p-value is None if all rows are correct, if no row is correct, or if there
+            is only one cluster.
+        smallest: The smallest lift that would be detected: the test would be significant at 5 % in
+            80 of 100 samples with the same number of rows. None if no lift would be significant.
+        no_interval: The reason why the lift has no interval; a constant of this module. None if the
+            lift has an interval.
     """
 
     n: int
@@ -211,12 +215,12 @@ def predict(
     Args:
         right: Whether each row is correct, shape (rows,).
         score: The predictor, shape (rows,).
-        clusters: The cluster of each row, shape (rows,); rows of the same cluster are not assumed
-            to be independent.
-        how: The number of permutations, their seed and the confidence level.
+        clusters: The cluster of each row, shape (rows,). Rows of the same cluster need not be
+            independent.
+        how: The number of permutations, the random seed, and the confidence level.
 
     Raises:
-        ValueError: The shapes of the arguments differ, or a score is nan.
+        ValueError: The shapes of the arguments do not match, or a score is nan.
     """
     how = how or Permutations()
     sample = Sample.of(right, score, clusters)
@@ -252,18 +256,20 @@ def predict(
 
 
 def informative(lifted: Estimate, sample: Sample) -> tuple[Estimate, str | None]:
-    """Return a lift with the interval to report, or with the reason for a missing interval.
+    """Return a lift with the interval to report, or with the reason why it has no interval.
 
-    The interval is clipped at the lowest lift that is possible with the given number of correct
-    rows. An interval that includes 0 and is wider than 1, the distance from chance to a perfect
-    ranking, is uninformative and is omitted.
+    The interval is clipped at the lowest lift that the number of correct rows allows. The distance
+    from chance to a perfect ranking is 1. An interval that includes 0 and is wider than 1 is
+    therefore uninformative, and it is omitted.
 
     Args:
-        lifted: The lift with the interval that `Sample.interval` returned.
-        sample: The rows that were ranked, with at least one correct and one incorrect row.
+        lifted: The lift with the interval that ``Sample.interval`` returned for it.
+        sample: The rows that were ranked. At least one row is correct, and at least one row is
+            incorrect.
 
     Returns:
-        The lift, and the reason why the lift has no interval; None if the lift has an interval.
+        The lift, and the reason why it has no interval. The reason is None if the lift has an
+        interval.
     """
     bare = replace(lifted, low=None, high=None)
     clusters = sample.clusters.shape[0]

@@ -1,10 +1,10 @@
-"""Ranking metrics: how well a score ranks correct rows above incorrect rows.
+"""Ranking metrics: they measure how well a score ranks correct rows above incorrect rows.
 
-All rows with the same score share a threshold. A ranking is determined by two counts per threshold,
-in descending order of score: the number of rows and the number of correct rows. Functions with a
-plural name accept the counts per threshold of many samples at once. Two scores are tied if they are
-equal as floating-point numbers, so scores that are mathematically equal must be computed in the
-same way.
+Each threshold is the score of one or several rows. Rows with the same score share a threshold. For
+each threshold, two numbers are counted: all rows, and the correct rows. With the thresholds in
+descending order of score, these counts determine the ranking. A function with a plural name accepts
+the counts of many samples at once. Two scores are tied if they are equal as floating-point numbers.
+Scores that are mathematically equal must therefore be computed in the same way.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def average_precision(right: ArrayLike, score: ArrayLike) -> float | None:
-    """Compute average precision: precision at each threshold, weighted by the gain in recall.
+    """Compute average precision: the precision at each threshold, weighted by the gain in recall.
 
     Average precision is equation 3 of Sahu et al. (2022).
 
@@ -32,22 +32,22 @@ def average_precision(right: ArrayLike, score: ArrayLike) -> float | None:
         The average precision; None if no row is correct.
 
     Raises:
-        ValueError: The shapes differ, or a score is nan.
+        ValueError: The shapes of the arguments do not match, or a score is nan.
     """
     return _one(average_precisions(*at_thresholds(right, score)))
 
 
 def auroc(right: ArrayLike, score: ArrayLike) -> float | None:
-    """Compute the area under the ROC curve of a score that predicts which rows are correct.
+    """Compute the area under the ROC curve of a score that should be higher for correct rows.
 
     Args:
         right: Whether each row is correct, shape (rows,).
-        score: The predictor, shape (rows,). A correct and an incorrect row with tied scores count
-            one half.
+        score: The score of each row, shape (rows,). If a correct row and an incorrect row have the
+            same score, the pair counts one half.
 
     Returns:
-        The share of pairs of a correct and an incorrect row in which the correct row has the higher
-        score; None if all or no rows are correct.
+        Among all pairs of a correct row and an incorrect row, the share of pairs in which the
+        correct row has the higher score. None if all rows are correct, or if no row is correct.
 
     Raises:
         ValueError: The shapes differ, or a score is nan.
@@ -59,11 +59,11 @@ def average_precisions(right: Floats, rows: Floats) -> Floats:
     """Compute average precision from the counts at each threshold, shape (..., thresholds).
 
     Args:
-        right: Number of correct rows at each threshold, highest threshold first.
-        rows: Number of rows at each threshold; the number may be 0, as in a resample.
+        right: The number of correct rows at each threshold. The highest threshold comes first.
+        rows: The number of all rows at each threshold. It may be 0, as in a resample.
 
     Returns:
-        The average precision of each sample, shape (...); nan if no row is correct.
+        The average precision of each sample, shape (...). It is nan if no row is correct.
     """
     precision = divided(right.cumsum(axis=-1), rows.cumsum(axis=-1))
     gained = np.where(right > 0, right * precision, 0.0)
@@ -71,13 +71,13 @@ def average_precisions(right: Floats, rows: Floats) -> Floats:
 
 
 def least_average_precision(right: int, rows: int) -> float:
-    """Compute the lowest possible average precision, with all correct rows ranked last.
+    """Compute the lowest possible average precision: all correct rows are ranked last.
 
-    With all correct rows ranked last, the i-th correct row from the top has the precision
-    i/(rows-right+i) (Boyd et al. 2012).
+    In this case, the i-th correct row from the top has the precision i/(rows-right+i) (Boyd et al.
+    2012).
 
     Args:
-        right: Number of correct rows; at least 1.
+        right: The number of correct rows. It must be at least 1.
         rows: Number of rows.
     """
     places = np.arange(1, right + 1)
@@ -88,7 +88,8 @@ def aurocs(right: Floats, rows: Floats) -> Floats:
     """Compute AUROC from the counts at each threshold, as in `average_precisions`.
 
     Returns:
-        The AUROC of each sample, shape (...); nan if all or no rows are correct.
+        The AUROC of each sample, shape (...). It is nan if all rows are correct, or if no row is
+        correct.
     """
     wrong = rows - right
     all_wrong = wrong.sum(axis=-1)
@@ -97,16 +98,16 @@ def aurocs(right: Floats, rows: Floats) -> Floats:
 
 
 def at_thresholds(right: ArrayLike, score: ArrayLike) -> tuple[Floats, Floats]:
-    """Count the correct rows and all rows at each threshold, highest score first.
+    """Count the correct rows and all rows at each threshold; the highest score comes first.
 
     Args:
-        right: Whether each row is correct, shape (..., rows); the leading dimensions contain
-            different labels of the same rows.
+        right: Whether each row is correct, shape (..., rows). The leading dimensions can hold
+            several labellings of the same rows.
         score: Shape (rows,).
 
     Returns:
-        The number of correct rows, shape (..., thresholds), and the number of rows, shape
-        (thresholds,).
+        The number of correct rows at each threshold, shape (..., thresholds), and the number of all
+        rows, shape (thresholds,).
 
     Raises:
         ValueError: The shapes differ, or a score is nan.
@@ -124,16 +125,17 @@ def at_thresholds(right: ArrayLike, score: ArrayLike) -> tuple[Floats, Floats]:
 def weighted_thresholds(
     right: ArrayLike, score: ArrayLike, weights: Floats
 ) -> tuple[Floats, Floats]:
-    """Sum the weights of correct rows and of all rows at each threshold, highest score first.
+    """At each threshold, sum the weights of the correct rows, and the weights of all rows.
 
     Args:
         right: Whether each row is correct, shape (rows,).
-        score: The score of each row, shape (rows,); at least one row.
-        weights: The weight of each row, such as the number of times a resample draws the row, shape
-            (samples, rows).
+        score: The score of each row, shape (rows,). There must be at least one row.
+        weights: The weight of each row, shape (samples, rows). For example, the weight is the
+            number of times that a resample draws the row.
 
     Returns:
-        The weight of the correct rows and of all rows, each of shape (samples, thresholds).
+        The total weight of the correct rows, and the total weight of all rows. Both have the shape
+        (samples, thresholds).
     """
     labels, scores = np.asarray(right, dtype=np.float64), np.asarray(score, dtype=np.float64)
     _, level = np.unique(-scores, return_inverse=True)
@@ -148,7 +150,7 @@ def summed(labels: NDArray[np.bool_], rows: Floats) -> Floats:
 
     Args:
         labels: Shape (..., rows), sorted by threshold.
-        rows: Number of rows at each threshold, at least 1, shape (thresholds,).
+        rows: The number of rows at each threshold, shape (thresholds,). It must be at least 1.
     """
     if not len(rows):
         return np.zeros(labels.shape, dtype=np.float64)
@@ -158,7 +160,7 @@ def summed(labels: NDArray[np.bool_], rows: Floats) -> Floats:
 
 
 def divided(over: Floats, under: Floats) -> Floats:
-    """Divide element by element; nan where the denominator is 0."""
+    """Divide two arrays element by element; the result is nan where the denominator is 0."""
     shape = np.broadcast_shapes(over.shape, under.shape)
     ratios: Floats = np.divide(over, under, out=np.full(shape, np.nan), where=under != 0)
     return ratios

@@ -1,4 +1,4 @@
-"""Adjusted odds ratios from logistic regression, with cluster-robust standard errors."""
+"""Adjusted odds ratios by logistic regression, with cluster-robust standard errors."""
 
 from __future__ import annotations
 
@@ -32,19 +32,19 @@ _DIVERGED = 50.0
 
 @dataclass(frozen=True)
 class OddsRatio:
-    """The odds ratio of one predictor, with all other predictors held fixed.
+    """The odds ratio of one predictor, if all other predictors are held fixed.
 
     Args:
         n: Number of rows.
-        ratio: The factor by which the odds of a correct row change if the predictor rises by 1. The
-            confidence interval of the odds ratio is Wald's, from cluster-robust standard errors.
-            The value is None if the odds ratio is undefined.
+        ratio: The factor by which the odds of a correct row are multiplied if the predictor rises
+            by 1. The interval is Wald's confidence interval with the cluster-robust standard error.
+            The value of the ratio is None if the odds ratio is undefined.
         log_error: The cluster-robust standard error of the logarithm of the odds ratio.
-        p_value: The two-sided p-value against an odds ratio of 1.
-        undefined: The reason why the odds ratio is undefined, as a constant of this module; None if
+        p_value: The two-sided p-value of the null hypothesis that the odds ratio is 1.
+        undefined: The reason why the odds ratio is undefined; a constant of this module. None if
             the odds ratio is defined.
-        influence: The influence of each cluster on the logarithm of the odds ratio, in sorted order
-            of the clusters. The influences are scaled so that the root of their summed squares is
+        influence: For each cluster, its influence on the logarithm of the odds ratio. The clusters
+            are sorted. The influences are scaled. The root of the sum of their squares equals
             ``log_error``.
     """
 
@@ -64,14 +64,14 @@ class OddsRatio:
 def odds_ratio(
     right: ArrayLike, predictors: Mapping[str, ArrayLike], clusters: ArrayLike, level: float = 0.95
 ) -> OddsRatio:
-    """Estimate the odds ratio of the first predictor, adjusted for all other predictors.
+    """Estimate the odds ratio of the first predictor, adjusted for the other predictors.
 
-    Constant predictors are ignored, except the first predictor.
+    A constant predictor is ignored, unless it is the first predictor.
 
     Args:
         right: Whether each row is correct, shape (rows,).
-        predictors: The predictors by name, each of shape (rows,) without missing values. The result
-            is the odds ratio of the first predictor.
+        predictors: The predictors by name. Each has the shape (rows,) and no missing values. The
+            first of them is the predictor whose odds ratio is estimated.
         clusters: The cluster of each row, shape (rows,).
         level: Confidence level of the interval.
     """
@@ -103,19 +103,20 @@ def _why_not(labels: Floats, columns: list[Floats], groups: NDArray[np.intp]) ->
 
 
 def difference(first: OddsRatio, second: OddsRatio, level: float = 0.95) -> Change:
-    """Return the logarithm of the second odds ratio minus the logarithm of the first odds ratio.
+    """Return the log of the second odds ratio minus the log of the first odds ratio.
 
-    The standard error is cluster-robust: each cluster's influences on the two ratios are
-    subtracted.
+    The standard error is cluster-robust. For each cluster, its influence on the first ratio is
+    subtracted from its influence on the second ratio.
 
     Args:
         first: A ratio.
-        second: An odds ratio over the same rows and clusters, with other labels or predictors.
+        second: An odds ratio for the same rows and clusters as the first, but with other labels or
+            predictors.
         level: Confidence level of the interval.
 
     Returns:
-        The difference with Wald's interval and p-value. The difference has no value if a ratio is
-        undefined, and no interval if the influences on both ratios are equal.
+        The difference, with Wald's interval and a p-value. The difference has no value if one of
+        the ratios is undefined. It has no interval if every cluster influences both ratios equally.
     """
     from scipy.special import ndtr, ndtri
 

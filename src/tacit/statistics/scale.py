@@ -1,9 +1,10 @@
-"""How a metric changes with model size: the slope, and Page's trend test.
+"""How a metric changes with model size: the slope over size, and Page's trend test.
 
-The slope belongs to a least-squares line of the metric over log10 of the number of parameters, with
-one point per model. The interval of the slope is computed from resampled clusters of questions,
-with the same resamples for all models. The interval shows how much the slope depends on the
-questions, but not how much the slope depends on the choice of models.
+The slope is the slope of a least-squares line. Each model is a point, the metric is on the vertical
+axis, and log10 of the number of parameters is on the horizontal axis. The interval of the slope is
+computed by resampling clusters of questions. All models use the same resamples. The interval shows
+how much the slope depends on the questions. It does not show how much the slope depends on the
+choice of models.
 """
 
 from __future__ import annotations
@@ -39,11 +40,12 @@ class Trend:
     """The result of Page's test.
 
     Args:
-        statistic: Page's L: the sum over models of the model's number, counted from the smallest,
-            times the sum of the model's ranks within blocks. The statistic is None if no test is
+        statistic: Page's L. In each block, the models are ranked by the metric, and each model's
+            ranks are summed over blocks. L is the sum of each model's rank sum times its position
+            in order of size; the smallest model has position 1. The value is None if no test is
             possible.
-        p_value: The one-sided p-value against no trend.
-        blocks: The number of blocks in which the metric is defined for all models.
+        p_value: The one-sided p-value of the null hypothesis that there is no trend.
+        blocks: The number of blocks in which the metric is defined for every model.
         reason: The reason why no test is possible; None if the test was run.
     """
 
@@ -54,16 +56,16 @@ class Trend:
 
 
 def slopes(parameters: Sequence[int], values: Floats) -> Floats:
-    """Return the slopes of least-squares lines over log10 of the number of parameters.
+    """Return the slopes of least-squares lines, with log10 of the number of parameters as x.
 
     Args:
-        parameters: The number of parameters of each model; the models must have at least two
+        parameters: The number of parameters of each model. The models must have at least two
             different sizes.
         values: The metric of each model, shape (..., models).
 
     Returns:
-        The change of the metric per tenfold increase in the number of parameters, shape (...); NaN
-        where the metric is undefined for a model.
+        For each line, the change of the metric if the number of parameters becomes ten times as
+        large, shape (...). NaN if the metric of a model is undefined.
     """
     x = np.log10(np.asarray(parameters, dtype=np.float64))
     x -= x.mean()
@@ -74,18 +76,18 @@ def slopes(parameters: Sequence[int], values: Floats) -> Floats:
 def slope(
     parameters: Sequence[int], observed: Floats, resampled: Floats | None, how: Bootstrap
 ) -> tuple[Change, str | None]:
-    """Estimate the slope of a metric over log10 of the number of parameters.
+    """Estimate the slope of a metric over log10 of the models' numbers of parameters.
 
     Args:
         parameters: The number of parameters of each model.
         observed: The metric of each model, shape (models,).
-        resampled: The metric of each model in each resample, shape (resamples, models); None if
+        resampled: The metric of each model in each resample, shape (resamples, models). None if
             there are fewer than two clusters.
         how: The bootstrap that drew the resamples.
 
     Returns:
-        The slope, and the reason why the slope or its interval is undefined; None if both are
-        defined.
+        The slope, and the reason why the slope or its interval is undefined. The reason is None if
+        both are defined.
     """
     if len(set(parameters)) < FEWEST_SIZES:
         return Change(None, None, None), ONE_SIZE
@@ -98,13 +100,13 @@ def slope(
 
 
 def trend(parameters: Sequence[int], blocks: Floats, *, falls: bool = False) -> Trend:
-    """Test by Page's trend test whether a metric rises with model size.
+    """Test whether a metric rises with model size, by Page's trend test.
 
     Args:
         parameters: The number of parameters of each model.
-        blocks: The metric of each model in each block, shape (blocks, models). Blocks in which the
-            metric of a model is undefined (NaN) are ignored.
-        falls: Whether to test that the metric falls with model size.
+        blocks: The metric of each model in each block, shape (blocks, models). If the metric of a
+            model is undefined (NaN) in a block, the block is ignored.
+        falls: If true, the test is whether the metric falls with model size.
     """
     from scipy.stats import page_trend_test
 

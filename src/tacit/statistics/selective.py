@@ -1,9 +1,9 @@
-"""Selective prediction: the share of incorrect rows among the rows with the highest scores.
+"""Selective prediction: select the rows with the highest scores, and count the incorrect ones.
 
-The coverage is the share of all rows that are selected, in descending order of score. The risk at a
-coverage is the share of incorrect rows among the selected rows. If a coverage selects only some of
-the rows with equal scores, the risk is the mean over all orders of these rows, so that the order of
-the input has no effect.
+Rows are selected in descending order of score. The coverage is the share of all rows that are
+selected. The risk at a coverage is the share of incorrect rows among the selected rows. A coverage
+may select only some of the rows with equal scores. The risk is then the mean over all orders of
+these rows, so that the order of the input has no effect.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ def risks(right: ArrayLike, score: ArrayLike) -> Floats:
 
     Args:
         right: Whether each row is correct, shape (rows,).
-        score: The confidence in each row, shape (rows,).
+        score: The score of each row, which states the confidence in the row, shape (rows,).
 
     Raises:
         ValueError: The shapes differ, or a score is nan.
@@ -38,15 +38,15 @@ def risks(right: ArrayLike, score: ArrayLike) -> Floats:
 
 
 def risk_area(right: ArrayLike, score: ArrayLike) -> float | None:
-    """Compute the area under the risk-coverage curve (AURC), which is the mean of ``risks``.
+    """Compute the area under the risk-coverage curve (AURC): the mean of all values of ``risks``.
 
     Args:
         right: Whether each row is correct, shape (rows,).
         score: The confidence in each row, shape (rows,).
 
     Returns:
-        The area; None without rows. If the score is constant, the area is the share of incorrect
-        rows.
+        The area, or None if there are no rows. If all scores are equal, the area is the share of
+        incorrect rows.
 
     Raises:
         ValueError: The shapes differ, or a score is nan.
@@ -57,16 +57,16 @@ def risk_area(right: ArrayLike, score: ArrayLike) -> float | None:
 
 
 def risk_areas(right: Floats, rows: Floats) -> Floats:
-    """Compute the area under the risk-coverage curve from the counts at each threshold.
+    """Compute the area under the risk-coverage curve from the number of rows at each threshold.
 
-    Consider m rows of equal scores, of which e are incorrect, and N rows with higher scores, of
-    which E are incorrect. The sum of the risks over the m rows is e + (E - N·e/m)·(1/(N + 1) + … +
-    1/(N + m)).
+    Let m rows have the same score, of which e rows are incorrect. Let N rows have a higher score,
+    of which E rows are incorrect. For the m rows, the sum of the risks is e + (E - N·e/m)·(1/(N +
+    1) + … + 1/(N + m)).
 
     Args:
-        right: Number of correct rows at each threshold, highest threshold first, shape (...,
-            thresholds).
-        rows: Number of rows at each threshold; may be 0, as in a resample.
+        right: The number of correct rows at each threshold, shape (..., thresholds). The highest
+            threshold comes first.
+        rows: The number of all rows at each threshold. It may be 0, as in a resample.
 
     Returns:
         Shape (...); nan without rows.

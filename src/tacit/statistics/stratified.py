@@ -1,18 +1,18 @@
-"""The lift of a score above chance within strata, such as anchors with equally many facts.
+"""The lift of a score above chance within strata; a stratum can be anchors with equally many facts.
 
-If a third quantity affects both the score and the share of correct rows, a score can predict
-correct rows overall although it does not predict them within any stratum. The chance level of this
-module is therefore the mean of average precision over all permutations of the labels within strata.
-The p-value and the interval are also based on permutations within strata, studentised as in
-`studentised` (METHODS section 4, "Number-of-facts confound").
+A third quantity may affect both the score and the share of correct rows. The score can then predict
+correct rows overall, even if it does not predict them within any stratum of this quantity.
+Therefore, this module permutes labels only within strata. The chance level is the mean of average
+precision over all such permutations. The p-value and the interval also use permutations within
+strata. They are studentised as in `studentised` (METHODS section 4, "Number-of-facts confound").
 
 The metric is log(1 - chance) - log(1 - AP), where AP is average precision. The standard error of
 the metric is an infinitesimal jackknife estimate. The chance level depends on the share of correct
-rows in each stratum, so a row affects both average precision and the chance level. For the standard
-error, the chance level is approximated by the average precision that results if each label is
-replaced by the share of correct rows in its stratum. The influences of rows are summed over
-clusters, and a cluster may contain rows of several strata. The permutations keep the labels of a
-cluster together within each stratum.
+rows in each stratum. A row therefore affects average precision and also the chance level. For the
+standard error, the chance level is approximated. The label of each row is replaced by the share of
+correct rows in its stratum, and average precision is computed from these values. The influences of
+the rows are summed for each cluster. A cluster may contain rows of several strata. Within each
+stratum, the permutations keep the labels of a cluster together.
 """
 
 from __future__ import annotations
@@ -59,15 +59,15 @@ _CELLS = 500_000  # labels per batch of permutations; bounds the memory
 
 @dataclass(frozen=True)
 class Adjusted:
-    """The lift of average precision above its chance level within strata.
+    """The lift of average precision above the chance level that holds within strata.
 
     Args:
         strata: Number of strata.
-        chance: Mean of average precision over permutations within strata; None if no row is
+        chance: The mean of average precision over permutations within strata. None if no row is
             correct.
         lift: The lift (average precision - chance)/(1 - chance), with its interval.
-        p_value: The one-sided p-value against a lift of 0, from the same permutations as the
-            interval.
+        p_value: The one-sided p-value of the null hypothesis that the lift is 0. It is computed
+            from the same permutations as the interval.
         no_interval: The reason why the lift has no interval, as a constant of this module; None if
             the lift has an interval.
     """
@@ -80,15 +80,16 @@ class Adjusted:
 
 
 def strata_of(values: ArrayLike, least: int = LEAST_ROWS) -> Ints:
-    """Group rows by value into strata, and merge small strata with the next higher stratum.
+    """Group rows into strata by value; merge a small stratum with the stratum above it.
 
     Args:
-        values: The quantity to adjust for, shape (rows,).
-        least: Minimum number of rows of a stratum. A highest stratum that is still too small is
-            merged with the stratum below.
+        values: The quantity for which the lift is adjusted, shape (rows,).
+        least: The smallest number of rows that a stratum may have. If the highest stratum is too
+            small, it is merged with the stratum below it.
 
     Returns:
-        The stratum of each row, counted from 0 in ascending order of value, shape (rows,).
+        For each row, the number of its stratum, shape (rows,). Strata are numbered from 0, in
+        ascending order of value.
     """
     levels, level, rows = np.unique(np.asarray(values), return_inverse=True, return_counts=True)
     stratum = np.zeros(len(levels), dtype=np.intp)
@@ -110,13 +111,14 @@ def adjusted_lift(
     clusters: ArrayLike,
     how: Permutations | None = None,
 ) -> Adjusted:
-    """Measure how well a score predicts, within strata, which rows are correct.
+    """Measure how well a score predicts, within strata, whether rows are correct.
 
     Args:
         right: Whether each row is correct, shape (rows,).
         score: The predictor, shape (rows,).
         strata: The stratum of each row, as `strata_of` returns it, shape (rows,).
-        clusters: The cluster of each row, shape (rows,); rows of a cluster are not independent.
+        clusters: The cluster of each row, shape (rows,). Rows of the same cluster need not be
+            independent.
         how: The number of permutations, their seed and the confidence level.
 
     Raises:
@@ -147,13 +149,13 @@ def adjusted_lift(
 
 @dataclass(frozen=True)
 class _Rows:
-    """Rows in descending order of score; the order of ties is independent of the input.
+    """Rows in descending order of score; the input order does not affect the order of ties.
 
     Args:
         labels: Whether each row is correct, shape (rows,).
-        counts: Number of rows at each threshold, shape (thresholds,).
+        counts: The number of rows at each threshold, shape (thresholds,).
         stratum: Shape (rows,).
-        member: A matrix that is 1 where a row belongs to a cluster, shape (clusters, rows).
+        member: A matrix of shape (clusters, rows). An entry is 1 if the row belongs to the cluster.
     """
 
     labels: Labels
@@ -184,7 +186,7 @@ class _Rows:
         return len(np.unique(self.stratum))
 
     def why_not(self) -> str | None:
-        """Return the reason why no p-value and interval are possible, or None."""
+        """Return why there can be no p-value and no interval; None if both are possible."""
         if not self.labels.any() or self.labels.all():
             return UNDEFINED
         if not ((self._share > 0) & (self._share < 1)).any():
@@ -203,7 +205,7 @@ class _Rows:
 
     @cached_property
     def _share(self) -> Floats:
-        """The share of correct rows in each stratum, which permutations do not change."""
+        """For each stratum, the share of correct rows; permutations do not change it."""
         shares: Floats = np.bincount(self.stratum, self.labels) / self._sizes
         return shares
 
@@ -219,10 +221,10 @@ class _Rows:
 
     @cached_property
     def _of_chance(self) -> tuple[Floats, Floats]:
-        """The influence of a row on the chance level: a constant plus a factor times its label.
+        """A row's influence on the chance level: a constant, plus a factor times its label.
 
-        The chance level is approximated by the average precision of soft labels, which are the
-        shares of correct rows in the strata.
+        The chance level is approximated by average precision with soft labels. The soft label of a
+        row is the share of correct rows in its stratum.
         """
         soft = self._share[self.stratum]
         here = np.bincount(self._level, soft)
@@ -237,10 +239,10 @@ class _Rows:
         return (soft * raised - lowered - soft * of_label) / right, of_label / right
 
     def scaled(self, labels: Labels) -> tuple[Floats, Floats]:
-        """Compute the metric of each sample, and its standard error up to a common factor.
+        """Compute each sample's metric, and its standard error up to a common factor.
 
         Args:
-            labels: Labels permuted within strata, shape (samples, rows).
+            labels: Labels that were permuted within strata, shape (samples, rows).
         """
         chance = self.chance or 0.0
         found = LIFT.influence(summed(labels, self.counts), self.counts)
@@ -261,9 +263,9 @@ class _Rows:
             return value, np.sqrt((sums**2).sum(axis=0))
 
     def dealt(self, how: Permutations) -> Iterator[Labels]:
-        """Yield permuted labels in batches of shape (permutations, rows).
+        """Yield batches of permuted labels, each of shape (permutations, rows).
 
-        Within each stratum, the labels of a cluster are shuffled, and the clusters are arranged in
+        Within each stratum, the labels of a cluster are shuffled, and the clusters are put in
         random order.
         """
         random = np.random.default_rng(how.seed)
@@ -294,7 +296,7 @@ class _Block:
 
     Args:
         rows: Shape (rows,).
-        cluster: The cluster of each row, counted from 0, shape (rows,).
+        cluster: The cluster of each row of the stratum, counted from 0, shape (rows,).
         sizes: The number of rows in each cluster, shape (clusters,).
     """
 
@@ -309,7 +311,7 @@ class _Block:
         return cls(rows[order], cluster.astype(np.intp), sizes.astype(np.intp))
 
     def deal(self, labels: Labels, out: Labels, random: np.random.Generator) -> None:
-        """Write permuted labels of the stratum's rows into ``out``, shape (samples, all rows)."""
+        """Permute the labels of the stratum's rows, and write them to ``out``."""
         samples, n = len(out), len(self.rows)
         within = np.arange(n) - (self.sizes.cumsum() - self.sizes)[self.cluster]
         shuffled = (self.cluster + random.random((samples, n))).argsort(axis=1)
@@ -318,15 +320,15 @@ class _Block:
 
 
 def chance_within_strata(right: Floats, rows: Floats) -> Floats:
-    """Compute the mean of average precision over all permutations within strata, from counts.
+    """Compute the mean of average precision over permutations within strata, from counts of rows.
 
-    In a stratum with R correct rows among n rows, the probability that two different rows are both
-    correct is R(R - 1)/(n(n - 1)). Rows of different strata are independent.
+    Consider a stratum of n rows, of which R are correct. The probability that two different rows
+    are both correct is R(R - 1)/(n(n - 1)). Rows of different strata are independent of each other.
 
     Args:
-        right: Number of correct rows in each stratum, shape (..., strata).
-        rows: Number of rows per threshold and stratum, highest threshold first, shape (...,
-            thresholds, strata).
+        right: The number of correct rows in each stratum, shape (..., strata).
+        rows: The number of rows for each threshold and stratum, shape (..., thresholds, strata).
+            The highest threshold comes first.
 
     Returns:
         The chance level of each sample, shape (...); nan if no row is correct.
@@ -342,21 +344,22 @@ def chance_within_strata(right: Floats, rows: Floats) -> Floats:
 
 
 def _by_stratum(values: Floats, factors: Floats) -> Floats:
-    """Multiply values (..., thresholds, strata) by one factor per stratum; sum over strata."""
+    """Multiply values (..., thresholds, strata) by a factor for each stratum; sum over strata."""
     sums: Floats = np.einsum("...ts,...s->...t", values, factors)
     return sums
 
 
 def lifts_within_strata(right: Floats, rows: Floats) -> Floats:
-    """Compute the lift of many samples from the counts at each threshold and stratum.
+    """Compute the lift of many samples from the number of rows at each threshold and stratum.
 
     Args:
-        right: Number of correct rows at each threshold and stratum, shape (..., thresholds,
+        right: The number of correct rows for each threshold and stratum, shape (..., thresholds,
             strata).
-        rows: Number of rows, of the same shape.
+        rows: The number of all rows, in the same shape.
 
     Returns:
-        The lift of each sample, shape (...); nan if no row is correct or chance is 1.
+        The lift of each sample, shape (...). It is nan if no row is correct, or if the chance level
+        is 1.
     """
     chance = chance_within_strata(right.sum(axis=-2), rows)
     over = average_precisions(right.sum(axis=-1), rows.sum(axis=-1)) - chance
@@ -364,5 +367,5 @@ def lifts_within_strata(right: Floats, rows: Floats) -> Floats:
 
 
 def _onward(values: Floats) -> Floats:
-    """Return the sum of each value and all later values."""
+    """For each value, return the sum of the value and all later values."""
     return values[::-1].cumsum()[::-1]

@@ -1,16 +1,17 @@
-"""P-values and intervals of ranking metrics, from studentised permutations.
+"""P-values and intervals of ranking metrics, by studentised permutations.
 
-A ranking metric is converted to an unbounded scale on which 0 is chance. The standard error of the
-metric is an infinitesimal jackknife estimate: the influences of rows on the metric are summed by
-cluster, and the standard error is the root of the summed squares. The p-value is the share of
-permutations whose ratio of metric to standard error is at least the observed ratio. The interval
-contains all values that the test, one-sided in each direction, does not reject. The p-value is
-therefore at most 2.5 % exactly if the 95 % CI lies above chance.
+A ranking metric is converted to a scale without limits. On this scale, chance is 0. The standard
+error of the metric is an infinitesimal jackknife estimate. The influences of the rows on the metric
+are summed for each cluster. The standard error is the root of the sum of the squares of these sums.
+The ratio of the metric to its standard error is computed for the observed labels and for each
+permutation. The p-value is the share of permutations whose ratio is at least the observed ratio.
+The interval contains all values that the one-sided tests in both directions do not reject.
+Therefore, the p-value is at most 2.5 % exactly if the whole 95 % CI is above chance.
 
-The permutations keep the labels of a cluster together. If all clusters have the same size and
-labels are independent of scores, every permutation is as likely as the observed sample, and 5 % of
-the p-values are at most 5 %. If clusters differ in size, the rate of false positives is
-approximate.
+The permutations keep the labels of a cluster together. Assume that all clusters have the same size,
+and that labels are independent of scores. Every permutation is then as likely as the observed
+sample, and 5 % of the p-values are at most 5 %. If clusters have different sizes, the rate of false
+positives is only approximately 5 %.
 """
 
 from __future__ import annotations
@@ -42,7 +43,7 @@ _FEWEST_CLUSTERS = 2
 
 @dataclass(frozen=True)
 class Permutations:
-    """The parameters of permutation p-values and intervals.
+    """The parameters of p-values and intervals that are based on permutations.
 
     Args:
         permutations: Number of permutations.
@@ -55,13 +56,13 @@ class Permutations:
     level: float = 0.95
 
     def to_json(self) -> dict[str, Any]:
-        """Return the method and its parameters, ready for JSON."""
+        """Return the method and its parameters, as JSON can store them."""
         return {"method": "studentised permutations", **asdict(self)}
 
 
 @dataclass(frozen=True)
 class Permuted:
-    """The ratio of each metric to its standard error, for each permutation.
+    """For each metric and permutation, the ratio of the metric to its standard error.
 
     Args:
         lift: Shape (permutations,).
@@ -74,7 +75,7 @@ class Permuted:
 
 @dataclass(frozen=True)
 class Sample:
-    """Rows in descending order of score; the order of tied rows does not depend on the input order.
+    """Rows in descending order of score; the input order does not affect the order of tied rows.
 
     Args:
         labels: Whether each row is correct, shape (rows,).
@@ -109,7 +110,7 @@ class Sample:
         return cls(labels[order], rows, member)
 
     def permuted(self, how: Permutations) -> Permuted:
-        """Compute the ratio of each metric to its standard error for permuted labels."""
+        """Compute the ratio of each metric to its standard error, for labels that are permuted."""
         batches = [
             (
                 over_error(*self._scaled(LIFT, labels)),
@@ -124,13 +125,13 @@ class Sample:
 
         Args:
             scale: The metric's scale.
-            permuted: The ratio of metric to error for each permutation.
+            permuted: The ratio of the metric to its standard error, for each permutation.
 
         Returns:
-            The p-value; None if there are fewer than two clusters, because a single cluster does
-            not show how much clusters vary. A perfect ranking has an infinite value on the metric's
-            scale, and no standard error. The p-value of a perfect ranking is the share of
-            permutations that also rank perfectly.
+            The p-value. None if there are fewer than two clusters, because one cluster does not
+            show how much clusters vary. For a perfect ranking, the metric is infinite on its scale
+            and has no standard error. In this case, the p-value is the share of permutations that
+            also give a perfect ranking.
         """
         if self.clusters.shape[0] < _FEWEST_CLUSTERS:
             return None
@@ -148,8 +149,8 @@ class Sample:
 
         Returns:
             The metric with its interval. There is no interval if there are fewer than two clusters,
-            the metric is infinite on its scale, no row influences the metric, or the permutations
-            do not bound the interval.
+            if the metric is infinite on its scale, if no row influences the metric, or if the
+            permutations do not limit the interval.
         """
         (value,), (error,) = self._scaled(scale, self.labels[None])
         ends = interval_of(float(value), float(error), permuted, level)
@@ -170,8 +171,8 @@ class Sample:
     def dealt(self, how: Permutations) -> Iterator[Labels]:
         """Yield permuted labels in batches of shape (permutations, rows).
 
-        The labels of a cluster stay together. Labels are shuffled within their cluster, and the
-        clusters are arranged in random order.
+        The labels of a cluster stay together. The labels are shuffled within each cluster, and the
+        clusters are put in random order.
         """
         shuffling, ordering = np.random.default_rng(how.seed).spawn(2)
         rows, n = self.clusters.indices, len(self.labels)
@@ -191,18 +192,19 @@ class Sample:
 def interval_of(
     value: float, error: float, permuted: Floats, level: float
 ) -> tuple[float, float] | None:
-    """Compute the interval of all values that the permutations do not reject.
+    """Compute the interval of those values that the permutations do not reject.
 
     Args:
-        value: The observed metric, on a scale on which 0 is chance.
+        value: The observed metric, on a scale where chance is 0.
         error: Its standard error.
-        permuted: The ratio of metric to standard error for each permutation, shape (permutations,).
+        permuted: For each permutation, the ratio of the metric to its standard error, shape
+            (permutations,).
         level: Confidence level of the interval.
 
     Returns:
         Both ends of the interval, on the scale of ``value``. The lower end is above 0 exactly if
-        the one-sided p-value is at most (1 - level)/2. None if the metric is infinite, the standard
-        error is 0, or the permutations do not bound the interval.
+        the one-sided p-value is at most (1 - level)/2. The result is None if the metric is
+        infinite, if the standard error is 0, or if the permutations do not limit the interval.
     """
     tail = (1 - level) / 2
     high, low = critical_value(permuted, tail), critical_value(-permuted, tail)
@@ -216,8 +218,8 @@ def interval_of(
 def over_error(values: Floats, errors: Floats) -> Floats:
     """Divide each value by its standard error.
 
-    The ratio is infinite if the value is infinite, or if the value is not 0 and its standard error
-    is 0.
+    The ratio is infinite if the value is infinite. It is also infinite if the value is not 0 and
+    its standard error is 0.
     """
     unmoved = ~(errors > _NOTHING) | np.isinf(values)
     ends = np.where(np.abs(values) <= _NOTHING, 0.0, np.copysign(np.inf, values))

@@ -1,1 +1,1 @@
-"""The Ray engine, in which workers of a Ray cluster compute the blocks of a plan."""
+"""The Ray engine: the workers of a Ray cluster compute the blocks of a plan."""

@@ -1,4 +1,4 @@
-"""Connect to a Ray cluster or start a local one, and allocate its cores and GPUs to workers."""
+"""Connect to a Ray cluster or start a local one, and give each worker cores and GPUs."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class RayOptions:
-    """The requested cluster and workers; Tacit chooses the value of any option that is None.
+    """The requested cluster and its workers; if an option is None, Tacit chooses its value.
 
     Args:
         address: Address of a running cluster: ``auto``, ``HOST:PORT`` or ``ray://HOST:PORT``.
-            ``local`` starts a cluster on this machine for the run. None stands for
-            ``$RAY_ADDRESS`` or, if that is not set, for ``local``.
-        workers: Number of workers, each of which loads the whole model.
-        gpus_per_worker: Number of GPUs per worker: a fraction of one GPU, or a whole number.
-        threads: Number of CPU threads per worker.
+            ``local`` starts a cluster on this machine for the run. None stands for the address in
+            ``$RAY_ADDRESS``. If this variable is not set, None stands for ``local``.
+        workers: The number of workers. Each worker loads the whole model.
+        gpus_per_worker: The number of GPUs per worker: a whole number, or a fraction of one GPU.
+        threads: The number of CPU threads that each worker uses.
     """
 
     address: str | None = None
@@ -44,7 +44,7 @@ class Share:
     Args:
         workers: Number of workers.
         threads: Number of cores per worker.
-        gpus: Number of GPUs per worker, or a fraction of one GPU.
+        gpus: The number of GPUs per worker: a whole number, or a fraction of one GPU.
     """
 
     workers: int
@@ -53,12 +53,12 @@ class Share:
 
     @property
     def shown(self) -> str:
-        """The resources of one worker, formatted for messages."""
+        """The resources of one worker, as text for messages."""
         cores = f"{self.threads} core{'s' if self.threads > 1 else ''}"
         return f"{cores} and {self.gpus:g} GPU" if self.gpus else cores
 
     def room(self, nodes: Sequence[Mapping[str, float]]) -> int:
-        """Return how many workers with these resources fit on nodes that run nothing else."""
+        """Return how many workers with these resources fit on nodes that are otherwise idle."""
         cores = [int(node.get("CPU", 0) // self.threads) for node in nodes]
         if not self.gpus:
             return sum(cores)
@@ -67,10 +67,10 @@ class Share:
 
 
 def share_out(options: RayOptions, nodes: Sequence[Mapping[str, float]]) -> Share:
-    """Allocate resources to workers, given the resources of each node (``CPU``, ``GPU``).
+    """Allocate resources to workers; each node is given as its resources (``CPU``, ``GPU``).
 
-    By default, each GPU is assigned to one worker, with one core. Without GPUs, there is one worker
-    per node, and each worker uses as many cores as the smallest node has.
+    By default, there is one worker for each GPU, and each worker has one core. If there are no
+    GPUs, there is one worker per node. Each worker uses as many cores as the smallest node has.
 
     Raises:
         RequestError: No node has enough resources for a worker, or ``gpus_per_worker`` is invalid.
@@ -100,7 +100,7 @@ def share_out(options: RayOptions, nodes: Sequence[Mapping[str, float]]) -> Shar
 
 
 def _by_gpus(options: RayOptions, nodes: Sequence[Mapping[str, float]], gpus: float) -> Share:
-    """By default, allocate one core to each GPU worker, and start as many workers as fit."""
+    """By default, give each worker with a GPU one core, and start as many workers as fit."""
     one = Share(1, options.threads or 1, gpus)
     return replace(one, workers=options.workers or max(1, one.room(nodes)))
 
@@ -113,7 +113,7 @@ def _by_cores(options: RayOptions, nodes: Sequence[Mapping[str, float]]) -> Shar
 
 
 def _holds(gpus: float, share: float) -> int:
-    """Return how many workers fit on a node's GPUs; a worker's fraction never spans two GPUs."""
+    """Return how many workers fit on a node's GPUs; no worker gets parts of two GPUs."""
     return int(gpus) * int(1 / share + 1e-9) if share < 1 else int(gpus // share)
 
 
@@ -134,8 +134,8 @@ def connect(options: RayOptions) -> None:
     """Connect to the requested cluster; do nothing if Ray is already connected.
 
     Raises:
-        RequestError: The address is malformed or contains a password, or no cluster responds at the
-            address.
+        RequestError: The address is malformed, the address contains a password, or no cluster
+            responds at the address.
         MissingPackage: The package extra ``ray`` is not installed.
         WorkError: Ray does not start on this machine.
     """
@@ -163,7 +163,7 @@ def connect(options: RayOptions) -> None:
 
 
 def _start(options: RayOptions, quiet: dict[str, Any]) -> None:
-    """Start a cluster on this machine, with enough cores for the requested workers."""
+    """Start a cluster on this machine; it has enough cores for the requested workers."""
     import ray
 
     workers, threads = options.workers or 1, options.threads or 1
@@ -184,7 +184,7 @@ def _start(options: RayOptions, quiet: dict[str, Any]) -> None:
 
 
 def nodes() -> list[dict[str, float]]:
-    """Return the resources of each live node of the cluster, by Ray's resource names."""
+    """Return the resources of each live node of the cluster, under the names that Ray uses."""
     return [dict(node["Resources"]) for node in alive()]
 
 
@@ -196,7 +196,7 @@ def alive() -> list[dict[str, Any]]:
 
 
 def _check_answers(address: str) -> None:
-    """Raise if no program listens at an address; Ray itself would time out slowly and exit.
+    """Raise if no program listens at an address; without this check, Ray would wait and then exit.
 
     Raises:
         RequestError: The address is malformed, or no program listens at the address.

@@ -1,8 +1,8 @@
-"""The Ray engine, which plans requests like the local engine but computes answers on workers.
+"""The Ray engine: it plans requests like the local engine, but workers compute the answers.
 
-The workers compute the blocks of requests that the plan contains. Each worker loads the whole model
-and writes its answers to the store. If the number of threads is the same, the Ray engine's answers
-are byte-identical to the local engine's answers, regardless of the number of workers.
+The workers compute the blocks of the plan. Each worker loads the whole model and writes its answers
+to the store. The answers do not depend on the number of workers. With the same number of threads,
+they are byte-identical to the answers of the local engine.
 """
 
 from __future__ import annotations
@@ -80,14 +80,14 @@ def ray_engine(
     Args:
         load: Function that loads the model in a worker. Ray sends the function to the workers, so
             its module must be importable on every node.
-        store: The score store; every worker writes to the same path or address.
+        store: The score store. Every worker writes to the same path or address.
         options: The cluster, the number of workers and the resources per worker.
         patience: The timeouts and retry limits for workers.
         block_tokens: As for ``Engine``.
 
     Raises:
-        RequestError: No cluster responds at the address, or the cluster does not have enough
-            resources for a worker.
+        RequestError: No cluster responds at the address, or the resources of the cluster are too
+            small for one worker.
         MissingPackage: The package extra ``ray`` is not installed.
         ModelError: The loader raised it.
         ScoringError: No worker starts.
@@ -109,11 +109,11 @@ def ray_engine(
 
 
 def load_engine(name: str, loading: LoadOptions, store: Store, options: RayOptions) -> Engine:
-    """Start a ``ray_engine`` whose workers load a model by name with ``load_model``.
+    """Start a ``ray_engine`` whose workers load a model by its name, with ``load_model``.
 
     Raises:
-        RequestError: The cluster cannot be used (see ``ray_engine``), the device is not auto, cpu
-            or cuda, or GPUs are requested with the device cpu.
+        RequestError: The cluster cannot be used (see ``ray_engine``); the device is not ``auto``,
+            ``cpu`` or ``cuda``; or GPUs are requested although the device is ``cpu``.
     """
     device = loading.device
     if device not in {"auto", "cpu", "cuda"}:
@@ -136,7 +136,7 @@ def load_engine(name: str, loading: LoadOptions, store: Store, options: RayOptio
 
 @dataclass(frozen=True)
 class _Named:
-    """Loads a model by name from a path that is valid in every worker process."""
+    """A function that loads a model by its name, or from a path that is valid on every worker."""
 
     name: str
     place: str
@@ -149,11 +149,11 @@ class _Named:
 
 
 def _absolute(name: str) -> str:
-    """Return the absolute path of a model's folder; return any other model name unchanged."""
+    """If a name is a model's folder, return its absolute path; otherwise, return the name."""
     folder = Path(name).expanduser()
     return str(folder.absolute()) if name not in DEMOS and folder.is_dir() else name
 
 
 def _everywhere(root: Path | str) -> str:
-    """Return the store's address or absolute path, which does not depend on the working folder."""
+    """Return the store's address or absolute path; neither depends on the working folder."""
     return root if is_address(root) else str(Path(root).absolute())

@@ -1,8 +1,8 @@
 """The executor of the Ray engine, which distributes blocks among workers.
 
 Each worker computes one block at a time. A lost worker is replaced, and its block is sent to
-another worker. Tacit does not use Ray's own restarts, because an actor on a lost node may stay
-unresponsive for a long time.
+another worker. Tacit does not use Ray's own restarts. With Ray's restarts, an actor on a lost node
+may not respond for a long time.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class RayExecutor:
 
     Args:
         order: Instructions for creating each worker.
-        share: The number of workers and the resources per worker.
+        share: The number of workers, and the resources of each worker.
         patience: The timeouts and retry limits.
     """
 
@@ -57,7 +57,7 @@ class RayExecutor:
 
     @property
     def description(self) -> dict[str, Any]:
-        """The engine's kind, Ray's version, the requested number of workers and their resources."""
+        """The engine's kind, Ray's version, the number of workers, and a worker's resources."""
         import ray
 
         return {
@@ -70,7 +70,7 @@ class RayExecutor:
 
     @property
     def size(self) -> int:
-        """The requested number of workers, minus the workers that could not be started."""
+        """The requested number of workers, less the number that could not be started."""
         return self._wanted
 
     def first(self) -> Loaded:
@@ -113,7 +113,7 @@ class RayExecutor:
         self._await_listed(written)
 
     def _done(self, jobs: Sequence[Job]) -> Generator[tuple[Job, Any]]:
-        """Run all jobs on idle workers, and yield each job with its result."""
+        """Send all jobs to idle workers, and yield each job with its result."""
         todo, left = deque(jobs), len(jobs)
         self._hire()
         try:
@@ -142,7 +142,7 @@ class RayExecutor:
                 self._leave(worker)
 
     def _outcomes(self) -> Iterator[tuple[WorkerHandle, object]]:
-        """Wait briefly for results; yield each worker that has a result or is lost."""
+        """Wait briefly for results; yield each worker that has a result or has been lost."""
         import ray
 
         busy = {worker.pending: worker for worker in self._workers if worker.pending is not None}
@@ -168,7 +168,7 @@ class RayExecutor:
         self._check_anybody(now)
 
     def _arrived(self, worker: WorkerHandle, outcome: object) -> None:
-        """Add a worker that has loaded its model, or replace a worker that failed to load it."""
+        """Add a worker if it has loaded its model; replace the worker if loading failed."""
         if not isinstance(outcome, Loaded):
             self._false_start(worker, outcome)
             return
@@ -190,7 +190,7 @@ class RayExecutor:
         self._loaded, self._false_starts = first or outcome, 0
 
     def _false_start(self, worker: WorkerHandle, outcome: object) -> None:
-        """Replace a worker that failed to load its model; use fewer workers after many failures."""
+        """Replace a worker whose model did not load; use fewer workers after many failures."""
         self._leave(worker)
         failed = outcome if isinstance(outcome, Failed) else None
         if failed and failed.is_final and self._loaded is None:
@@ -213,7 +213,7 @@ class RayExecutor:
         self._hire()
 
     def _failed(self, worker: WorkerHandle, job: Job, outcome: Failed | Lost) -> None:
-        """Count a job's failure; raise if the job failed too often or will fail on every worker."""
+        """Count a job's failure; raise if it failed too often or would fail everywhere."""
         if isinstance(outcome, Failed) and outcome.is_final:
             raise outcome.error
         lost = isinstance(outcome, Lost)
@@ -238,7 +238,7 @@ class RayExecutor:
             self._hire()
 
     def _leave_lost_nodes(self) -> None:
-        """Dismiss idle workers on lost nodes, so that no job is sent to these workers."""
+        """Dismiss idle workers on lost nodes, so that these workers receive no more jobs."""
         nodes = {str(node["NodeID"]) for node in alive()}
         for worker in [worker for worker in self._workers if worker.is_idle]:
             if worker.is_nowhere(nodes):
@@ -258,7 +258,7 @@ class RayExecutor:
         worker.dismiss()
 
     def _check_anybody(self, now: float) -> None:
-        """Raise if no worker has started within the timeout."""
+        """Raise if no worker has started within the time limit."""
         if any(worker.node or worker.loaded for worker in self._workers):
             self._anybody = now
         elif now - self._anybody > self._patience.start:
@@ -269,7 +269,7 @@ class RayExecutor:
             )
 
     def _check_seen(self, stored: Stored) -> None:
-        """Raise if the store's path on the worker's machine is another folder than on this one."""
+        """Raise if the store's path means another folder on the worker's machine than here."""
         if stored.host in self._seen_from:
             return
         # On a shared file system, another machine's files may appear with a delay.
@@ -286,7 +286,7 @@ class RayExecutor:
         self._seen_from.add(stored.host)
 
     def _await_listed(self, written: set[str]) -> None:
-        """Wait, up to a timeout, until a shared file system lists all written segments."""
+        """Wait, up to a time limit, until a shared file system lists all new segments."""
         place = storage_of(self._order.store)
         folders = {str(PurePosixPath(segment).parent) for segment in written}
         until = time.monotonic() + self._patience.seen
@@ -299,7 +299,7 @@ class RayExecutor:
 
 @dataclass(frozen=True)
 class _Fetched:
-    """A function that a worker calls to fetch an object from Ray's object store."""
+    """A function that a worker calls to get an object from Ray's object store."""
 
     reference: Any
 

@@ -1,4 +1,4 @@
-"""Handles of Ray workers, which track each worker's job and whether the worker is alive."""
+"""Handles of Ray workers: each handle tracks a worker's job and whether the worker is alive."""
 
 from __future__ import annotations
 
@@ -18,16 +18,18 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Patience:
-    """Timeouts in seconds and retry limits for workers.
+    """Time limits in seconds, and limits on the number of attempts, for workers.
 
     Args:
-        look: Interval between two checks that all workers are alive.
-        silence: Time after which an unresponsive worker is treated as lost.
-        start: Time limit for the first worker to start, after which the run fails. A warning is
-            logged for a worker whose loading takes longer than ``start``.
-        seen: Maximum time until a segment written by a worker is visible to this process.
-        tries: Number of failed attempts to compute a block or start a worker, after which Tacit
-            gives up.
+        look: The interval between two checks of whether all workers are alive.
+        silence: The time after which a worker that does not respond is treated as lost.
+        start: The time limit for the start of the first worker. If no worker has started by then,
+            the run fails. If a worker takes longer than ``start`` to load its model, a warning is
+            logged.
+        seen: The longest time to wait until this process can see a segment that a worker has
+            written.
+        tries: The number of failed attempts after which Tacit gives up. Attempts to compute a block
+            and attempts to start a worker are limited in the same way.
     """
 
     look: float = 2.0
@@ -44,7 +46,7 @@ class Job:
     Args:
         send: Function that sends the job to a worker and returns Ray's reference to the result.
         about: The job's description in messages.
-        block: The block to compute; None if the job is a call of a method.
+        block: The block to compute; None if the job calls a method instead.
     """
 
     send: Callable[[Any], Any]
@@ -55,7 +57,7 @@ class Job:
 
 @dataclass(frozen=True)
 class Lost:
-    """The outcome of a job whose worker was lost."""
+    """The result of a job whose worker was lost."""
 
     reason: str
 
@@ -66,10 +68,10 @@ class WorkerHandle:
 
     Args:
         actor: Ray's handle of the worker.
-        pending: Ray's reference to the current job's result; None if the worker is idle.
-        loaded: The worker's report after loading its model; None while the worker is loading.
+        pending: Ray's reference to the result of the current job; None if the worker has no job.
+        loaded: The report that the worker sends after it has loaded its model; None until then.
         job: The current job.
-        node: Ray's ID of the worker's node; None until the worker's process runs.
+        node: Ray's ID of the worker's node; None until the worker's process has started.
     """
 
     actor: Any
@@ -105,13 +107,13 @@ class WorkerHandle:
         return f"the worker on {self.loaded.host}" if self.loaded else "a worker that was starting"
 
     def give(self, job: Job) -> None:
-        """Send a job to the worker."""
+        """Send a job to the worker that this handle tracks."""
         self.job, self.pending = job, job.send(self.actor)
         # Only restart the timer: a pending ping still reports the node, however short the jobs.
         self._pinged = time.monotonic()
 
     def take(self) -> object:
-        """Return the finished job's result, or ``Lost`` if the worker is gone."""
+        """Return the result of the finished job, or ``Lost`` if the worker was lost."""
         import ray
 
         pending, self.pending = self.pending, None
@@ -121,12 +123,12 @@ class WorkerHandle:
             return Lost(_reason(error))
 
     def is_nowhere(self, nodes: set[str]) -> bool:
-        """Return whether the worker's node is known and is not among the live nodes."""
+        """Return whether the worker's node is known but is not one of the live nodes."""
         self._listen()
         return self.node is not None and self.node not in nodes
 
     def missing(self, nodes: set[str], patience: Patience) -> Lost | None:
-        """Return ``Lost`` if a busy worker is unresponsive or on a lost node, else None.
+        """Return ``Lost`` if a worker with a job does not respond or its node is lost; else None.
 
         Args:
             nodes: The IDs of the nodes that are alive.
@@ -143,7 +145,7 @@ class WorkerHandle:
         return None
 
     def loads_for_long(self, seconds: float) -> float:
-        """Return the minutes spent loading the model, once per interval; otherwise return 0.
+        """Return the minutes since loading began, once per interval; otherwise, return 0.
 
         Args:
             seconds: Length of the interval in seconds.
@@ -159,7 +161,7 @@ class WorkerHandle:
         return (now - self._loading_since) / 60
 
     def _listen(self) -> None:
-        """Read the response to the last ping, if there is one, and send the next ping."""
+        """Read the response to the last ping if it has arrived, and send the next ping."""
         import ray
 
         if self._ping is not None:
@@ -172,7 +174,7 @@ class WorkerHandle:
         self._ping, self._pinged = self.actor.ping.remote(), time.monotonic()
 
     def dismiss(self) -> None:
-        """End the worker's process; results that are not stored are lost."""
+        """End the worker's process. Results that have not been stored are lost."""
         import ray
 
         dismiss([self.actor] if ray.is_initialized() else [])
@@ -191,7 +193,7 @@ def dismiss(actors: Sequence[Any]) -> None:
 
 
 def _reason(error: Exception) -> str:
-    """Extract the reason from Ray's long error message."""
+    """Extract the reason of a failure from Ray's long error message."""
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     last = lines[-1].partition(" Some common causes")[0] if lines else ""
     return last or type(error).__name__

@@ -1,6 +1,6 @@
-"""A worker of the Ray engine: a process that loads one model and writes answers to the store.
+"""A worker of the Ray engine: a process that loads a model and writes answers to the store.
 
-A worker returns errors as values, because some exceptions cannot be sent between processes.
+A worker returns an error as a value, because some exceptions cannot be sent to another process.
 """
 
 from __future__ import annotations
@@ -63,7 +63,8 @@ class Order:
 
     Args:
         load: Loads the worker's model.
-        store: The worker's store: a folder that all machines share, or an address.
+        store: The worker's store: a folder that all machines share, or the address of remote
+            storage.
         threads: Number of threads for computation.
         gpus: The worker's share of GPUs.
         version: The version of Tacit on the machine that started the run.
@@ -84,8 +85,8 @@ class Loaded:
         name: The model's name.
         fingerprint: The model's fingerprint.
         description: The model's description.
-        shares_prefixes: Whether the model computes common prefixes of prompts only once, so that
-            prompts should be sorted by text.
+        shares_prefixes: Whether the model computes the common prefix of several prompts only once.
+            If so, prompts should be sorted by text.
         supports: The classes of requests that the model supports.
         warnings: Warnings that Tacit logged while the model was loading.
         host: The machine's name.
@@ -119,9 +120,10 @@ class Failed:
 
     Args:
         kind: The name of the exception's class.
-        message: The error message; it includes the machine's name if ``is_ours`` is False.
+        message: The error message. If ``is_ours`` is false, the message includes the machine's
+            name.
         is_final: Whether the same error is expected on every other worker.
-        is_ours: Whether Tacit itself raised the error, so that the worker is still usable.
+        is_ours: Whether Tacit itself raised the error. If so, the worker can still be used.
     """
 
     kind: str
@@ -153,7 +155,7 @@ class Failed:
 
 
 class Worker:
-    """Loads a model and computes blocks with the model.
+    """The worker: it loads a model and computes blocks with the model.
 
     Args:
         order: Instructions for creating the worker.
@@ -178,17 +180,17 @@ class Worker:
         """Compute a block and store the answers.
 
         Args:
-            digest: The plan's digest; objects that several rows of the plan share are fetched once
-                per digest.
-            shared: Function that fetches, for each request class, the objects to which the rows
-                refer.
+            digest: The plan's digest. Rows of a plan can share objects, and these objects are
+                fetched once per digest.
+            shared: A function that fetches, for each request class, the objects that the rows refer
+                to.
             of: The class of the block's requests.
             rows: The block's requests, encoded as rows.
         """
         return _or_failed(lambda: self._work(digest, shared, of, rows))
 
     def ping(self) -> str:
-        """Return Ray's ID of the worker's node, even while the worker computes."""
+        """Return Ray's ID of the worker's node; this also works while the worker computes."""
         import ray
 
         return str(ray.get_runtime_context().get_node_id())
@@ -240,7 +242,7 @@ class Worker:
 
 
 class _Listening(logging.Handler):
-    """Collects the warnings that Tacit logs."""
+    """A log handler that collects the warnings of Tacit."""
 
     def __init__(self) -> None:
         super().__init__(logging.WARNING)
@@ -259,7 +261,7 @@ class _Listening(logging.Handler):
 
 
 def _compute_in(threads: int) -> None:
-    """Set the number of threads of the tokenizers and of torch, even before torch is imported."""
+    """Set the number of threads of the tokenizers and of torch; torch need not be imported yet."""
     for name in ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "RAYON_NUM_THREADS"):
         os.environ[name] = str(threads)
     torch = sys.modules.get("torch")

@@ -1,1 +1,1 @@
-"""Run suites of several probes on several models, with one model in memory at a time."""
+"""Run a suite: several probes on several models, with only one model in memory at a time."""

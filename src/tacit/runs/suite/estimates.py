@@ -1,4 +1,4 @@
-"""Estimate a suite's prompts, tokens, and time or cost without running the suite."""
+"""Estimate the prompts, tokens, and time or cost of a suite; the suite itself does not run."""
 
 from __future__ import annotations
 
@@ -19,21 +19,22 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Estimate:
-    """The estimate of one run; unknown values are None.
+    """The estimate of one run. Values that are not known are None.
 
     Args:
         run: The name of the run.
         model: The model's name.
-        family: The model's family, if the suite specifies it.
-        parameters: The model's number of parameters, if the suite specifies it.
+        family: The family of the model, if the suite states it.
+        parameters: The number of parameters of the model, if the suite states it.
         prompts: The number of prompts.
         distinct: The number of distinct prompts.
         to_ask: The number of distinct prompts whose answers are not cached.
         tokens: The number of tokens of the prompts that are not cached.
-        seconds: The duration in seconds, extrapolated from a short trial.
-        calls: The maximum number of calls, given instead of a duration for chat models.
-        note: The reason why a number is unknown, or a note that the run is finished.
-        error: The error that prevents loading the model.
+        seconds: The duration in seconds. It is extrapolated from a short trial.
+        calls: The largest possible number of calls. Chat models have this number in place of a
+            duration.
+        note: The reason why a number is not known, or a note that the run is already finished.
+        error: The error because of which the model cannot be loaded.
     """
 
     run: str
@@ -50,7 +51,7 @@ class Estimate:
     error: str | None = None
 
     def to_json(self) -> dict[str, Any]:
-        """Return all values of the estimate as a dict for JSON."""
+        """Return all values of the estimate as a dict that can be written as JSON."""
         return asdict(self)
 
 
@@ -60,9 +61,9 @@ UNKNOWN = "the prompts depend on the vocabularies of all models, and not all are
 
 
 def estimates(plan: Plan) -> Iterator[Estimate]:
-    """Yield an estimate of each run, model by model, without storing or downloading anything.
+    """Yield an estimate of each run, one model after the other; nothing is stored or downloaded.
 
-    A model that is on this machine is loaded for a short trial. For a model that is not on this
+    If a model is on this machine, it is loaded for a short trial. If a model is not on this
     machine, only the number of prompts is known.
 
     Raises:
@@ -75,7 +76,7 @@ def estimates(plan: Plan) -> Iterator[Estimate]:
 
 
 def _of_model(model: str, runs: Sequence[PlannedRun]) -> Iterator[Estimate]:
-    """Yield the estimates of a model's runs, and free the model at the end."""
+    """Yield the estimates of one model's runs; then remove the model from memory."""
     left = [run for run in runs if not run.finished]
     for run in runs:
         if run.finished:
@@ -100,12 +101,12 @@ def _of_model(model: str, runs: Sequence[PlannedRun]) -> Iterator[Estimate]:
 
 
 def _measurable(run: PlannedRun) -> bool:
-    """Return whether a trial is possible, because the model is on this machine or on a server."""
+    """Return whether a trial is possible: the model must be on this machine or on a server."""
     return not run.request.chats(run.model) and _has_prompts(run) and _is_here(run, run.model)
 
 
 def _has_prompts(run: PlannedRun) -> bool:
-    """Return whether the prompts are known without a download."""
+    """Return whether all prompts are known without a download."""
     request = run.request
     return not hasattr(request.made, "for_models") or all(
         _is_here(run, name) for name in request.models
@@ -119,7 +120,7 @@ def _is_here(run: PlannedRun, model: str) -> bool:
 
 
 def _without_model(run: PlannedRun) -> Mapping[str, Any]:
-    """Return what can be estimated about a run without loading its model."""
+    """Return what is known about a run although its model is not loaded."""
     if run.request.chats(run.model):
         return run.request.cost(run.model)
     if not _has_prompts(run):
@@ -134,7 +135,7 @@ def _distinct(requests: Sequence[Request]) -> int:
 
 
 def _estimate(run: PlannedRun, found: Mapping[str, Any]) -> Estimate:
-    """Return an estimate that includes the names of the run and its model."""
+    """Return an estimate, with the name of its run and the name of its model."""
     described = run.described
     tokens = found.get("tokens", found.get("prompt_tokens"))
     names = ("prompts", "distinct", "to_ask", "seconds", "calls", "note", "error")

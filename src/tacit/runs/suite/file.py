@@ -1,8 +1,8 @@
-"""Read the file of a suite, which lists models and runs with the options of their probes.
+"""Read the file of a suite. It lists models, and runs with the options of their probes.
 
-The keys of a run are the options of its probe, and the keys of a model are those of
-``ModelSettings``. The reader looks up the valid keys in the declarations of the probes' options and
-of ``ModelSettings``.
+The entry of a run has the options of its probe as keys. The entry of a model has the fields of
+``ModelSettings`` as keys. The reader looks up the valid keys in the declarations of the probes'
+options and of ``ModelSettings``.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _DESCRIBING = ("family", "parameters")
 
 
 class _Content(BaseModel):
-    """The top level of a suite's file; the entries of its lists are validated separately."""
+    """The top level of a suite's file; the entries in its lists are checked separately."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -50,10 +50,10 @@ class ModelEntry:
     """A model of a suite.
 
     Args:
-        name: The model's name; the path of a model's folder is absolute.
+        name: The model's name. If the name is a model's folder, it is an absolute path.
         settings: How the model is loaded.
-        described: The model's family and number of parameters, if the suite specifies them.
-        index: The index of the model in the file's list of models.
+        described: The model's family and number of parameters, if the suite states them.
+        index: The position of the model in the file's list of models.
     """
 
     name: str
@@ -69,14 +69,14 @@ class ModelEntry:
 
 @dataclass(frozen=True)
 class RunEntry:
-    """A probe with its options, and the models to run the probe on.
+    """A probe with its options, and the models on which the probe runs.
 
     Args:
-        name: The name of the run and of its folder.
+        name: The name of the run, which is also the name of its folder.
         probe: The probe's name.
         options: An instance of the probe's ``Options``.
         models: The models.
-        index: The index of the run in the file's list of runs.
+        index: The position of the run in the file's list of runs.
     """
 
     name: str
@@ -92,12 +92,12 @@ class RunEntry:
 
     @property
     def settings(self) -> Mapping[str, ModelSettings]:
-        """The settings of each model of the run, by model name."""
+        """The settings of each model of the run; the keys are the names of the models."""
         return {model.name: model.settings for model in self.models}
 
     @property
     def described(self) -> dict[str, list[str]]:
-        """The families and parameters of the models, in the form of options of ``tacit run``."""
+        """The families and numbers of parameters of the models, as options of ``tacit run``."""
         return {
             key: [f"{m.name}={m.described[key]}" for m in self.models if key in m.described]
             for key in _DESCRIBING
@@ -106,12 +106,12 @@ class RunEntry:
 
 @dataclass(frozen=True)
 class SuiteFile:
-    """A suite, as read from its file.
+    """A suite, with the content of its file.
 
     Args:
         path: The file.
-        out: The folder for all runs; None if the file specifies no folder.
-        models: The models that at least one run uses, in the order of the file.
+        out: The folder for all runs; None if the file does not specify a folder.
+        models: The models that one or more runs use, in the order of the file.
         runs: The runs.
         document: The content of the file with line numbers.
     """
@@ -135,30 +135,31 @@ class SuiteFile:
 
         Args:
             name_or_path: The path of a file, or the name of a shipped suite, such as ``papers``.
-                Paths in a file are relative to the file, and paths in a shipped suite to the
-                current folder.
-            given: Options that override those of the file, for all models and for each run whose
-                probe has the option. Relative paths in ``given`` refer to the current folder.
-            only: The names of the runs to include; all if empty.
+                Relative paths in a user's file refer to the folder of the file. Relative paths in a
+                shipped suite refer to the current folder.
+            given: Options that override the options in the file. An option of models applies to all
+                models, and an option of probes applies to each run whose probe has it. Relative
+                paths in ``given`` are relative to the current folder.
+            only: The names of the runs that are included; if empty, all runs are included.
 
         Raises:
             DataError: The file is missing or malformed. The error message names the line of the
                 suite's file.
-            RequestError: ``given`` contains an option that no model and no run has, or ``only``
-                contains a name that no run has.
+            RequestError: An option in ``given`` belongs to no model and no run, or a name in
+                ``only`` is not the name of a run.
         """
         path = path_of(name_or_path)
         return _Reader(read_as(_Content, path), base_of(path)).suite(given or {}, only)
 
     def error(self, problem: object, entry: RunEntry | ModelEntry) -> DataError:
-        """Return an error that names the suite's file and the line of an entry."""
+        """Return an error that names the suite's file and the line of the entry."""
         text = str(problem)
         named = text.startswith(f"{entry.name}: ")
         return self.document.error(text if named else f"{entry.name}: {text}", *entry.location)
 
 
 def path_of(name_or_path: str | Path) -> Path:
-    """Return the path of a suite; a name without suffix and folder means a shipped suite.
+    """Return the path of a suite's file; a name without suffix and folder means a shipped suite.
 
     Raises:
         RequestError: No shipped suite has the given name.
@@ -175,13 +176,13 @@ def path_of(name_or_path: str | Path) -> Path:
 
 
 def base_of(path: Path) -> Path:
-    """Return the folder to which the paths in a suite's file are relative."""
+    """Return the folder to which relative paths in a suite's file refer."""
     return Path() if path.parent == SHIPPED else path.parent
 
 
 @dataclass(frozen=True)
 class _Reader:
-    """Reads the entries of a suite's file, and names the line in every error.
+    """A reader of the entries in a suite's file; each of its errors names the line.
 
     Args:
         document: The content of the file with line numbers.
@@ -217,7 +218,7 @@ class _Reader:
         return {str(key): value for key, value in entry.items()}
 
     def _models(self, entries: Sequence[Any], given: Mapping[str, Any]) -> dict[str, ModelEntry]:
-        """Return the models by their names in the suite's file."""
+        """Return the models, as a mapping from their names in the suite's file."""
         known = declarations(ModelSettings)
         allowed = ("model", *dict.fromkeys((*_shown(known), *_DESCRIBING)))
         found: dict[str, ModelEntry] = {}
@@ -260,7 +261,7 @@ class _Reader:
         return str(name)
 
     def _names(self, entries: Sequence[Mapping[str, Any]], of: Sequence[str]) -> list[str]:
-        """Return the names of the runs, which are unique and valid as folder names."""
+        """Return the names of the runs; each name is unique and can be used as a folder name."""
         names: list[str] = []
         for at, entry in enumerate(entries):
             name = entry.get("name", of[at])
@@ -303,7 +304,7 @@ class _Reader:
     def _chosen(
         self, entry: Mapping[str, Any], at: int, models: Mapping[str, ModelEntry]
     ) -> tuple[ModelEntry, ...]:
-        """Return the models that a run names, or all models if it names none."""
+        """Return the models that are named in a run's entry, or all models if it names none."""
         names = entry.get("models")
         if names is None:
             return tuple(models.values())
@@ -334,7 +335,7 @@ class _Reader:
         location: Sequence[int | str],
         given: Mapping[str, Any],
     ) -> Any:  # noqa: ANN401 - an instance of kind
-        """Return options from an entry, overridden by options set outside the file."""
+        """Return the options of an entry; options that were set outside the file override them."""
         known = declarations(kind)
         mine = {
             key: _given(key, of, known[key])
@@ -380,10 +381,12 @@ class _Reader:
 def valid(value: Any, kind: Any, about: Option | None = None) -> Any:  # noqa: ANN401 - any value
     """Convert a value from YAML to the type of an option.
 
-    YAML parses ``on``, ``off`` and numbers as booleans and numbers, not as text.
+    YAML reads the words ``on`` and ``off`` as booleans, and digits as numbers. If the option needs
+    text, the value is converted back to text.
 
     Raises:
-        ValidationError: The value has another type than the option, or is too small.
+        ValidationError: The type of the value differs from the type of the option, or the value is
+            too small.
     """
     kinds = get_args(kind) if get_origin(kind) in {Union, UnionType} else (kind,)
     choices = [one for each in kinds if get_origin(each) is Literal for one in get_args(each)]
@@ -399,10 +402,10 @@ def valid(value: Any, kind: Any, about: Option | None = None) -> Any:  # noqa: A
 
 
 def within(value: Any, declared: tuple[Any, Option], base: Path) -> Any:  # noqa: ANN401 - any value
-    """Return an option's value, with a relative path resolved against a folder.
+    """Return the value of an option; a relative path is resolved against a folder.
 
-    If an option such as ``vocabulary`` accepts text or a file, its value is a path if the file
-    exists.
+    Some options, such as ``vocabulary``, accept text or a file. If a file with the given name
+    exists, the value is a path.
     """
     _, about = declared
     names_file = isinstance(value, str) and about.data is not None and (base / value).is_file()
@@ -413,10 +416,10 @@ def within(value: Any, declared: tuple[Any, Option], base: Path) -> Any:  # noqa
 
 
 def _given(key: str, value: Any, declared: tuple[Any, Option]) -> Any:  # noqa: ANN401 - any value
-    """Return the value of an option that was set outside the suite's file.
+    """Return the value of an option that was set in another place than the suite's file.
 
     Raises:
-        RequestError: The value has another type than the option.
+        RequestError: The type of the value differs from the type of the option.
     """
     try:
         return within(valid(value, *declared), declared, Path())
@@ -444,7 +447,7 @@ def _as_mapping(entry: Any) -> Any:  # noqa: ANN401 - YAML
 
 
 def _model_name(name: str, base: Path) -> str:
-    """Return the name of a model, or the absolute path of a model's folder."""
+    """Return the name of a model; if it is a model's folder, return its absolute path."""
     if name in DEMOS or is_address(name):
         return name
     is_path = name.startswith((".", "/", "~"))

@@ -1,4 +1,4 @@
-"""Plan a suite with one run per probe and model, checked before any request is sent."""
+"""Plan a suite: one run for each probe and model, checked before any request is sent."""
 
 from __future__ import annotations
 
@@ -28,9 +28,10 @@ class PlannedRun:
     """One probe on one model.
 
     Args:
-        name: The name of the run in the suite.
+        name: The name that the suite gives to the run.
         model: The model's name.
-        request: The request of the suite's run, which includes all models of the run.
+        request: The request of the suite's run. It includes all models on which the run's probe
+            runs.
         described: The model's family and number of parameters, if the suite specifies them.
     """
 
@@ -41,7 +42,7 @@ class PlannedRun:
 
     @property
     def label(self) -> str:
-        """The names of the run and its model, for use in messages."""
+        """The name of the run and the name of its model, for messages."""
         return f"{self.name}, {self.model}"
 
     @property
@@ -51,7 +52,7 @@ class PlannedRun:
 
     @cached_property
     def finished(self) -> bool:
-        """Whether the folder contains the finished run, and no file was changed after the run."""
+        """Whether the folder contains the finished run, with all files as the run wrote them."""
         if self.folder is None:
             return False
         try:
@@ -67,13 +68,13 @@ class Plan:
 
     Args:
         file: The suite.
-        out: The folder for all runs of the suite; None to write nothing.
+        out: The folder for all runs of the suite; if None, nothing is written.
         engine: The engine that queries the models.
         store: The score store; None for the default store.
         reporter: An object that receives the progress.
 
     Raises:
-        RequestError: An option of a run or of a model in the suite is invalid.
+        RequestError: An option of a run or of a model is invalid.
     """
 
     file: SuiteFile
@@ -84,11 +85,11 @@ class Plan:
 
     @cached_property
     def requests(self) -> Mapping[str, RunRequest]:
-        """The request of each run in the suite, by run name.
+        """The request of each run in the suite; the keys are the names of the runs.
 
         Raises:
-            DataError: A model or a request is invalid; the message names the line of the suite's
-                file.
+            DataError: A model or a request is invalid. The error message names the line of the
+                suite's file.
         """
         for model in self.file.models:
             try:
@@ -108,7 +109,7 @@ class Plan:
         )
 
     def check(self) -> None:
-        """Check the options, data and folders of all runs; send no request and write no file.
+        """Check the options, data and folders of all runs; no request is sent, no file is written.
 
         Raises:
             DataError: A file is missing or malformed, an option is invalid, or a folder contains
@@ -140,10 +141,10 @@ class Plan:
 
 
 def described(run: RunEntry) -> ModelSettings:
-    """Return the families and numbers of parameters of a run's models, as settings.
+    """Return the families and the numbers of parameters of a run's models, as settings.
 
-    The entries ``family`` and ``parameters`` of a suite become the options of the same names, with
-    NAME=VALUE for each model.
+    In a suite, the entries ``family`` and ``parameters`` belong to a model. They become the options
+    of the same names, with one NAME=VALUE for each model.
     """
     given = {key: values for key, values in run.described.items() if values}
     found: ModelSettings = build(ModelSettings, given)
@@ -151,7 +152,7 @@ def described(run: RunEntry) -> ModelSettings:
 
 
 def _check(request: RunRequest) -> None:
-    """Read the probe's data, and check that existing runs in the folders match the request."""
+    """Read the data of the probe, and check that existing runs in the folders match the request."""
     _ = request.made
     for folder in request.folders.values():
         folder.about({"data": request.data}).check_data()

@@ -1,4 +1,4 @@
-"""Run a suite model by model, so that each model is loaded only once."""
+"""Run a suite, one model after the other, so that each model is loaded only once."""
 
 from __future__ import annotations
 
@@ -29,14 +29,15 @@ log = logging.getLogger("tacit")
 
 @dataclass(frozen=True, repr=False, eq=False)
 class SuiteRuns(Mapping[str, Runs]):
-    """The finished runs of a suite, as a mapping from run names to the runs of all models.
+    """The finished runs of a suite, as a mapping from names of runs to the runs of all models.
 
     Args:
-        runs: The finished runs by run name, without runs that failed for all models.
-        failed: The errors of the runs that failed, by run name and model.
-        skipped: The run name and model of each run that was not attempted because another run
-            failed.
-        report: The path of the report; None if no run is finished or no report was requested.
+        runs: The finished runs, by the name of the run. If a run failed for all models, it is not
+            included.
+        failed: The errors of the runs that failed, by the names of the run and the model.
+        skipped: The names of the run and the model for each run that did not start because another
+            run failed.
+        report: The path of the report. None if no run is finished, or if no report was requested.
     """
 
     runs: Mapping[str, Runs]
@@ -55,7 +56,7 @@ class SuiteRuns(Mapping[str, Runs]):
 
     @property
     def problem(self) -> str | None:
-        """A message with one line per failed run; None if no run failed."""
+        """A message with one line for each run that failed; None if no run failed."""
         if not self.failed:
             return None
         every = len(self.failed) + len(self.skipped) + sum(map(len, self.runs.values()))
@@ -72,17 +73,17 @@ class SuiteRuns(Mapping[str, Runs]):
 
 
 def run_suite(plan: Plan, *, fail_fast: bool = False, report: bool = True) -> SuiteRuns:
-    """Run the unfinished runs of a suite, and write one report of all finished runs.
+    """Run those runs of a suite that are unfinished, and write one report about all finished runs.
 
     If a run fails, its error is reported and the other runs continue.
 
     Args:
-        plan: The plan of the suite, whose ``out`` must not be None.
+        plan: The plan of the suite. Its ``out`` must not be None.
         fail_fast: Whether to stop at the first failure.
         report: Whether to write the report.
 
     Raises:
-        RequestError: A run is invalid, or a file in the folder does not belong to a suite. No
+        RequestError: A run is invalid, or the folder contains a file that no suite wrote. No
             request has been sent.
         WorkError: A file cannot be written.
     """
@@ -97,11 +98,10 @@ def run_suite(plan: Plan, *, fail_fast: bool = False, report: bool = True) -> Su
 
 
 def _check_folder(out: Path, file: Path) -> None:
-    """Raise an error if the suite would overwrite files that no suite wrote.
+    """Raise an error if files that no suite wrote would be overwritten.
 
     Raises:
-        RequestError: The folder contains the run of a single model, or a file that does not belong
-            to a suite.
+        RequestError: The folder contains the run of a single model, or a file that no suite wrote.
     """
     for folder in (out, *out.parents):
         if folder.is_file():
@@ -113,11 +113,11 @@ def _check_folder(out: Path, file: Path) -> None:
 
 @dataclass(frozen=True)
 class _Work:
-    """Runs the unfinished runs of a suite.
+    """An object that runs those runs of a suite that are unfinished.
 
     Args:
         plan: The plan.
-        status: The status of all runs, updated after each run.
+        status: The status of all runs. It is updated after each run.
         fail_fast: Whether to stop at the first failure.
     """
 
@@ -126,7 +126,7 @@ class _Work:
     fail_fast: bool
 
     def run(self) -> None:
-        """Run all runs model by model; a failure stops the suite only if ``fail_fast`` is set."""
+        """Run all runs, model by model; if ``fail_fast`` is set, stop at the first failure."""
         reporter = self.plan.reporter
         for run in self.plan.runs:
             if run.finished:
@@ -149,9 +149,9 @@ class _Work:
         return self.fail_fast and bool(self.status.failed)
 
     def _read_vocabularies(self) -> None:
-        """Read the vocabularies of the compared models before any model is loaded.
+        """Read the vocabularies of the models to compare; at this point, no model is loaded.
 
-        If a vocabulary cannot be read, the run fails for all of its models.
+        If a vocabulary cannot be read, the run counts as failed for all of its models.
         """
         for name, request in self.plan.requests.items():
             runs = [run for run in self._waiting if run.name == name]
@@ -161,7 +161,7 @@ class _Work:
                 _ = request.probes
 
     def _confirm(self) -> None:
-        """Ask the user to confirm the cost of querying chat models.
+        """Ask the user whether to accept the cost of querying chat models.
 
         Raises:
             RequestError: The user declines, or cannot be asked for confirmation.
@@ -170,7 +170,7 @@ class _Work:
             request.confirm([run.model for run in self._waiting if run.name == name])
 
     def _run_model(self, model: str, runs: Sequence[PlannedRun]) -> None:
-        """Load a model, run all of its runs, and free the model."""
+        """Load a model, run all of its runs, and remove the model from memory."""
         self.plan.reporter.note(f"{model}: {', '.join(run.name for run in runs)}")
         with self._reporting(runs):
             engine = runs[0].request.start(model)
@@ -182,7 +182,7 @@ class _Work:
 
     @contextmanager
     def _reporting(self, runs: Sequence[PlannedRun], because: str = "") -> Iterator[None]:
-        """Return a context manager that records an error as the failure of the given runs."""
+        """Return a context manager; if its block raises an error, the given runs have failed."""
         try:
             yield
         except Exception as error:  # noqa: BLE001 - a failure must not stop the other runs
@@ -193,7 +193,7 @@ class _Work:
 
 
 def _text(error: Exception) -> str:
-    """Return the message of an error, and log the traceback of a bug."""
+    """Return the message of an error; if the error is a bug, log its traceback."""
     if isinstance(error, TacitError):
         return str(error)
     # As text, because a record with the traceback would keep the model in memory.
@@ -224,6 +224,6 @@ def _published(plan: Plan, status: Status, *, report: bool) -> SuiteRuns:
 
 
 def _of(plan: Plan, name: str, found: Sequence[Run]) -> list[Run]:
-    """Return the finished runs that share a run name in the suite, named after their models."""
+    """Return the finished runs of one run name; each of them is named after its model."""
     folders = {run.folder for run in plan.runs if run.name == name}
     return named([run for run in found if run.folder in folders])

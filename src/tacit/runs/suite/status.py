@@ -1,4 +1,4 @@
-"""The status of each run of a suite, stored in ``suite.json``."""
+"""The status of each run of a suite, which is stored in the file ``suite.json``."""
 
 from __future__ import annotations
 
@@ -36,12 +36,13 @@ KIND = Kind("the status of a suite", _is_own)
 
 @dataclass
 class Status:
-    """The status of all runs; the context manager updates ``suite.json`` after each change.
+    """The status of all runs; within a ``with`` block, each change is written to ``suite.json``.
 
     Args:
         plan: The plan.
-        states: The state of each run, by run name and model.
-        errors: The error of each failed run, by run name and model.
+        states: The state of each run. The key consists of the names of the run and the model.
+        errors: The error of each run that failed. The key consists of the names of the run and the
+            model.
     """
 
     plan: Plan
@@ -50,7 +51,7 @@ class Status:
 
     @classmethod
     def of(cls, plan: Plan) -> Self:
-        """Return the initial status of a suite, in which every run is waiting."""
+        """Return the status of a suite at the start, when every run is waiting."""
         return cls(plan, {_key(run): "waiting" for run in plan.runs})
 
     def __enter__(self) -> Self:
@@ -63,14 +64,14 @@ class Status:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        """Set the state of all waiting runs to skipped, unless an error ended the suite."""
+        """Set all waiting runs to the state skipped; do nothing if an error ended the suite."""
         if kind is None:
             left = [key for key, state in self.states.items() if state == "waiting"]
             self.states |= dict.fromkeys(left, "skipped")
             self._write()
 
     def waits(self, run: PlannedRun) -> bool:
-        """Return whether a run has not been attempted so far."""
+        """Return whether a run has not started yet."""
         return self.states[_key(run)] == "waiting"
 
     def is_done(self, run: PlannedRun) -> bool:
@@ -84,7 +85,7 @@ class Status:
 
     @property
     def skipped(self) -> Sequence[tuple[str, str]]:
-        """The run name and model of each run that was skipped."""
+        """The names of the run and the model for each run that was skipped."""
         return [key for key, state in self.states.items() if state == "skipped"]
 
     def done(self, run: PlannedRun) -> None:
@@ -106,7 +107,7 @@ class Status:
         publish_text(self.plan.out / STATUS, text + "\n")
 
     def to_json(self) -> list[dict[str, Any]]:
-        """Return one entry per run with its name, probe, model, folder, status and error."""
+        """Return one entry per run: its name, probe, model, folder, status and error."""
         return [
             {
                 "run": run.name,
