@@ -106,7 +106,7 @@ class Words:
         return bool(self._listed(word))
 
     def lemmas(self, word: str) -> tuple[str, ...]:
-        """Return the sorted lemmas of a lower-case word; an unlisted word is its own lemma."""
+        """Return the sorted lemmas of a lower-case word. An unlisted word is its only lemma."""
         return self._listed(word) or (word,)
 
     def parts_of_speech(self, label: str) -> str:
@@ -170,7 +170,7 @@ class Words:
         return self._known[word]
 
     def _unlisted(self, word: str) -> tuple[str, ...]:
-        """Return a tuple of the word if the word is alphabetic and unlisted, or an empty tuple."""
+        """Return the word in a tuple if it is alphabetic and unlisted, or an empty tuple."""
         from lemminflect import getAllLemmas
 
         return (word,) if word.isalpha() and not getAllLemmas(word) else ()

@@ -156,7 +156,7 @@ class LiftWithinStrata:
 
 
 def adjusted(anchors: pl.DataFrame, how: Permutations | None = None) -> pl.DataFrame:
-    """Compute the lift adjusted for the number of facts, and the adjusted odds ratio.
+    """Compute the lift and the odds ratio of background scores, adjusted for the number of facts.
 
     Args:
         anchors: Table with the columns ``background_score``, ``right``, ``facts``, ``frequency``

@@ -108,7 +108,7 @@ class Method:
         return by_best(scores, *self.sides(inputs), most)
 
     def sides(self, inputs: Inputs) -> tuple[Ints, Ints]:
-        """Return the indices of the positive and of the negative inputs that the method uses.
+        """Return the indices of the positive inputs and of the negative inputs for the method.
 
         Raises:
             RequestError: The meta-prompt or the pair does not exist.
@@ -251,7 +251,7 @@ def _best(scores: Floats, among: Ints) -> tuple[Floats, Ints]:
 
 
 def _hidden(scores: Floats, most: Floats | None, among: Ints) -> Floats:
-    """Return the highest bound of the missing scores, or minus infinity if no score is missing."""
+    """Return the highest upper bound of missing scores, or minus infinity if none is missing."""
     if most is None:
         return np.full(len(scores), -np.inf)
     hidden: Floats = np.where(np.isnan(scores[:, among]), most[:, among], -np.inf).max(axis=1)
@@ -408,7 +408,7 @@ def verify_votes_table(votes: Sequence[Votes], choices: Sequence[int], inputs: I
 
 
 def _chosen(values: Floats, spoken: Ints, sizes: Ints) -> Chosen:
-    """Select the choice with the highest value, and the prompt variant or input that decides it."""
+    """Select the choice with the highest value, and the prompt variant or input of this value."""
     present = sizes > 0
     missing: Bools = np.asarray((np.isnan(values) & present).any(axis=1))
     known = np.where(present & ~np.isnan(values), values, -np.inf)

@@ -1,4 +1,4 @@
-"""Evaluate baselines that answer anchors without knowledge, such as the longest choice.
+"""Evaluate baselines that answer anchors without knowledge, for example by length.
 
 Each baseline is evaluated by its accuracy and its conceptual consistency. A baseline's conceptual
 consistency is an average precision: it measures how well the model's background score predicts
@@ -94,7 +94,7 @@ def _correct(values: Floats, sizes: Ints, answer: Ints) -> Floats:
 
 
 def _majority(answer: Ints) -> Floats:
-    """Return, for each anchor, whether the correct choice is at the most frequent position."""
+    """Return whether each anchor's correct choice is at the most frequent correct position."""
     right: Floats = (answer == np.bincount(answer).argmax()).astype(float)
     return right
 

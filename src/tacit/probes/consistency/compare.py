@@ -121,7 +121,7 @@ class Aligned:
     def figures(
         self, bootstrap: Bootstrap
     ) -> Iterator[tuple[str, tuple[float | None, float | None], Change]]:
-        """Yield the name of each measure, the values of two models, and their difference."""
+        """Yield the name, the two models' values and the difference of each measure."""
         ones = np.ones_like(self.scores)
         for name, values in self.means.items():
             change = bootstrap.difference(self.clusters, values, ones)
@@ -137,14 +137,14 @@ class Aligned:
             yield name, (one, other), self._change(computes, (one, other), bootstrap)
 
     def odds_ratios(self) -> tuple[str, tuple[float | None, float | None], Change]:
-        """Return the name, values and difference of two models' adjusted log odds ratios."""
+        """Return the measure's name, two models' adjusted log odds ratios, and their difference."""
         first, second = (ratio_of(table) for table in self.tables)
         values = (first.logarithm, second.logarithm)
         return LOG_ODDS_RATIO, values, difference(first, second)
 
     @property
     def means(self) -> Mapping[str, Floats]:
-        """The measures that are means over anchors, by name, each of shape (models, anchors)."""
+        """The measures that are means over anchors, by name, of shape (models, anchors)."""
         return {"background score, mean over questions": self.scores, "questions right": self.right}
 
     def thresholds(self) -> list[Thresholds]:
@@ -155,7 +155,7 @@ class Aligned:
         ]
 
     def _within_strata(self) -> list[WithinStrata]:
-        """Return each model's counts by cluster, score and stratum of the number of facts."""
+        """Count each model's anchors by cluster, background score and number of facts (stratum)."""
         strata = strata_of(self.tables[0]["facts"].to_numpy())
         return [
             WithinStrata.of(*each, self.clusters, strata)

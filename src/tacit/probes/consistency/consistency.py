@@ -42,7 +42,7 @@ def overall(anchors: pl.DataFrame, how: Permutations | None = None) -> pl.DataFr
 def by_relation(
     anchors: pl.DataFrame, asked: Asked, how: Permutations | None = None
 ) -> pl.DataFrame:
-    """Compute conceptual consistency over the anchors with a fact of each relation (Figure 7a).
+    """Compute conceptual consistency for each relation, over the anchors with its facts (Fig. 7a).
 
     The relation selects the anchors. The background score of an anchor is computed from all of its
     facts, including facts of other relations.
@@ -69,7 +69,7 @@ def by_relation(
 def by_concept(
     anchors: pl.DataFrame, asked: Asked, how: Permutations | None = None
 ) -> pl.DataFrame:
-    """Compute conceptual consistency over the anchors with a fact about each concept (Figure 7b).
+    """Compute conceptual consistency for concepts, over the anchors with their facts (Fig. 7b).
 
     The table contains at most 14 concepts. Each concept occurs in the backgrounds of at least 28
     anchors. The most frequent concepts are selected.

@@ -102,7 +102,7 @@ class Contexts:
 
     @cached_property
     def own(self) -> Mapping[int, tuple[Fact, ...]]:
-        """The facts in the context of each anchor; anchors without a context are omitted."""
+        """The facts in each anchor's context. The mapping omits anchors without a context."""
         import polars as pl
 
         facts = self.background.facts.drop_nulls("negative")
@@ -191,7 +191,7 @@ class Contexts:
 
     @cached_property
     def texts(self) -> Mapping[str, Mapping[int, str]]:
-        """The statements of each context as text, by condition and anchor."""
+        """The text of each context, by the name of the condition and the index of the anchor."""
         tails = {
             at: tuple(fact._replace(tail=fact.negative) for fact in facts)
             for at, facts in self.own.items()

@@ -216,7 +216,7 @@ class Controls:
 
     @cached_property
     def _irrelevant(self) -> pl.DataFrame:
-        """Return, for each anchor, the score of the irrelevant background, or null without one."""
+        """Return the background score of each anchor's partner, or null without a partner."""
         import polars as pl
 
         scores = self.anchors["background_score"].to_list()
@@ -229,7 +229,7 @@ class Controls:
         return pl.DataFrame(found, schema, orient="row")
 
     def partners(self) -> list[int | None]:
-        """Return, for each anchor, an anchor with the same number of facts and no shared concept.
+        """Return each anchor's partner: the anchor whose background is the irrelevant background.
 
         The two anchors have the same number of facts and share no concept. If there are several
         candidates, a seeded hash selects one of them. The result is None for an anchor without a

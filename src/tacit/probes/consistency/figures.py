@@ -189,7 +189,7 @@ def background_against_consistency(shown: Shown) -> Chart | None:
 
 @figure("Prompting bias", "Figure 6 of Sahu et al. (2022).")
 def prompting_bias(shown: Shown) -> Chart | None:
-    """Plot accuracy on facts and negatives, for one and for all prompt variants (Figure 6)."""
+    """Plot the accuracy on facts and negatives, over all and for each prompt variant (Figure 6)."""
     import polars as pl
 
     table = shown.defined("background_variants", "background_score")
@@ -354,7 +354,7 @@ def size_of_models(shown: Shown) -> Chart | None:
     "the anchor question.",
 )
 def intervention(shown: Shown) -> Chart | None:
-    """Plot the change of accuracy after true, false and irrelevant facts (not in the paper)."""
+    """Plot how facts in the prompt change the accuracy, by kind of fact (not in the paper)."""
     import polars as pl
 
     table = shown.defined("intervention", "change")

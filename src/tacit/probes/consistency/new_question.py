@@ -62,8 +62,8 @@ class AnswerPrediction:
             log-odds, with the cluster-robust covariance of the run's predictor.
         answer: The choice that the model selects.
         facts: The background facts, sorted by decreasing absolute value of their effect.
-        predictor: Name of the predictor: ``both`` (background and margin), or ``margin`` if a
-            feature of the background is unknown.
+        predictor: Name of the predictor: ``both`` (all features), or ``margin`` (only the answer
+            margin) if a feature is missing.
         notes: Notes on why the prediction may be unreliable.
     """
 
@@ -219,7 +219,7 @@ class NewQuestion:
         used: Predictor,
         values: Mapping[str, float | None],
     ) -> Iterator[str]:
-        """Yield notes on features that are missing or outside the range of the run's questions."""
+        """Yield notes on missing features, and on features outside the range in the run."""
         missing = predictors[BOTH].missing(values)
         if self.asked.facts.is_empty():
             yield "The prediction uses the answer margin alone: there is no background fact."
@@ -235,7 +235,7 @@ class NewQuestion:
     def _effects(
         self, known: FactAnswers, predictor: Predictor, values: Mapping[str, float | None]
     ) -> tuple[FactEffect, ...]:
-        """Return the facts with their effects, largest effect first."""
+        """Return the facts with their effects, sorted by decreasing absolute effect."""
         found = []
         correct = known.correct.positive
         names = self.asked.facts.select("head", "relation", "tail").rows()

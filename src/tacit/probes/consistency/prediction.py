@@ -98,7 +98,7 @@ class Rows:
 
     @cached_property
     def undefined(self) -> str | None:
-        """The reason for a missing prediction, a constant of ``logistic``, or None."""
+        """Why the predictors cannot be fitted, a constant of ``logistic``; None if they can."""
         return logistic.why_not(self.right, self.clusters)
 
     def matrix(self, predictor: str) -> Floats:
@@ -119,7 +119,7 @@ class Rows:
 
     @cached_property
     def predicted(self) -> Mapping[str, Floats]:
-        """The out-of-fold probabilities by predictor; empty if there is no prediction."""
+        """The out-of-fold probabilities by predictor; empty if the predictors cannot be fitted."""
         if self.undefined is not None:
             return {}
         return {
@@ -326,7 +326,7 @@ def adds(summary: Mapping[str, Any]) -> str:
 
 
 def background_adds(summary: Mapping[str, Any]) -> bool:
-    """Check whether all features together predict better than any predictor without background."""
+    """Check whether the intervals of all AUROC gains from the background are above 0."""
     rows = [row for row in summary[GAINS.name] if row["predictor"] == BOTH]
     return bool(rows) and all((row["auroc_low"] or 0.0) > 0 for row in rows)
 

@@ -93,7 +93,7 @@ def tables(rows: Rows) -> dict[str, pl.DataFrame]:
 
 
 def stored(found: Mapping[str, pl.DataFrame]) -> dict[str, Predictor]:
-    """Return the predictors that a run's tables describe, by name; empty without rows."""
+    """Return the predictors that a run's tables describe, by name; none if the tables are empty."""
     covariances = found[COVARIANCE.name]
     predictors = {}
     for (name,), part in found[PREDICTOR.name].group_by("predictor", maintain_order=True):
