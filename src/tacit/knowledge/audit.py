@@ -59,11 +59,11 @@ def audit(base: KnowledgeBase, found: Found, how: Extraction) -> pl.DataFrame:
 
     Returns:
         Table with the columns ``audited`` (one of this module's constants), ``relation`` (``all``
-        or a relation's name), ``count``, ``n``, ``share`` and ``included``. For a row on concepts,
-        ``n`` is the number of all concepts; for a row on facts, ``n`` is the number of all facts.
-        ``share`` is ``count`` divided by ``n``. ``included`` is true if the background contains the
-        counted concepts or facts, and false if the options exclude them. ``count`` is null in the
-        rows of ``FACTS_ACROSS_PARTS`` if parts are pooled. ``count`` is null in the rows of
+        or a relation's name), ``count``, ``n``, ``share`` and ``included``. ``n`` is the number of
+        all concepts in a row on concepts, and the number of all facts in a row on facts. ``share``
+        is ``count`` divided by ``n``. ``included`` is true if the background contains the counted
+        concepts or facts, and false if the options exclude them. ``count`` is null in the rows of
+        ``FACTS_ACROSS_PARTS`` if parts are pooled. ``count`` is null in the rows of
         ``POOLED_FACTS`` if the maximum path length is 2 or 3 hops. In the rows of ``POOLED_FACTS``,
         ``count`` ignores the maximum number of facts per question.
     """
@@ -156,7 +156,7 @@ def _by_pooling(
 
 
 def _joined(base: KnowledgeBase, members: pl.DataFrame, facts: pl.DataFrame) -> pl.DataFrame:
-    """Return the counts of facts across parts and of facts that share a word, by relation."""
+    """Return the counts of two kinds of facts by relation: across parts, and sharing a word."""
     return base.table(
         """
         WITH apart AS (

@@ -31,13 +31,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Counts:
-    """Counts of the concepts, facts and negatives that were extracted from all questions.
+    """Numbers of concepts, facts and negatives in an extraction from a set of questions.
 
     Args:
         question_concepts: Number of concepts, summed over the questions.
         verbatim_only_concepts: Number of concepts found only because the question contains them
-            verbatim, summed over the questions. If the option ``verbatim`` is ``on``,
-            ``question_concepts`` includes these concepts.
+            verbatim, summed over the questions. ``question_concepts`` includes the concepts found
+            only verbatim if the option ``verbatim`` is ``on``.
         question_facts: Number of extracted facts, at most ``cap`` per question, summed over the
             questions.
         facts_across_parts: Number of extracted facts for which no part of the question (its text or
@@ -46,16 +46,17 @@ class Counts:
         cap: Maximum number of facts per question; None for no maximum.
         questions_beyond_cap: Number of questions with more facts than the cap.
         facts_beyond_cap: Number of facts that the cap excludes, summed over the questions.
-        eligible_negatives: Number of dictionary words in the knowledge base. A negative can be any
-            of these words. The field is None for presets other than ``uniform``.
-        frequency_cap: Maximum number of dictionary words from which negatives are drawn. The most
-            frequent words are used. The field is None for presets other than ``uniform``.
+        eligible_negatives: Number of dictionary words in the knowledge base, all of which can be
+            negatives. ``eligible_negatives`` is None for presets other than ``uniform``.
+        frequency_cap: Maximum number of dictionary words from which negatives are drawn, in order
+            of decreasing frequency. ``frequency_cap`` is None for presets other than ``uniform``.
+            The field is None for presets other than ``uniform``.
         negatives_beyond_cap: Number of dictionary words beyond ``frequency_cap``; None for presets
             other than ``uniform``.
         negatives: The preset of the negatives.
         relaxed_negatives: Number of distinct facts for which conditions were dropped to find a
             negative, by the name of the last dropped condition. ``CONDITIONS`` lists the
-            conditions. The field is None for presets other than ``matched``.
+            conditions. ``relaxed_negatives`` is None for presets other than ``matched``.
     """
 
     question_concepts: int
@@ -172,8 +173,8 @@ class Extraction:
     Args:
         words: Rules that select and lemmatize the words of a question.
         matching: Rules that decide whether a concept is in a question.
-        relations: Names of the relations whose facts are extracted. None selects those of the 14
-            relations of Sahu et al. (2022) that the knowledge base contains.
+        relations: Names of the relations whose facts are extracted. None selects the relations of
+            the knowledge base that belong to the 14 relations of Sahu et al. (2022).
         length: Maximum length of a path between two concepts, in hops: 1, 2 or 3.
         cap: Maximum number of facts per question; None for no maximum.
         draw: How the negatives are drawn. ``draw.seed`` determines which negatives are drawn. If a
@@ -213,8 +214,7 @@ class Background:
     """The result of ``background``. Every table identifies a question by its index in the input.
 
     Args:
-        concepts: Table with the columns ``question`` and ``concept``, sorted by question index and
-            then alphabetically by concept.
+        concepts: Table with the columns ``question`` and ``concept``, sorted by both columns.
         facts: Table with the columns ``question``, ``head``, ``relation``, ``tail``, ``negative``,
             ``length`` and ``weight``, in the order in which ``facts_between`` returns the facts.
             ``negative`` is a tail that makes the fact false, or null if no such tail exists.
@@ -225,8 +225,8 @@ class Background:
         counts: The counts of the extraction; None if the facts do not come from a knowledge base.
         by_part: Table with the columns ``question``, ``part`` and ``concept``, sorted. ``part`` is
             0 for the question's text, 1 for its first choice, and so on. If the option ``parts`` is
-            ``pooled``, the table contains only the concepts that matching each part separately also
-            finds. ``by_part`` is None if the facts do not come from a knowledge base.
+            ``pooled``, the table contains only the concepts that are found in a single part.
+            ``by_part`` is None if the facts do not come from a knowledge base.
         topics: Table of the concepts in each question's topic, with the columns ``question`` and
             ``concept``; None if the topics are unknown.
         tails: Attributes of the tails of facts and of negatives, as returned by ``tails_of``.
@@ -296,8 +296,7 @@ def background(
         questions: The text and the choices of each question.
         extraction: The options of the extraction; None for the defaults.
         topics: The topic of each question, such as CommonsenseQA's question concept; None for a
-            question without a topic. Concepts in a topic are found by the same rules as concepts in
-            a question, but no facts are extracted for them.
+            question without a topic. No facts are extracted for the concepts in a topic.
         tails: Whether to return the attributes of tails, which the no-knowledge baseline needs.
 
     Raises:

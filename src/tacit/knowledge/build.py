@@ -1,8 +1,8 @@
 """Build a knowledge base from dumps of a source such as ConceptNet.
 
-First, the rows of the dumps are inserted into a staging table. Then SQL statements create the
-tables of the knowledge base (``tacit.knowledge.base.TABLES``) from the staging table. The finished
-file is moved to its final path.
+The rows of the dumps are first inserted into a staging table. The tables of the knowledge base
+(``tacit.knowledge.base.TABLES``) are then created from the staging table by SQL statements. The
+finished file is moved to its final path.
 """
 
 from __future__ import annotations
@@ -63,8 +63,8 @@ def build(source: Source, out: Path, advance: Callable[[int], None] | None = Non
     Args:
         source: The dumps.
         out: The path of the new file.
-        advance: Function that Tacit calls repeatedly with the number of bytes read so far, summed
-            over all dumps.
+        advance: Function that is called with the number of bytes read so far, summed over all
+            dumps.
 
     Raises:
         DataError: A dump is truncated, more than 1 % of its lines are malformed, or the dumps

@@ -33,8 +33,8 @@ class Matching:
 
     Args:
         overlap: Which words of a concept are counted: all words (``all-words``), or only words that
-            are not stop words (``content-words``). A part of a text must contain more than half of
-            these words. Words are compared by lemma.
+            are not stop words (``content-words``). A text contains a concept if one part of the
+            text contains more than half of the counted words. Words are compared by lemma.
         parts: Where the words of a concept must occur: within a single part of a text
             (``separate``), or anywhere in the text (``pooled``).
         verbatim: Whether a part also contains a concept if the concept's label occurs verbatim in
@@ -64,9 +64,9 @@ def concepts_in(
     """Find the concepts in each text.
 
     A part contains a concept if more than half of the concept's words share a lemma with a word of
-    the part. A part also contains a concept if the concept's label is identical to one or more
-    consecutive tokens of the part. A concept of stop words alone is found only if its label is in
-    the text verbatim. A concept whose label contains no word is never found.
+    the part. A part also contains a concept if one or more consecutive tokens of the part are
+    identical to the concept's label. A concept that consists only of stop words is found only if
+    its label occurs verbatim in the text. A concept whose label contains no word is never found.
 
     Args:
         base: The knowledge base.
@@ -77,9 +77,9 @@ def concepts_in(
         Table with the columns ``text``, ``part``, ``concept``, ``by_lemmas``, ``verbatim`` and
         ``counts``. ``text`` and ``part`` are indices; ``part`` is null if the lemmas of all parts
         are pooled. ``by_lemmas`` is true if the concept was found by its lemmas. ``verbatim`` is
-        true if the label was found verbatim. ``counts`` is false for a concept that was found only
-        verbatim if the option ``verbatim`` is ``off``, and true for every other concept. The table
-        has one row per part and concept, sorted by text, part and concept.
+        true if the label was found verbatim. ``counts`` is false if a concept was found only
+        verbatim and the option ``verbatim`` is ``off``. In all other cases, ``counts`` is true. The
+        table has one row per part and concept, sorted by text, part and concept.
     """
     matching = matching or Matching()
     counted, words = _OF[matching.overlap]

@@ -10,9 +10,9 @@ Let C be the set of a text's concepts, and let N(x) be the set of the neighbours
 {u, x} is the first edge of a path u, x, y, v of three hops if, for some y in N(x) with y ≠ u, N(y)
 contains a concept of C other than u and x. An edge {x, y} is the middle edge of a path of three
 hops if N(x) contains a concept u of C, N(y) contains a concept v of C, and the nodes u, x, y and v
-are all different. Two numbers per text and node x are therefore sufficient. ``near`` is the number
-of concepts of C in N(x), and ``near_sum`` is the sum of the identifiers of these concepts. If
-``near`` is 1, ``near_sum`` is the identifier of the only concept of C in N(x).
+are all different. For each text, two numbers per node x are therefore sufficient. ``near`` is the
+number of concepts of C in N(x), and ``near_sum`` is the sum of the identifiers of these concepts.
+If ``near`` is 1, ``near_sum`` is the identifier of the only concept of C in N(x).
 """
 
 from __future__ import annotations
@@ -44,10 +44,11 @@ def facts_between(
     """Find the facts that connect the concepts of each text.
 
     The facts of a text are sorted by path length, then by weight in descending order, then by the
-    labels of head, relation and tail. Facts without a known weight follow the other facts of the
-    same length. If a text has more than ``cap`` facts, the facts with the highest weights are
-    returned. Among facts of equal weight, the facts with the smallest hashes are returned. The hash
-    is computed from the seed and the fact.
+    labels of head, relation and tail. Facts of unknown weight follow the other facts of the same
+    path length. If a text has more than ``cap`` facts, ``facts_between`` returns the facts with the
+    highest weights. If facts of equal weight compete for the last places, the facts with the
+    smallest hashes are returned. The hash of a fact is computed from the seed and the labels of the
+    fact.
 
     Args:
         base: The knowledge base.

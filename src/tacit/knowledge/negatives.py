@@ -1,18 +1,19 @@
 """Draw a negative for each fact: a tail that makes the fact false (METHODS 1, "Negatives").
 
 With the preset ``uniform``, as in the paper, the new tail is drawn from the most frequent
-dictionary words of the knowledge base. Even without knowledge of the head, a random dictionary word
-can be distinguished from the tail of a fact. The two other presets therefore draw the tail of
+dictionary words of the knowledge base. Even without knowledge of the head, many random dictionary
+words can be distinguished from the tails of facts. The two other presets therefore draw the tail of
 another fact with the same relation (METHODS section 4, "Negatives"). The preset ``same-relation``
-accepts the tail of any other fact with the relation. The preset ``matched`` requires a tail that
-resembles the fact's own tail. Every fact with the relation is equally likely to be drawn. The
-probability of a tail is therefore proportional to the number of facts with this tail. If every
-distinct tail were equally likely, rare tails would be drawn as negatives more often than they occur
-in facts. A tail's frequency would then reveal whether the tail belongs to a fact or to a negative.
+draws the tail of any other fact with the same relation. The preset ``matched`` draws a tail that
+resembles the fact's own tail. Every other fact with the same relation is equally likely to be
+drawn. The probability of drawing a tail is therefore proportional to the number of facts with this
+tail. If every distinct tail were equally likely to be drawn, rare tails would be more frequent
+among negatives than among facts. The frequency of a tail would then reveal whether the tail belongs
+to a fact or to a negative.
 
-In every preset, the tail of a negative differs from the fact's head. The head, the relation and the
-new tail never form an edge of the knowledge base. The draw depends only on the seed and the fact.
-If a fact belongs to several questions, its negative is the same in all of them.
+In every preset, the tail of a negative differs from the head of the fact. A negative is never an
+edge of the knowledge base. The draw depends only on the seed and the fact. If a fact belongs to
+several questions, its negative is the same in all of them.
 """
 
 from __future__ import annotations
@@ -60,9 +61,9 @@ class Draw:
 
     Args:
         seed: The seed of the draws.
-        frequent: For the preset ``uniform``, the size of the set of words from which tails are
-            drawn. The set consists of the most frequent dictionary words. Words of equal frequency
-            are sorted alphabetically.
+        frequent: For the preset ``uniform``, the number of dictionary words from which tails are
+            drawn. The most frequent words are used for the draw. Words of equal frequency are
+            sorted alphabetically.
         preset: ``uniform``, ``same-relation`` or ``matched``.
 
     Raises:
@@ -101,8 +102,8 @@ def negatives(base: KnowledgeBase, facts: pl.DataFrame, draw: Draw | None = None
     """Draw a negative for each fact.
 
     Args:
-        base: The knowledge base. The knowledge base, which contains no negative as an edge. For a
-            symmetric relation, the negative is not an edge in the reverse direction either.
+        base: The knowledge base. The knowledge base. Negatives are not edges of the knowledge base.
+            For a symmetric relation, a negative with head and tail exchanged is not an edge either.
         facts: Table with the columns ``head``, ``relation`` and ``tail`` (identifiers), one row per
             fact.
         draw: How the negatives are drawn; None for the defaults.
@@ -216,7 +217,7 @@ def _draws(waiting: pl.DataFrame, pool: pl.DataFrame, seed: int, attempt: int) -
 
 
 def _first_possible(base: KnowledgeBase, draws: pl.DataFrame) -> pl.DataFrame:
-    """Return each fact's first drawn tail that forms no edge; omit a fact without such a tail."""
+    """Return the first drawn tail of each fact that forms no edge, for facts with such a tail."""
     return base.table(
         f"""
         SELECT fact, arg_min(negative, attempt) AS negative FROM draws d
@@ -276,8 +277,8 @@ def _candidates(
 ) -> pl.DataFrame:
     """Return the possible new tails of each fact under the conditions, one row per new tail.
 
-    The column ``as_tail`` is the number of facts with the fact's relation and this tail. Each tail
-    is drawn with a probability proportional to ``as_tail``.
+    The column ``as_tail`` is the number of facts that have the same relation and this tail. The
+    probability of drawing a tail is proportional to ``as_tail``.
     """
     return base.table(
         f"""

@@ -13,9 +13,9 @@ if TYPE_CHECKING:
 def surface_texts(base: KnowledgeBase, facts: pl.DataFrame) -> pl.DataFrame:
     """Return the surface text of each fact, with both concepts marked by double square brackets.
 
-    A fact can have several assertions with a surface text. In this case, the surface text of the
-    assertion with the highest weight is returned. Among assertions of equal weight, the surface
-    text that is first in alphabetical order is returned.
+    If several assertions of a fact have a surface text, the surface text of the assertion with the
+    highest weight is returned. Among assertions of equal weight, the surface text that is first in
+    alphabetical order is returned.
 
     Args:
         base: The knowledge base.

@@ -1,4 +1,4 @@
-"""Compute attributes of the tails of facts, without using the heads of the facts.
+"""Compute attributes of tails that do not depend on the heads of facts.
 
 The attributes serve two purposes: to draw a negative that resembles a fact, and to predict facts in
 the no-knowledge baseline (METHODS section 4, "Negatives").
@@ -69,28 +69,29 @@ def attributes(base: KnowledgeBase, tails: pl.DataFrame) -> pl.DataFrame:
 def tails_of(base: KnowledgeBase, drawn: pl.DataFrame, *, own: int) -> pl.DataFrame:
     """Return the attributes of each fact's tail and of its negative's tail.
 
-    The columns ``degree`` and ``as_tail`` are numbers of facts. Both numbers exclude the fact from
-    which the tail was drawn. If the numbers included this fact, they would reveal which tails
-    belong to facts, because the number for the tail of a fact would always be at least 1. For the
-    tail of a fact, the numbers exclude the fact itself. With the presets ``same-relation`` and
-    ``matched``, the tail of a negative is drawn from another fact. The numbers for this tail
-    exclude the other fact. With the preset ``uniform``, the tail of a negative is a dictionary
-    word, and the numbers exclude no fact.
+    The columns ``degree`` and ``as_tail`` contain numbers of facts. ``degree`` and ``as_tail`` do
+    not count the fact from which the tail was drawn. If ``degree`` and ``as_tail`` counted the fact
+    from which a tail was drawn, both would be at least 1 for the tail of a fact, and would reveal
+    which tails belong to facts. For the tail of a fact, ``degree`` and ``as_tail`` do not count the
+    fact itself. With the presets ``same-relation`` and ``matched``, the tail of a negative is the
+    tail of another fact. For the tail of a negative, ``degree`` and ``as_tail`` do not count the
+    fact that provides the tail. With the preset ``uniform``, the tail of a negative is a dictionary
+    word, and ``degree`` and ``as_tail`` count all facts.
 
     Args:
         base: The knowledge base.
         drawn: Table with the columns ``head``, ``relation``, ``tail`` and ``negative``
             (identifiers), one row per fact.
-        own: Number by which the counts for a negative's tail are reduced: 1 if the tail was drawn
-            from another fact, 0 if the tail is a dictionary word.
+        own: Number that is subtracted from the counts for a negative's tail: 1 if the tail is the
+            tail of another fact, 0 if it is a dictionary word.
 
     Returns:
         Table with two rows per fact, one for the fact's tail and one for the negative's tail. The
         columns are ``head``, ``relation``, ``tail``, ``is_negative``, ``words``, ``characters``,
-        ``frequency``, ``part_of_speech``, ``degree`` and ``as_tail``. ``head``, ``relation`` and
-        ``tail`` are the labels of the fact, in both rows. ``is_negative`` is true in the row for
-        the negative's tail. ``frequency`` is the Zipf frequency of the row's tail. A fact without a
-        negative has only one row.
+        ``frequency``, ``part_of_speech``, ``degree`` and ``as_tail``. In both rows of a fact,
+        ``head``, ``relation`` and ``tail`` are the labels of the fact. ``is_negative`` is true in
+        the row for the negative's tail. ``frequency`` is the Zipf frequency of the tail that the
+        row describes. A fact without a negative has only one row.
     """
     import polars as pl
 

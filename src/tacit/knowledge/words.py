@@ -1,8 +1,8 @@
 """Find the words of a text and their lemmas, and select content words.
 
 spaCy's rules for English determine words and stop words. Lemmas and parts of speech come from
-lemminflect's lexicon. Without a tagger, a word can have lemmas of several parts of speech. For
-example, "leaves" has the lemmas "leaf" and "leave". A word that is not in the lexicon has one
+lemminflect's lexicon. Without a tagger, a word can have lemmas of several parts of speech. Without
+a tagger, "leaves" has the lemmas "leaf" and "leave". A word that is not in the lexicon has one
 lemma, the word itself.
 """
 
@@ -38,8 +38,8 @@ class Part:
 
     Args:
         lemmas: The lemmas of the content words.
-        text: The tokens in lower case. A space separates two tokens if whitespace separates them in
-            the original text.
+        text: The tokens in lower case. Two tokens are separated by one space if whitespace
+            separates them in the original text.
         starts: The start offset of each token in ``text``.
         ends: The end offset of each token in ``text``.
     """
@@ -106,7 +106,7 @@ class Words:
         return bool(self._listed(word))
 
     def lemmas(self, word: str) -> tuple[str, ...]:
-        """Return the sorted lemmas of a lower-case word. An unlisted word is its only lemma."""
+        """Return the sorted lemmas of a word in lower case."""
         return self._listed(word) or (word,)
 
     def parts_of_speech(self, label: str) -> str:
@@ -224,7 +224,7 @@ def spare_torch(tagger: str | None) -> None:
 
     Args:
         tagger: Name of the spaCy pipeline that will be loaded, or None. If ``tagger`` is not None,
-            the function imports nothing, because the pipeline may require torch.
+            spaCy is not imported, because the pipeline may require torch.
     """
     if tagger is None and "torch" not in sys.modules:
         sys.modules["torch"] = cast("Any", None)  # as if it were not installed
@@ -316,8 +316,8 @@ def _frequencies(words: Iterable[str]) -> Iterator[float]:
     """Yield the frequency of each word according to wordfreq.
 
     For a word that consists only of the letters a to z, wordfreq rounds the frequency in its word
-    list. The word list contains few distinct frequencies. The rounded frequencies are therefore
-    cached.
+    list. The word list of wordfreq contains few distinct frequencies, so the rounded frequencies
+    are cached.
     """
     from wordfreq import get_frequency_dict, word_frequency
 

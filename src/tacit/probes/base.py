@@ -129,8 +129,8 @@ class Answers:
         """Return, for each prompt, the probability of one of two answers.
 
         Args:
-            group: Name of a group of prompts. The candidate answers of each prompt must include
-                both given answers.
+            group: Name of a group of prompts. Both given answers must be candidate answers of each
+                prompt.
             positive: The answer whose probability is returned.
             negative: The other answer.
 
@@ -171,7 +171,7 @@ class Probe(Protocol):
 
     ``name`` identifies the probe in ``tacit run``. ``summary`` is the probe's line in the help
     text. ``Options`` is a dataclass of the probe's options (``tacit.options``). ``Declared``
-    describes the class attributes that a probe may define in addition.
+    describes the other class attributes that a probe may define.
 
     Examples:
         >>> from tacit.probes.base import probe
@@ -242,11 +242,11 @@ AnyProbe: TypeAlias = "Probe | ProbeByVocabulary"
 
 @dataclass(frozen=True)
 class Declared:
-    """The class attributes that a probe may define in addition to the required ones.
+    """The class attributes that a probe may define, but need not define.
 
     Args:
-        title: The title of the probe in reports (class attribute ``title``). The default is derived
-            from ``name``.
+        title: The title of the probe in reports (class attribute ``title``). The default title is
+            derived from ``name``.
         question: The question that the probe answers (class attribute ``question``), shown in
             reports. The default is ``summary``.
         tables: The specifications of the probe's tables, by the name of the table.
@@ -258,10 +258,10 @@ class Declared:
             findings.
         notes: Function that yields full sentences on how the figures of the given findings are
             computed.
-        views: Function that yields tables of the questions for readers. Its arguments are the
-            findings, the run's request and a maximum number of rows.
+        views: Function that yields tables of the questions for readers. The arguments of the
+            function are the findings, the run's request and a maximum number of rows.
         graphs: Function (class attribute ``report_graphs``) that returns graphs of single items, or
-            None. Its arguments are the findings of each model and a theme.
+            None. The arguments of the function are the findings of each model and a theme.
         filters: The columns by which a report's tables can be filtered.
     """
 

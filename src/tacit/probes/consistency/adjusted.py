@@ -191,7 +191,7 @@ def adjusted(anchors: pl.DataFrame, how: Permutations | None = None) -> pl.DataF
 
 
 def ratio_of(rows: pl.DataFrame) -> OddsRatio:
-    """Return the factor by which the background score changes the odds of a correct answer.
+    """Return the odds ratio of the background score for a correct answer.
 
     Args:
         rows: The anchors with a background score and an answer, as a table with the columns that

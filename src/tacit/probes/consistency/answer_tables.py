@@ -40,14 +40,15 @@ def facts(
 
     Returns:
         Table with one row per fact and the columns ``fact``, ``head``, ``relation``, ``tail`` and
-        ``negative``. The columns ``question``, ``right``, ``margin``, ``tied``, ``meta``, ``pair``
-        and ``word`` exist twice. With the prefix ``positive_``, they describe the question about
-        the fact. With the prefix ``negative_``, they describe the question about its negative. For
-        sampled replies, the columns of ``beliefs`` also exist with both prefixes. ``meta``,
-        ``pair`` and ``word`` identify the meta-prompt, the label pair and the answer word that
-        decide the answer. ``right`` is null if the answer is missing. ``margin`` is the best score
-        of a positive word minus the best score of a negative word, in nats. ``margin`` is null if
-        one of the two scores is unknown. For some answering methods, ``margin`` has other units,
+        ``negative``. Seven columns exist twice, with the prefixes ``positive_`` and ``negative_``:
+        ``question``, ``right``, ``margin``, ``tied``, ``meta``, ``pair`` and ``word``. Columns with
+        the prefix ``positive_`` describe the question about the fact. Columns with the prefix
+        ``negative_`` describe the question about the fact's negative. For sampled replies, the
+        columns of ``beliefs`` also exist with both prefixes. ``meta``, ``pair`` and ``word``
+        identify the meta-prompt, the label pair and the answer word that decide the answer.
+        ``right`` is null if the answer is missing. ``margin`` is the best score of a positive word
+        minus the best score of a negative word, in nats. ``margin`` is null if the best positive or
+        the best negative score is unknown. For some answering methods, ``margin`` has other units,
         which ``Answers`` describes.
     """
     import polars as pl
@@ -100,14 +101,14 @@ def anchors(
             ``mean_zipf``.
 
     Returns:
-        Table with one row per anchor. The first columns are ``anchor``, ``question``, ``concept``,
-        ``cluster``, ``answer`` and ``frequency``. The next columns are those of the table
-        ``background``. The last columns are ``choice``, ``right``, ``margin``, ``tied``, ``meta``
-        and ``pair``. ``anchor`` is the anchor's id in the file of questions. ``cluster`` is the
-        question concept, or the anchor's id if the question has no question concept. ``right`` is
-        null if the answer is missing. ``meta`` and ``pair`` identify the prompt variant that
-        decides the answer. If the run uses a second anchoring method, the columns of its answers
-        have the method's name as prefix.
+        Table with one row per anchor. The table begins with the columns ``anchor``, ``question``,
+        ``concept``, ``cluster``, ``answer`` and ``frequency``. The columns of the table
+        ``background`` follow the column ``frequency``. The table ends with the columns ``choice``,
+        ``right``, ``margin``, ``tied``, ``meta`` and ``pair``. ``anchor`` is the anchor's id in the
+        file of questions. ``cluster`` is the question concept, or the anchor's id if the question
+        has no question concept. ``right`` is null if the answer is missing. ``meta`` and ``pair``
+        identify the prompt variant that decides the answer. If the run uses a second anchoring
+        method, columns with this method's name as prefix describe its answers.
     """
     import polars as pl
 
@@ -159,11 +160,11 @@ def questions(asked: Asked, scored: Scored) -> pl.DataFrame:
 
     Returns:
         Table with the columns ``question``, ``meta``, ``pair``, ``word`` and ``logprob``. If the
-        prompt names a label pair, ``pair`` is this pair. If the prompt names no labels, ``pair`` is
-        the pair that contains the answer word. ``logprob`` is a log-probability in nats; null if
-        missing. For sampled replies, the table has the column ``votes`` and the columns of
-        ``votes.of_inputs`` instead of ``logprob``. ``votes`` is null if no reply to the prompt
-        could be parsed.
+        prompt names a label pair, ``pair`` is the label pair of the prompt. If the prompt names no
+        labels, ``pair`` is the pair that contains the answer word. ``logprob`` is a log-probability
+        in nats; null if missing. For sampled replies, the column ``votes`` and the columns of
+        ``votes.of_inputs`` replace the column ``logprob``. ``votes`` is null if no reply to the
+        prompt could be parsed.
     """
     import polars as pl
 

@@ -33,8 +33,8 @@ class Answers:
             score.
         tied: Whether the best positive score equals the best negative score. A tie counts as a
             negative answer.
-        winner: The index of the input (prompt variant and answer word) that decides the answer. The
-            index is -1 if the answer is missing, or if the answer does not depend on a single
+        winner: The index of the input (prompt variant and answer word) that decides the answer.
+            ``winner`` is -1 if the answer is missing, or if the answer does not depend on a single
             input.
         margin: The best score of a positive word minus the best score of a negative word, in nats.
             For the method ``count``, the margin is the number of word pairs with a higher score for
@@ -42,8 +42,8 @@ class Answers:
             word. For sampled replies, the margin is the share of positive replies minus the share
             of negative replies. For sampled replies with the method ``single``, the margin is the
             number of votes for the positive word minus the number of votes for the negative word.
-            The margin is NaN if the answer is missing. The margin is also NaN if a word of the
-            losing answer has an unknown score that could be the best score of this answer.
+            The margin is NaN if the answer is missing, or if the best score of the losing answer is
+            unknown.
     """
 
     positive: Bools
@@ -62,9 +62,9 @@ class Method:
             answer. With ``single``, only one label pair and one meta-prompt are used, and the word
             with the higher score decides. With ``count``, each combination of meta-prompt and label
             pair has one vote, and the majority decides. ``calibrated`` first subtracts from each
-            score the mean score of the same input over all questions. The input with the highest
-            calibrated score decides. ``count`` and ``calibrated`` are methods of Tacit and are not
-            in the paper.
+            score the mean score of the same input over all questions. With ``calibrated``, the
+            input with the highest calibrated score decides. ``count`` and ``calibrated`` are
+            methods of Tacit and are not in the paper.
         meta: The number of the meta-prompt for the preset ``single``; None for other presets.
         pair: The positive word and the negative word for the preset ``single``; None for other
             presets.
@@ -124,8 +124,8 @@ def by_best(scores: Floats, positive: Ints, negative: Ints, most: Floats | None 
 
     Args:
         scores: Scores in nats, shape (questions, inputs); NaN for a missing score.
-        positive: The indices of the positive inputs. If two or more inputs have the highest score,
-            the first of them wins.
+        positive: The indices of the positive inputs. If two or more inputs have the same highest
+            score, the first input wins.
         negative: The indices of the negative inputs.
         most: Upper bounds of the missing scores, shape (questions, inputs). None if a word without
             a score cannot be the answer.
@@ -172,7 +172,7 @@ def by_votes(counts: Floats, inputs: Inputs) -> Answers:
 def without_unvoted(counts: Floats, inputs: Inputs) -> Floats:
     """Return a copy of the vote counts in which both words of a pair without votes are NaN.
 
-    As a result, a pair without votes is missing instead of tied.
+    A pair without votes is therefore missing instead of tied.
 
     Args:
         counts: Vote counts, shape (..., inputs); NaN for the inputs of a prompt variant if none of
@@ -228,7 +228,7 @@ def _calibrated_within(scores: Floats, most: Floats | None) -> tuple[Floats, Flo
 
 
 def _by_count(scores: Floats, inputs: Inputs) -> Answers:
-    """Answer by majority over the word pairs. Only pairs with two different scores count."""
+    """Answer by majority over the word pairs. A tied pair does not count."""
     ahead = contests(scores, inputs).reshape(len(scores), inputs.positive.size)
     missing: Bools = np.asarray(np.isnan(ahead).all(axis=1))
     margin = (ahead > 0).sum(axis=1) - (ahead < 0).sum(axis=1)
@@ -263,14 +263,15 @@ class Chosen:
     """The answers to anchors. Each array except ``values`` has the shape (anchors,).
 
     Args:
-        choice: The index of the selected choice. If choices tie, it is the first of them. The index
-            is -1 if the answer is missing.
-        missing: Whether the anchor has no answer. An answer is missing if the value of a choice is
-            unknown. For sampled replies, an answer is also missing if choices tie.
+        choice: The index of the selected choice. If choices tie, ``choice`` is the index of the
+            first tied choice. ``choice`` is -1 if the answer is missing.
+        missing: Whether the anchor has no answer. An anchor has no answer if the value of one of
+            its choices is unknown. For sampled replies, an anchor also has no answer if choices
+            tie.
         tied: Whether another choice has the same value as the selected choice.
         winner: The index of the prompt variant (for ``choose``) or of the input (for ``verify``)
-            that decides the answer. The index is -1 if the answer is missing, or if the answer does
-            not depend on a single score.
+            that decides the answer. ``winner`` is -1 if the answer is missing, or if the answer
+            does not depend on a single score.
         margin: The value of the selected choice minus the value of the second-best choice; NaN if
             the answer is missing. The unit is nats per byte for ``choose``, nats for ``verify``,
             and the vote share for ``verify_votes``.

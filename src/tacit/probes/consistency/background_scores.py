@@ -93,8 +93,8 @@ def by_relation(known: CorrectAnswers, asked: Asked, bootstrap: Bootstrap) -> pl
         Table with the columns ``relation``, ``facts``, ``positives``, ``negatives``,
         ``positive_accuracy``, ``negative_accuracy``, ``background_score``, ``low`` and ``high``.
         ``positives`` and ``negatives`` are the numbers of answered questions. ``low`` and ``high``
-        are the ends of the 95 % CI of the background score. The clusters of the interval are the
-        heads of the facts. Values without answers are null.
+        are the ends of the 95 % CI of the background score. The 95 % CI of the background score is
+        clustered by the heads of the facts. Values without answers are null.
     """
     import polars as pl
 
@@ -162,18 +162,19 @@ def relevance(
         anchors: Table with the columns ``right`` (null without an answer) and ``cluster``, one row
             per anchor.
         how: The permutations for the interval. Each permutation shuffles which facts count as
-            answered correctly. The column ``cluster`` defines the clusters.
+            answered correctly. The column ``cluster`` of ``anchors`` defines the clusters of the
+            permutations.
 
     Returns:
         Table with one row for all relations and one row per relation. ``facts_right`` is the number
         of facts answered correctly, and ``facts_wrong`` is the number of facts answered
-        incorrectly. Only facts of an answered anchor are counted. ``given_right`` is the accuracy
-        on a fact's anchors, averaged over the facts answered correctly. ``given_wrong`` is the
+        incorrectly. Facts of unanswered anchors are not counted. ``given_right`` is the accuracy on
+        a fact's anchors, averaged over the facts answered correctly. ``given_wrong`` is the
         accuracy on a fact's anchors, averaged over the facts answered incorrectly. ``accuracy`` is
         the accuracy on a fact's anchors, averaged over all facts. ``relevance`` is ``given_right``
         minus ``accuracy``. ``low`` and ``high`` are the ends of the confidence interval of the
         relevance. ``no_interval`` is the reason for a missing interval, such as too few facts
-        answered correctly. An average over no facts is null.
+        answered correctly. An average over an empty set of facts is null.
     """
     import polars as pl
 

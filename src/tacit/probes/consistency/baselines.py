@@ -1,8 +1,8 @@
-"""Evaluate baselines that answer anchors without knowledge, for example by length.
+"""Evaluate baselines of anchors that use no knowledge, such as the longest choice.
 
-Each baseline is evaluated by its accuracy and its conceptual consistency. A baseline's conceptual
-consistency is an average precision: it measures how well the model's background score predicts
-which anchors the baseline answers correctly (METHODS section 4, "Anchor baselines").
+Each baseline is evaluated by its accuracy and its conceptual consistency. The conceptual
+consistency of a baseline measures how well the model's background scores predict which anchors the
+baseline answers correctly (METHODS section 4, "Anchor baselines").
 """
 
 from __future__ import annotations
@@ -104,8 +104,9 @@ def _row(name: str, right: Floats, anchors: pl.DataFrame, bootstrap: Bootstrap) 
 
     Args:
         name: The baseline.
-        right: For each anchor, 1 if the baseline's answer is correct and 0 if it is incorrect. For
-            the baseline ``random``, the probability of a correct answer. NaN if unknown.
+        right: For each anchor, 1 if the baseline answers it correctly and 0 if the baseline answers
+            it incorrectly. For the baseline ``random``, the array contains the probability of a
+            correct answer. NaN if unknown.
         anchors: Table with the columns ``background_score`` and ``cluster``.
         bootstrap: The bootstrap that resamples the clusters.
     """
@@ -130,10 +131,10 @@ def _row(name: str, right: Floats, anchors: pl.DataFrame, bootstrap: Bootstrap) 
 
 
 def _consistency(name: str, right: Floats, scores: Floats) -> tuple[float | None, float | None]:
-    """Return the average precision of the background scores, and its chance level.
+    """Return the average precision of background scores, and its chance level.
 
-    For random answers, the average precision is set to its chance level for the expected number of
-    correct answers.
+    For randomly selected answers, the average precision equals the chance level for the expected
+    number of correct answers.
     """
     if name != RANDOM:
         return average_precision(right, scores), chance_level(right, scores)

@@ -64,8 +64,8 @@ def compare(found: Mapping[str, Findings], bootstrap: Bootstrap | None = None) -
 
     Returns:
         The columns of ``tacit.findings.compare.COMPARISON``. The column ``n`` is the number of
-        anchors in the comparison. Undefined figures are null. The mean background score is computed
-        over questions instead of relations, so that it can be compared question by question.
+        anchors in the comparison. Undefined figures are null. To compare models question by
+        question, the background score is averaged over questions instead of relations.
     """
     import polars as pl
 
@@ -184,8 +184,8 @@ class Thresholds:
     """Counts of anchors and of correct answers by cluster and by background score.
 
     Args:
-        right: Number of anchors answered correctly, shape (clusters, thresholds). Thresholds are
-            sorted from the highest to the lowest background score.
+        right: Number of anchors answered correctly, shape (clusters, thresholds). The thresholds
+            are the background scores, sorted from high to low.
         rows: Number of anchors, shape (clusters, thresholds).
     """
 
@@ -221,8 +221,8 @@ class WithinStrata:
     """The counts of ``Thresholds``, divided into strata of the number of facts.
 
     Args:
-        right: Number of anchors answered correctly, shape (clusters, thresholds × strata).
-        rows: Number of anchors, shape (clusters, thresholds × strata).
+        right: Number of anchors answered correctly, shape (clusters, thresholds * strata).
+        rows: Number of anchors, shape (clusters, thresholds * strata).
         strata: Number of strata.
     """
 

@@ -1,8 +1,9 @@
 """Compute conceptual consistency: how well background scores predict correct answers.
 
-The measure is the average precision (equations 2 and 3). It is reported with its chance level, its
-lift above chance, the AUROC and a p-value. The average precision of a score without information is
-about the share of correct answers, not 0.
+Conceptual consistency is the average precision of background scores (equations 2 and 3). Conceptual
+consistency is reported with its chance level, its lift above chance, the AUROC and a p-value. A
+background score without information has an average precision of about the share of correct answers,
+not of 0.
 """
 
 from __future__ import annotations
@@ -42,7 +43,7 @@ def overall(anchors: pl.DataFrame, how: Permutations | None = None) -> pl.DataFr
 def by_relation(
     anchors: pl.DataFrame, asked: Asked, how: Permutations | None = None
 ) -> pl.DataFrame:
-    """Compute conceptual consistency for each relation, over the anchors with its facts (Fig. 7a).
+    """Compute conceptual consistency by relation, over the anchors with its facts (Figure 7a).
 
     The relation selects the anchors. The background score of an anchor is computed from all of its
     facts, including facts of other relations.
@@ -69,10 +70,10 @@ def by_relation(
 def by_concept(
     anchors: pl.DataFrame, asked: Asked, how: Permutations | None = None
 ) -> pl.DataFrame:
-    """Compute conceptual consistency for concepts, over the anchors with their facts (Fig. 7b).
+    """Compute conceptual consistency by concept, over the anchors with its facts (Figure 7b).
 
-    The table contains at most 14 concepts. Each concept occurs in the backgrounds of at least 28
-    anchors. The most frequent concepts are selected.
+    The table contains the most frequent concepts, at most 14. Each concept in the table occurs in
+    the backgrounds of at least 28 anchors.
 
     Returns:
         Table with the columns of ``by_relation`` and one row per concept, the most frequent concept
@@ -94,8 +95,8 @@ def frequent_concepts(asked: Asked, among: pl.Series | None = None) -> pl.DataFr
 
     Returns:
         Table with the columns ``concept`` and ``anchors`` (the list of the anchors' indices). The
-        most frequent concept is in the first row. Only concepts in the backgrounds of at least 28
-        anchors are included. Concepts of equal frequency are sorted alphabetically.
+        concepts are sorted by decreasing frequency. Concepts in the backgrounds of fewer than 28
+        anchors are excluded. Concepts of equal frequency are sorted alphabetically.
     """
     import polars as pl
 

@@ -1,8 +1,9 @@
 """Select the facts that precede an anchor question (METHODS section 4, "Intervention").
 
-Each anchor has three contexts with the same number of facts. The first context contains the
-anchor's own facts. The second contains the same facts with the tails of their negatives. The third
-contains facts of another anchor. Facts without a negative are not used.
+Each anchor has three contexts with the same number of facts. The first context of an anchor
+contains the anchor's own facts. The second context contains the negatives of the anchor's own
+facts, stated as facts. The third context contains facts of another anchor. Facts without a negative
+are not used in contexts.
 """
 
 from __future__ import annotations
@@ -50,9 +51,9 @@ class ContextChoice:
 
     Args:
         most: Maximum number of facts. Maximum number of facts in a context. The facts with the
-            highest weights are selected. Among facts of equal weight, the facts with the smallest
-            hashes of seed and fact are selected.
-        seed: The seed of the hashes. The seed also determines which other anchor provides the
+            highest weights are selected for the context. Among facts of equal weight, the facts
+            with the smallest hashes of seed and fact are selected.
+        seed: The seed of the hashes. The seed also determines the other anchor whose facts are the
             irrelevant facts.
     """
 
@@ -67,7 +68,7 @@ class ContextChoice:
 
 @dataclass(frozen=True)
 class Contexts:
-    """The contexts of the anchors. The index of an anchor identifies its context and its facts.
+    """The contexts of the anchors. The anchors are identified by their indices.
 
     Args:
         anchors: The anchors.
@@ -102,7 +103,7 @@ class Contexts:
 
     @cached_property
     def own(self) -> Mapping[int, tuple[Fact, ...]]:
-        """The facts in each anchor's context. The mapping omits anchors without a context."""
+        """The facts in each anchor's context."""
         import polars as pl
 
         facts = self.background.facts.drop_nulls("negative")
@@ -119,13 +120,13 @@ class Contexts:
 
     @cached_property
     def irrelevant(self) -> Mapping[int, tuple[Fact, ...]]:
-        """The facts of another anchor that are used as irrelevant facts for each anchor.
+        """For each anchor, facts of another anchor that are used as irrelevant facts.
 
-        The other anchor shares no concept with the anchor. It provides as many facts as the
-        anchor's own context contains. The mapping omits an anchor if no other anchor meets the
-        conditions. Neither the heads nor the tails of the irrelevant facts are concepts of the
-        anchor. The heads and tails of the irrelevant facts share no word with the anchor's question
-        or choices, except stop words.
+        The anchor that provides the irrelevant facts shares no concept with the given anchor. The
+        number of irrelevant facts equals the number of facts in the anchor's own context. An anchor
+        is omitted if no other anchor has suitable irrelevant facts. The heads and tails of the
+        irrelevant facts are not concepts of the anchor. The heads and tails of the irrelevant facts
+        share no word with the anchor's question or choices, except stop words.
         """
         order = sorted(self.own, key=lambda at: self.choice.rank(self.anchors[at].id))
         found: dict[int, tuple[Fact, ...]] = {}

@@ -1,10 +1,10 @@
 """Recompute conceptual consistency without some facts, or with another anchor's background.
 
 A fact that contains the correct answer may predict the model's answer without any further
-knowledge. The leakage controls therefore exclude such facts. The irrelevant background (Figure 1 of
-the paper) is the background of another anchor. The other anchor has the same number of facts and
-shares no concept. An irrelevant background should not predict correct answers. The controls need no
-additional model calls (METHODS section 4).
+knowledge. The leakage controls exclude facts that contain the correct answer. The irrelevant
+background (Figure 1 of the paper) is the background of another anchor. The two anchors have the
+same number of facts and no concept in common. The background scores of irrelevant backgrounds
+should not predict correct answers. The controls need no additional model calls (METHODS section 4).
 """
 
 from __future__ import annotations
@@ -231,9 +231,9 @@ class Controls:
     def partners(self) -> list[int | None]:
         """Return each anchor's partner: the anchor whose background is the irrelevant background.
 
-        The two anchors have the same number of facts and share no concept. If there are several
-        candidates, a seeded hash selects one of them. The result is None for an anchor without a
-        background score, and for an anchor without a candidate.
+        An anchor and its partner have the same number of facts and no concept in common. If an
+        anchor has several possible partners, a seeded hash selects one of them. The partner is None
+        if the anchor has no background score, or if there is no possible partner.
         """
         scored = self.anchors["background_score"].is_not_null().to_list()
         facts = self.anchors["facts"].to_list()

@@ -1,4 +1,4 @@
-"""Compute features of an anchor's answer that do not depend on whether the answer is correct.
+"""Compute features of an anchor's answer that can be computed without the correct choice.
 
 The module ``prediction`` predicts from these features whether the answer is correct (METHODS
 section 4, "Prediction").
@@ -106,10 +106,10 @@ def of_background(known: FactAnswers, asked: Asked, anchors: int) -> pl.DataFram
 
     Returns:
         Table with the columns ``background_score`` (equation 1), ``background_margin`` and
-        ``log_facts``. For ``background_margin``, the margins of the facts and the margins of the
-        negatives are averaged separately. ``background_margin`` is the mean of the two averages.
-        The margin of a correct answer is positive. ``log_facts`` is the natural logarithm of the
-        number of facts. Undefined features are null.
+        ``log_facts``. ``background_margin`` is the mean of two averages: the average margin of the
+        facts, and the average margin of the negatives. In ``background_margin``, the margin of a
+        correct answer is positive. ``log_facts`` is the natural logarithm of the number of facts.
+        Undefined features are null.
     """
     import polars as pl
 
@@ -131,18 +131,18 @@ def of_answer(scored: Scored, reading: Reading, concepts: pl.DataFrame) -> pl.Da
 
     Args:
         scored: All scores.
-        reading: How answers are derived from the scores. The anchors are answered by the first
-            method of ``anchoring``.
+        reading: How answers are derived from the scores. The first method of ``anchoring``
+            determines the answers to the anchors.
         concepts: The concepts of each anchor, as in ``Background``.
 
     Returns:
         Table with the columns ``answer_margin``, ``entropy``, ``prior`` and ``frequency``.
         ``answer_margin`` is the value of the selected choice minus the value of the second-best
-        choice, in the units that ``Chosen.margin`` describes. For ``entropy``, the softmax of the
-        choices' values is a probability distribution. ``entropy`` is the entropy of this
-        distribution, divided by its maximum. ``prior`` is the best score per byte of the selected
-        choice after an empty question; null if choices are not scored as texts. ``frequency`` is
-        the mean Zipf frequency of the anchor's concepts. Undefined features are null.
+        choice, in the units that ``Chosen.margin`` describes. ``entropy`` is computed from the
+        softmax of the choices' values: the entropy of this distribution is divided by its maximum.
+        ``prior`` is the best score per byte of the selected choice after an empty question; null if
+        choices are not scored as texts. ``frequency`` is the mean Zipf frequency of the anchor's
+        concepts. Undefined features are null.
     """
     import polars as pl
 
@@ -167,9 +167,9 @@ def best_per_byte(scores: Floats, sizes: Ints) -> Floats:
         sizes: Lengths of the choices in bytes, shape (anchors, choices); 0 is padding.
 
     Returns:
-        Scores in nats per byte, shape (anchors, choices). A score is NaN for padding. A score is
-        also NaN if a score of the choice is missing in some prompt variant, because the missing
-        score could be the highest.
+        Scores in nats per byte, shape (anchors, choices). Padding has the score NaN. A choice has
+        the score NaN if one of its scores is missing, because the missing score could be the
+        highest.
     """
     lengths = np.where(sizes > 0, sizes, 1)[:, None, :]
     best: Floats = np.where(sizes > 0, (scores / lengths).max(axis=1), np.nan)

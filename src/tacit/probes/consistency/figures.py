@@ -102,7 +102,7 @@ def consistency(shown: Shown) -> Chart | None:
 def background_and_anchors(shown: Shown) -> Chart | None:
     """Plot the mean background score over relations and the accuracy on anchors (Figure 4).
 
-    The figure has only one panel if one of the two measures is undefined.
+    If one of the two measures is undefined, the figure has only one panel.
     """
     import polars as pl
 

@@ -1,14 +1,15 @@
 """Measure whether stating facts before an anchor question changes the model's answer.
 
 Each anchor is asked without a context and in three contexts (METHODS section 4). The first context
-states the anchor's own facts. The second states their negatives as if they were facts. The third
-states facts of another anchor. Any text before a question may change the answer. The answers after
-the anchor's own facts are therefore also compared with the answers in the two other contexts. A
-fact and its negative differ only in their tails. Answers are compared over all anchors, and within
-groups of anchors. Two properties of the anchor's own facts define the groups. The first property is
-whether the model correctly answers all of the anchor's own facts as background questions. The
-second property is whether one of the anchor's own facts contains a concept of the correct choice,
-so that the model may copy the answer.
+states the facts of the anchor. The second context states the negatives of the anchor's own facts as
+if they were facts. The third context states facts of another anchor. Any text before a question may
+change the answer. The answers after the anchor's own facts are therefore also compared with the
+answers after the negatives and after the facts of another anchor. A fact and its negative differ
+only in their tails. Answers are compared over all anchors, and within groups of anchors. The groups
+of anchors are defined by two properties of the anchor's own facts. The first property is whether
+the model correctly answers all of the anchor's own facts as background questions. The second
+property is whether one of the anchor's own facts contains a concept of the correct choice, so that
+the model may copy the answer.
 """
 
 from __future__ import annotations

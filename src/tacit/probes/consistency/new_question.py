@@ -44,7 +44,7 @@ class FactEffect:
             predicted if the answer to the question about the fact were reversed. A reversed answer
             has the opposite correctness and a margin of the opposite sign. The answers to all other
             questions are unchanged. The effect is None if the model did not answer the question
-            about the fact. It is also None if the predictor does not use the background.
+            about the fact. The effect is also None if the predictor does not use the background.
     """
 
     fact: str
@@ -58,12 +58,12 @@ class AnswerPrediction:
 
     Args:
         p_correct: The probability that the model's answer is correct.
-        interval: The two ends of the 95 % CI of ``p_correct``. It is a Wald interval of the
+        interval: The ends of the 95 % CI of ``p_correct``. The 95 % CI is a Wald interval of the
             log-odds, with the cluster-robust covariance of the run's predictor.
         answer: The choice that the model selects.
         facts: The background facts, sorted by decreasing absolute value of their effect.
-        predictor: Name of the predictor: ``both`` (all features), or ``margin`` (only the answer
-            margin) if a feature is missing.
+        predictor: Name of the predictor: ``both`` uses all features, and ``margin`` uses only the
+            answer margin. ``margin`` is used if a feature is missing.
         notes: Notes on why the prediction may be unreliable.
     """
 

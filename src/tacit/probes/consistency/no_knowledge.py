@@ -2,20 +2,20 @@
 
 If tails reveal which questions are about facts, a model can reach a high background score without
 knowing the relation between the concepts. The no-knowledge baseline is a logistic regression on
-attributes of the tail. The first four attributes describe the tail itself: its number of words,
-length, Zipf frequency and part of speech. The other two are counts in the knowledge base: the
-degree of the tail, and the number of facts with the same relation and tail. All facts with the same
-head are in the same fold of the cross-validation.
+attributes of the tail. The first four attributes of a tail are its number of words, its length, its
+Zipf frequency and its part of speech. The other two attributes are counts in the knowledge base:
+the degree of the tail, and the number of facts with the same relation and tail. All facts with the
+same head are in the same fold of the cross-validation.
 
-The knowledge base contains every fact as an edge, but no negative. Without a correction, the two
-counts would reveal which tails belong to facts, because the counts for the tail of a fact are at
-least 1. Both counts therefore exclude the fact from which the tail was drawn. For the tail of a
-fact, the counts exclude the fact itself. With the presets ``same-relation`` and ``matched``, the
-tail of a negative is drawn from another fact. The counts for this tail exclude the other fact. With
-the preset ``uniform``, the tail of a negative is a dictionary word, and the counts exclude no fact.
-Negatives could be formed by exchanging the tails of facts at random. The attributes would then have
-the same distribution for facts and negatives, and the AUROC would be 0.5. See
-``tacit.knowledge.tails``.
+The knowledge base contains every fact as an edge, but no negative. If the two counts were not
+corrected, they would reveal which tails belong to facts, because both counts are at least 1 for the
+tail of a fact. The two counts therefore exclude the fact from which the tail was drawn. For the
+tail of a fact, the two counts exclude the fact itself. With the presets ``same-relation`` and
+``matched``, the tail of a negative is drawn from another fact. For the tail of a negative, the two
+counts exclude the fact that provides the tail. With the preset ``uniform``, the tail of a negative
+is a dictionary word, and the two counts exclude no fact. Suppose that the negatives are formed by
+exchanging the tails of facts at random. Facts and negatives then have the same distribution of
+attributes, and the AUROC is 0.5. See ``tacit.knowledge.tails``.
 """
 
 from __future__ import annotations
@@ -96,9 +96,9 @@ NO_KNOWLEDGE = TableSpec(
 def no_knowledge(tails: pl.DataFrame, facts: pl.DataFrame, bootstrap: Bootstrap) -> pl.DataFrame:
     """Evaluate the no-knowledge baseline and the model on all distinct facts.
 
-    One regression is fitted to the facts of all relations. Its out-of-fold predictions are
-    evaluated over all facts, and separately for each relation. The confidence intervals ignore the
-    uncertainty of the fitted coefficients.
+    One regression is fitted to the facts of all relations. The out-of-fold predictions of the
+    regression are evaluated over all facts, and separately for each relation. The confidence
+    intervals ignore the uncertainty of the fitted coefficients.
 
     Args:
         tails: The attributes of tails that ``tacit.knowledge.tails.tails_of`` returns.

@@ -130,8 +130,8 @@ class Rows:
     def ranked(self, predictor: str) -> Floats:
         """Return the scores by which a predictor ranks anchors, shape (rows,).
 
-        The base rate assigns the same rank to all anchors. Its predicted probabilities differ only
-        because the folds contain different shares of correct answers.
+        The base rate ranks all anchors equally. The predicted probabilities of the base rate differ
+        only because the folds contain different shares of correct answers.
         """
         return np.zeros(len(self.right)) if predictor == BASE_RATE else self.predicted[predictor]
 
@@ -163,10 +163,10 @@ def estimates(rows: Rows, bootstrap: Bootstrap) -> _Estimates:
     """Estimate the measures of the predictors and their differences, using the same resamples.
 
     Returns:
-        Estimates by pair of names and by measure. The estimates for two predictors are differences:
-        the measure of the first minus the measure of the second. If the second name is empty, the
-        estimates are the measures of the first predictor. If the predictors cannot be fitted, the
-        estimates have no values.
+        Estimates for each pair of predictors and each measure. The estimate for a pair of
+        predictors is the measure of the first predictor minus the measure of the second. If the
+        second name of a pair is empty, the estimate is the measure of the first predictor. If the
+        predictors cannot be fitted, the estimates have no values.
     """
     keys = [((name, ""), measure) for name in PREDICTORS for measure in MEASURES]
     keys += [(pair, measure) for pair in PAIRS for measure in GAINED]

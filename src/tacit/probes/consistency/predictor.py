@@ -66,7 +66,7 @@ def tables(rows: Rows) -> dict[str, pl.DataFrame]:
     """Fit the predictors to all rows, and return the tables that describe the fitted predictors.
 
     Returns:
-        The tables ``PREDICTOR`` and ``COVARIANCE`` by name. The tables have no rows if the
+        The tables ``PREDICTOR`` and ``COVARIANCE`` by name. Both tables have no rows if the
         predictors cannot be fitted.
     """
     import polars as pl

@@ -65,7 +65,8 @@ class Reading:
 
     Args:
         method: The method of answering background questions.
-        anchoring: The methods of answering anchors. The main results use the first of the methods.
+        anchoring: The methods of answering anchors. The main results use the first method in
+            ``anchoring``.
 
     Raises:
         RequestError: ``anchoring`` is empty, contains an unknown method, or contains a method
@@ -117,8 +118,8 @@ class ConsistencyProbe:
 
     Raises:
         RequestError: No anchor has a fact, an anchor has no correct answer, or a relation has no
-            template. The error is also raised if ``version`` lacks the meta-prompt or the label
-            pair of ``reading``. With ``context``: see ``Contexts``.
+            template. The error is also raised if the version of the paper lacks the meta-prompt or
+            the label pair of ``reading``. With ``context``: see ``Contexts``.
     """
 
     name: ClassVar[str] = "consistency"

@@ -122,8 +122,8 @@ def nan_or(value: float | None) -> float:
 class Bounds:
     """Arrays of scores. A missing score is replaced by an upper bound of the score.
 
-    The bound is minus infinity if the answer is not a candidate, and infinity if no bound is known.
-    An array is None if an answer without a score is never a candidate.
+    The upper bound is minus infinity if the answer is not a candidate, and infinity if no bound is
+    known. An array is None if only answers with a score are candidates.
     """
 
     background: Floats | None = None
@@ -135,10 +135,10 @@ def at_most(scores: Scores) -> Scores:
     """Return a prompt's scores with each missing score replaced by its upper bound.
 
     Returns:
-        Scores in nats. If the model cannot generate an answer, the answer is not a candidate and
-        the bound is minus infinity. Some servers return only the most probable tokens. The bound of
-        an answer that the server does not return is the lowest score of the answers that it
-        returns. If no upper bound of a missing score is known, infinity replaces the score.
+        Scores in nats. If the model cannot generate an answer, the answer is not a candidate, and
+        minus infinity replaces its score. Some servers return only the most probable tokens. The
+        lowest returned score is then the upper bound of the scores that the server does not return.
+        If no upper bound of a missing score is known, infinity replaces the score.
     """
     if all(one.logprob is not None for one in scores.answers):
         return scores

@@ -150,7 +150,7 @@ def bare(question: str) -> str:
     Surrounding whitespace is removed. If the question ends with a question mark, the question mark
     and any punctuation after it are removed. If there is no final question mark, one final full
     stop is removed. An ellipsis is kept. Three underscores in a row would be interpreted as the
-    blank of a prompt. A fourth underscore is therefore added.
+    blank of a prompt. A fourth underscore is therefore added to three underscores in a row.
     """
     return _BLANK.sub(BLANK + "_", _END.sub("", question.strip()))
 
@@ -199,8 +199,8 @@ class Asked:
                 ``relation``, ``tail`` and ``negative``.
             templates: The templates of the relations.
             wording: How concepts are inserted into the templates.
-            surface: The surface texts. If a fact has a usable surface text, it replaces the
-                relation template.
+            surface: The surface texts. The usable surface text of a fact replaces the relation
+                template.
 
         Raises:
             RequestError: A relation has no template.

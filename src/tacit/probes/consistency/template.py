@@ -109,12 +109,11 @@ class Templates:
         pairs: The positive and the negative word of each label pair.
         versions: The number of meta-prompts in each version of the paper, by the name of the
             version.
-        asks_for_truth: The numbers of the meta-prompts that a choice cannot answer. The first
-            meta-prompt has the number 1.
-        verify: The template of a yes/no question about a choice, with the placeholders ``{choice}``
-            and ``{question}``. The question is whether the choice is the answer.
-        surface: The template of a yes/no question about a fact's surface text, with the placeholder
-            ``{statement}``. The question is whether the text is true.
+        asks_for_truth: The numbers of the meta-prompts that a choice cannot answer, counted from 1.
+        verify: The template of a yes/no question whether a choice is the answer, with the
+            placeholders ``{choice}`` and ``{question}``.
+        surface: The template of a yes/no question whether a fact's surface text is true, with the
+            placeholder ``{statement}``.
         context: The format in which facts precede a prompt.
     """
 
@@ -160,15 +159,15 @@ def load_templates(own: Path | None = None) -> Templates:
     """Return Tacit's templates, combined with relation templates that the user defines.
 
     Args:
-        own: Path of a YAML file with the key ``relations``. Each relation in the file has the
+        own: Path of a YAML file with the key ``relations``. In the file, each relation has the
             fields that ``consistency.yaml`` describes. If Tacit and the file both have a template
             for a relation, the template in the file is used.
 
     Raises:
         DataError: The file is missing, is not valid YAML, or contains an invalid template. A
-            template is invalid in four cases: it has an unknown field, ``text`` is missing, only
-            one of ``singular`` and ``plural`` is given, or a text does not contain each of the two
-            concepts exactly once.
+            template is invalid if it has an unknown field or lacks ``text``. A template with
+            ``singular`` but without ``plural``, or the reverse, is also invalid. Each text of a
+            template must contain each of the two concepts exactly once.
     """
     templates = _built_in()
     return (

@@ -3,7 +3,7 @@
 A reply that cannot be parsed is counted separately and is not a vote. Wilson's interval assumes
 that all replies are independent and that an answer has the same probability in all prompts. If an
 answer's probability differs between prompts, the vote share varies less than Wilson's interval
-assumes. The interval is then too wide rather than too narrow.
+assumes. The interval is then conservative: too wide rather than too narrow.
 """
 
 from __future__ import annotations
@@ -88,7 +88,8 @@ def of_inputs(votes: Floats, unread: Unread, inputs: Inputs) -> pl.DataFrame:
     """Compute the share of each answer word among the parsed replies to its prompt.
 
     Returns:
-        Table with one row per question and input. The columns are those of ``of_questions``.
+        Table with one row per question and input. The columns of the table are those of
+        ``of_questions``.
     """
     variants = np.array(inputs.variants)
     counts = np.nan_to_num(votes)

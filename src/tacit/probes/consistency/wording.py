@@ -3,9 +3,9 @@
 The grammatical wording is based on a lexicon of words with their parts of speech and on the word
 lists in ``consistency.yaml``. The grammatical wording can contain errors, because the concepts are
 not parsed. A word that can be a noun or a verb is treated as a noun, unless the template requires
-an activity. If a noun can be a mass noun or a count noun, the word lists decide. A noun that is in
-no list is then treated as a count noun. Words inside a phrase are not corrected. Examples: "soak in
-hotspring", "chest of drawer".
+an activity. The word lists decide whether an ambiguous noun is a mass noun or a count noun. An
+ambiguous noun that is in no list is treated as a count noun. Words inside a phrase are not
+corrected. The phrases "soak in hotspring" and "chest of drawer" are therefore not changed.
 """
 
 from __future__ import annotations
@@ -167,7 +167,7 @@ class Grammatical:
 def wording(preset: str) -> Wording:
     """Return the wording for a preset: ``paper``, ``grammatical`` or ``surface``.
 
-    The preset ``surface`` returns the paper's wording, which words the facts that have no surface
+    The preset ``surface`` returns the paper's wording, which is used for facts without a surface
     text.
 
     Raises:
@@ -242,7 +242,7 @@ def _lemmas(word: str) -> Mapping[str, tuple[str, ...]]:
 
 
 def _plurals(noun: str) -> tuple[str, ...]:
-    """Return the plurals of a noun, the most usual first. They may include the noun itself."""
+    """Return the plurals of a noun, the most usual first."""
     return _inflected(noun, "NNS")
 
 
