@@ -50,7 +50,7 @@ class Found:
 
 
 def audit(base: KnowledgeBase, found: Found, how: Extraction) -> pl.DataFrame:
-    """Count the concepts and facts that the extraction rules may have found by mistake.
+    """Count the extracted concepts and facts that may be errors of the extraction rules.
 
     Args:
         base: The knowledge base.

@@ -48,9 +48,9 @@ class Counts:
         facts_beyond_cap: Number of facts that the cap excludes, summed over the questions.
         eligible_negatives: Number of dictionary words in the knowledge base, all of which can be
             negatives. ``eligible_negatives`` is None for presets other than ``uniform``.
-        frequency_cap: Maximum number of dictionary words from which negatives are drawn, in order
-            of decreasing frequency. ``frequency_cap`` is None for presets other than ``uniform``.
-            The field is None for presets other than ``uniform``.
+        frequency_cap: Maximum size of the set of dictionary words from which negatives are drawn.
+            The set contains the most frequent words. ``frequency_cap`` is None for presets other
+            than ``uniform``.
         negatives_beyond_cap: Number of dictionary words beyond ``frequency_cap``; None for presets
             other than ``uniform``.
         negatives: The preset of the negatives.

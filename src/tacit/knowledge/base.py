@@ -130,8 +130,8 @@ class KnowledgeBase:
         """Return the names of relations in ConceptNet's spelling, sorted alphabetically.
 
         Args:
-            relations: Names of relations. None selects those of the 14 relations of Sahu et al.
-                (2022) that the knowledge base contains.
+            relations: Names of relations. None selects the relations of the knowledge base that
+                belong to the 14 relations of Sahu et al. (2022).
 
         Raises:
             RequestError: The knowledge base lacks a requested relation, or ``relations`` is empty.

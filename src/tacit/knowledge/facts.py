@@ -60,10 +60,10 @@ def facts_between(
 
     Returns:
         Table with the columns ``text``, ``head``, ``relation``, ``tail``, ``length``, ``weight``
-        and ``found``. ``head``, ``relation`` and ``tail`` are identifiers. ``length`` is the length
-        of the shortest path that contains the fact. ``weight`` is the weight of the fact's heaviest
-        assertion, or null if unknown. ``found`` is the number of facts of the text before the cap
-        is applied.
+        and ``found``. ``head``, ``relation`` and ``tail`` are identifiers. ``length`` is the number
+        of hops of the shortest path that contains the fact. ``weight`` is the weight of the fact's
+        heaviest assertion, or null if unknown. ``found`` is the number of facts of the text before
+        the cap is applied.
 
     Raises:
         RequestError: ``length`` or ``cap`` is out of range, or the knowledge base lacks a requested

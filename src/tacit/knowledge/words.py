@@ -1,8 +1,8 @@
 """Find the words of a text and their lemmas, and select content words.
 
 spaCy's rules for English determine words and stop words. Lemmas and parts of speech come from
-lemminflect's lexicon. Without a tagger, a word can have lemmas of several parts of speech. Without
-a tagger, "leaves" has the lemmas "leaf" and "leave". A word that is not in the lexicon has one
+lemminflect's lexicon. Without a tagger, a word can have lemmas of several parts of speech. For
+example, "leaves" has the lemmas "leaf" and "leave". A word that is not in the lexicon has one
 lemma, the word itself.
 """
 
@@ -106,7 +106,7 @@ class Words:
         return bool(self._listed(word))
 
     def lemmas(self, word: str) -> tuple[str, ...]:
-        """Return the sorted lemmas of a word in lower case."""
+        """Return the sorted lemmas of a lower-case word; an unlisted word is its own lemma."""
         return self._listed(word) or (word,)
 
     def parts_of_speech(self, label: str) -> str:

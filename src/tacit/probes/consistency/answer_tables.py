@@ -223,9 +223,10 @@ def choices(of: Sequence[Anchor], scored: Scored) -> pl.DataFrame:
     Returns:
         Table with the columns ``anchor``, ``meta``, ``pair``, ``choice``, ``logprob``, ``bytes``
         and ``per_byte``. The table has no rows if the run does not score choices as texts.
-        ``anchor`` is the id in the file of questions. ``pair`` is null if the prompt variant names
-        no label pair. ``logprob`` is in nats, or null if missing. ``bytes`` is the length of the
-        choice in UTF-8 bytes, and ``per_byte`` is ``logprob`` divided by ``bytes``.
+        ``anchor`` is the anchor's id in the file of questions. ``pair`` is null if the prompt
+        variant names no label pair. ``logprob`` is a log-probability in nats; null if missing.
+        ``bytes`` is the length of the choice in UTF-8 bytes, and ``per_byte`` is ``logprob``
+        divided by ``bytes``.
     """
     import polars as pl
 

@@ -400,7 +400,7 @@ def verify_votes_table(votes: Sequence[Votes], choices: Sequence[int], inputs: I
     Args:
         votes: The votes on all prompts, sorted by anchor, then by choice, then by prompt variant.
         choices: The number of choices of each anchor. At least one anchor is required.
-        inputs: The inputs of the prompt variants.
+        inputs: The inputs (prompt variants with answer words) of a yes/no question.
     """
     table = np.full((len(choices), max(choices), len(inputs.words)), np.nan)
     there = np.arange(max(choices))[None] < np.array(choices)[:, None]

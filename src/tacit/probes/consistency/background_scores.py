@@ -92,9 +92,10 @@ def by_relation(known: CorrectAnswers, asked: Asked, bootstrap: Bootstrap) -> pl
     Returns:
         Table with the columns ``relation``, ``facts``, ``positives``, ``negatives``,
         ``positive_accuracy``, ``negative_accuracy``, ``background_score``, ``low`` and ``high``.
-        ``positives`` and ``negatives`` are the numbers of answered questions. ``low`` and ``high``
-        are the ends of the 95 % CI of the background score. The 95 % CI of the background score is
-        clustered by the heads of the facts. Values without answers are null.
+        ``positives`` is the number of answered questions about facts. ``negatives`` is the number
+        of answered questions about negatives. ``low`` and ``high`` are the ends of the 95 % CI of
+        the background score. The 95 % CI of the background score is clustered by the heads of the
+        facts. Values without answers are null.
     """
     import polars as pl
 
@@ -157,7 +158,7 @@ def relevance(
     """Compute the relevance of facts, over all relations and for each relation separately.
 
     Args:
-        known: Whether each fact was answered correctly.
+        known: Whether the two questions about each fact were answered correctly.
         asked: The facts of each anchor.
         anchors: Table with the columns ``right`` (null without an answer) and ``cluster``, one row
             per anchor.

@@ -50,9 +50,9 @@ class ContextChoice:
     """The rules by which the facts of a context are selected.
 
     Args:
-        most: Maximum number of facts. Maximum number of facts in a context. The facts with the
-            highest weights are selected for the context. Among facts of equal weight, the facts
-            with the smallest hashes of seed and fact are selected.
+        most: Maximum number of facts in a context. The facts with the highest weights are selected
+            for the context. Among facts of equal weight, the facts with the smallest hashes of seed
+            and fact are selected.
         seed: The seed of the hashes. The seed also determines the other anchor whose facts are the
             irrelevant facts.
     """

@@ -124,7 +124,7 @@ class Controls:
         of: The anchors.
         background: The background of the anchors.
         asked: The facts of each anchor.
-        known: Whether each fact was answered correctly.
+        known: Whether the two questions about each fact were answered correctly.
         anchors: The table of anchors, with the columns ``background_score``, ``facts``, ``right``
             and ``cluster``.
         seed: The seed that determines the irrelevant background of each anchor.

@@ -133,7 +133,7 @@ def of_answer(scored: Scored, reading: Reading, concepts: pl.DataFrame) -> pl.Da
         scored: All scores.
         reading: How answers are derived from the scores. The first method of ``anchoring``
             determines the answers to the anchors.
-        concepts: The concepts of each anchor, as in ``Background``.
+        concepts: The concepts of each anchor, as in ``Background.concepts``.
 
     Returns:
         Table with the columns ``answer_margin``, ``entropy``, ``prior`` and ``frequency``.

@@ -210,7 +210,7 @@ def tables(
         contexts: The contexts.
         chosen: The answers to the anchors, by condition. The anchors of a condition are in the
             order of ``contexts.texts``.
-        known: Whether each fact was answered correctly.
+        known: Whether the two questions about each fact were answered correctly.
         asked: The facts.
         anchors: Table with the columns ``anchor``, ``cluster`` and ``right``, one row per anchor.
     """

@@ -11,7 +11,7 @@ The knowledge base contains every fact as an edge, but no negative. If the two c
 corrected, they would reveal which tails belong to facts, because both counts are at least 1 for the
 tail of a fact. The two counts therefore exclude the fact from which the tail was drawn. For the
 tail of a fact, the two counts exclude the fact itself. With the presets ``same-relation`` and
-``matched``, the tail of a negative is drawn from another fact. For the tail of a negative, the two
+``matched``, the tail of a negative is the tail of another fact. For the tail of a negative, the two
 counts exclude the fact that provides the tail. With the preset ``uniform``, the tail of a negative
 is a dictionary word, and the two counts exclude no fact. Suppose that the negatives are formed by
 exchanging the tails of facts at random. Facts and negatives then have the same distribution of

@@ -54,7 +54,7 @@ class PromptSet:
         texts: The background questions, without a final question mark.
         anchors: The anchors.
         variants: The prompt variants of a yes/no question.
-        choice_variants: The prompt variants that a choice can answer.
+        choice_variants: The prompt variants whose answer can be a choice.
         templates: The templates of the questions.
         anchoring: The methods of answering anchors.
         contexts: The contexts of the anchors, for prompts of the first method in ``anchoring``;

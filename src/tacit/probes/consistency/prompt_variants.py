@@ -102,8 +102,8 @@ class Inputs:
                 by prompt variant.
 
         Returns:
-            Vote counts, shape (questions, inputs); NaN if no reply to a prompt variant could be
-            parsed.
+            Vote counts, shape (questions, inputs); NaN for the inputs of a prompt variant if none
+            of its replies could be parsed.
         """
         each = [
             [float(votes.counts[word]) if votes.parsed else math.nan for word in votes.counts]
@@ -136,9 +136,9 @@ def at_most(scores: Scores) -> Scores:
 
     Returns:
         Scores in nats. If the model cannot generate an answer, the answer is not a candidate, and
-        minus infinity replaces its score. Some servers return only the most probable tokens. The
-        lowest returned score is then the upper bound of the scores that the server does not return.
-        If no upper bound of a missing score is known, infinity replaces the score.
+        minus infinity replaces its score. If a server returns only the most probable tokens, the
+        lowest returned score is the upper bound of the scores that the server does not return. If
+        no upper bound of a missing score is known, infinity replaces the score.
     """
     if all(one.logprob is not None for one in scores.answers):
         return scores

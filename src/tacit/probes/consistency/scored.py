@@ -32,7 +32,7 @@ class Scored:
 
     Args:
         variants: The prompt variants of a yes/no question.
-        choice_variants: The prompt variants that a choice can answer.
+        choice_variants: The prompt variants whose answer can be a choice.
         background: The scores of the background questions in nats, or their vote counts, shape
             (questions, inputs); NaN if missing.
         choices: The scores of the choices in nats, shape (anchors, choice variants, choices); None

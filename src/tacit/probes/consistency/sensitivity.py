@@ -197,7 +197,7 @@ def anchor_variants(scored: Scored, anchors: Sequence[Anchor]) -> pl.DataFrame:
 def winners(
     answers: Answers, scored: Scored, anchors: Sequence[tuple[str, Chosen]]
 ) -> pl.DataFrame:
-    """Count how often the winning input belongs to each meta-prompt and pair of answer words.
+    """Count how often the input that decides the answer has each meta-prompt and label pair.
 
     Args:
         answers: The answers to the background questions.
@@ -206,8 +206,9 @@ def winners(
 
     Returns:
         Table with the columns ``of`` (``background``, ``choice`` or ``verify``), ``meta``,
-        ``pair``, ``count`` and ``share``. ``pair`` is null if the prompt variant names no pair.
-        ``share`` is ``count`` divided by the number of answers that are decided by a single input.
+        ``pair``, ``count`` and ``share``. ``pair`` is null if the prompt variant names no label
+        pair. ``share`` is ``count`` divided by the number of answers that are decided by a single
+        input.
     """
     import polars as pl
 

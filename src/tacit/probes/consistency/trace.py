@@ -32,11 +32,10 @@ def trace(tables: Mapping[str, pl.DataFrame], anchor: str) -> dict[str, Any]:
         ``at_least``, ``right``, ``precision``, ``all_right``, ``adds`` and ``consistency``.
         ``at_least`` counts the anchors that have an answer and a background score of at least
         ``background_score``. ``right`` counts the correct answers among the anchors that
-        ``at_least`` counts. ``precision`` is ``right`` divided by ``at_least``. ``precision`` is
-        ``right`` divided by ``at_least``. ``all_right`` is the number of correctly answered anchors
-        that have a background score. ``adds`` is ``precision`` divided by ``all_right``; 0 if the
-        anchor is answered incorrectly. ``consistency`` is the conceptual consistency of the run:
-        the sum of ``adds`` over all anchors.
+        ``at_least`` counts. ``precision`` is ``right`` divided by ``at_least``. ``all_right`` is
+        the number of correctly answered anchors with a background score. ``adds`` is ``precision``
+        divided by ``all_right``; 0 if the anchor is answered incorrectly. ``consistency`` is the
+        conceptual consistency of the run: the sum of ``adds`` over all anchors.
 
     Raises:
         RequestError: The run has no anchor with this id.

@@ -45,8 +45,8 @@ class Unread:
         """Count the replies that could not be parsed.
 
         Args:
-            votes: The votes on each question's prompt variants, ordered by question and prompt
-                variant.
+            votes: The votes for the prompt variants of each question, sorted by question and then
+                by prompt variant.
             variants: The number of prompt variants.
         """
         unparsed, truncated = (
@@ -62,8 +62,8 @@ def of_questions(
     """Compute the share of positive replies to each background question.
 
     Args:
-        votes: Vote counts, shape (questions, inputs); NaN if no reply to a prompt variant could be
-            parsed.
+        votes: Vote counts, shape (questions, inputs); NaN for the inputs of a prompt variant if
+            none of its replies could be parsed.
         unread: The numbers of replies that could not be parsed.
         inputs: The inputs (prompt variants with answer words), in the order of the columns of
             ``votes``.
