@@ -35,9 +35,9 @@ class Counts:
 
     Args:
         question_concepts: Number of concepts, summed over the questions.
-        verbatim_only_concepts: Number of concepts found only because the question contains them
-            verbatim, summed over the questions. ``question_concepts`` includes the concepts found
-            only verbatim if the option ``verbatim`` is ``on``.
+        verbatim_only_concepts: Number of concepts that are found only verbatim in a question,
+            summed over the questions. ``question_concepts`` includes the concepts found only
+            verbatim if the option ``verbatim`` is ``on``.
         question_facts: Number of extracted facts, at most ``cap`` per question, summed over the
             questions.
         facts_across_parts: Number of extracted facts for which no part of the question (its text or
@@ -48,9 +48,9 @@ class Counts:
         facts_beyond_cap: Number of facts that the cap excludes, summed over the questions.
         eligible_negatives: Number of dictionary words in the knowledge base, all of which can be
             negatives. ``eligible_negatives`` is None for presets other than ``uniform``.
-        frequency_cap: Maximum size of the set of dictionary words from which negatives are drawn.
-            The set contains the most frequent words. ``frequency_cap`` is None for presets other
-            than ``uniform``.
+        frequency_cap: Maximum number of dictionary words among which negatives are drawn. Negatives
+            are drawn from the most frequent dictionary words. ``frequency_cap`` is None for presets
+            other than ``uniform``.
         negatives_beyond_cap: Number of dictionary words beyond ``frequency_cap``; None for presets
             other than ``uniform``.
         negatives: The preset of the negatives.

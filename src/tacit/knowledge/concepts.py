@@ -77,9 +77,9 @@ def concepts_in(
         Table with the columns ``text``, ``part``, ``concept``, ``by_lemmas``, ``verbatim`` and
         ``counts``. ``text`` and ``part`` are indices; ``part`` is null if the lemmas of all parts
         are pooled. ``by_lemmas`` is true if the concept was found by its lemmas. ``verbatim`` is
-        true if the label was found verbatim. ``counts`` is false if a concept was found only
-        verbatim and the option ``verbatim`` is ``off``. In all other cases, ``counts`` is true. The
-        table has one row per part and concept, sorted by text, part and concept.
+        true if the label was found verbatim. ``counts`` is true unless the concept was found only
+        verbatim and the option ``verbatim`` is ``off``. The table has one row per part and concept,
+        sorted by text, part and concept.
     """
     matching = matching or Matching()
     counted, words = _OF[matching.overlap]
