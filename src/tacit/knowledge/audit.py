@@ -1,6 +1,6 @@
-"""Count the concepts and facts that the extraction rules may have found by mistake.
+"""Count the extracted concepts and facts that may be errors of the extraction rules.
 
-See METHODS section 1, "Concepts of an anchor". Each count is summed over all questions.
+See METHODS section 1, "Concepts of an anchor". Each count is a sum over all questions.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class Found:
 
 
 def audit(base: KnowledgeBase, found: Found, how: Extraction) -> pl.DataFrame:
-    """Count the concepts and facts that the extraction rules may have found by mistake.
+    """Count the extracted concepts and facts that may be errors of the extraction rules.
 
     Args:
         base: The knowledge base.
@@ -60,10 +60,12 @@ def audit(base: KnowledgeBase, found: Found, how: Extraction) -> pl.DataFrame:
     Returns:
         Table with the columns ``audited`` (one of this module's constants), ``relation`` (``all``
         or a relation's name), ``count``, ``n``, ``share`` and ``included``. ``n`` is the number of
-        all concepts or facts, and ``share`` is ``count`` divided by ``n``. ``included`` states
-        whether the extraction contains the audited concepts or facts. ``count`` is null for
-        ``FACTS_ACROSS_PARTS`` if parts are pooled, and for ``POOLED_FACTS`` if paths have several
-        hops. ``POOLED_FACTS`` are counted before the cap on facts per question applies.
+        all concepts in a row on concepts, and the number of all facts in a row on facts. ``share``
+        is ``count`` divided by ``n``. ``included`` is true if the background contains the counted
+        concepts or facts, and false if the options exclude them. ``count`` is null in the rows of
+        ``FACTS_ACROSS_PARTS`` if parts are pooled. ``count`` is null in the rows of
+        ``POOLED_FACTS`` if the maximum path length is 2 or 3 hops. In the rows of ``POOLED_FACTS``,
+        ``count`` ignores the maximum number of facts per question.
     """
     import polars as pl
 
@@ -95,7 +97,7 @@ def audit(base: KnowledgeBase, found: Found, how: Extraction) -> pl.DataFrame:
 
 
 def total(table: pl.DataFrame, audited: str) -> int | None:
-    """Return an audited count over all relations, or None if the count was not computed."""
+    """Return one count of an audit over all relations; None if the count was not computed."""
     row = table.filter(audited=audited, relation=ALL)
     count: int | None = row["count"].item()
     return count
@@ -108,7 +110,7 @@ def _schema() -> pl.Schema:
 
 
 def _by_relation(audited: str, facts: pl.DataFrame, counted: str) -> pl.DataFrame:
-    """Return one row with the count over all relations, and one row for each relation.
+    """Return a row with the count over all relations, followed by one row per relation.
 
     Args:
         audited: What is counted.
@@ -127,10 +129,10 @@ def _by_relation(audited: str, facts: pl.DataFrame, counted: str) -> pl.DataFram
 def _by_pooling(
     base: KnowledgeBase, found: Found, only: pl.DataFrame, how: Extraction
 ) -> pl.DataFrame:
-    """Count, by relation, the facts with a concept that is found only if parts are pooled.
+    """Count the facts of each relation that are found only if the parts of a question are pooled.
 
-    For paths of several hops, the count is null, because counting would double the time of the
-    extraction.
+    The count is null if the maximum path length is 2 or 3 hops, because counting would double the
+    time of the extraction.
     """
     import polars as pl
 
@@ -154,7 +156,7 @@ def _by_pooling(
 
 
 def _joined(base: KnowledgeBase, members: pl.DataFrame, facts: pl.DataFrame) -> pl.DataFrame:
-    """Return the counts of ``FACTS_ACROSS_PARTS`` and ``FACTS_SHARING_A_WORD`` by relation."""
+    """Return the counts of two kinds of facts by relation: across parts, and sharing a word."""
     return base.table(
         """
         WITH apart AS (

@@ -1,4 +1,4 @@
-"""Extract the background of questions: concepts, the facts that connect them, and negatives."""
+"""Extract the background of questions: their concepts, the facts between them, and negatives."""
 
 from __future__ import annotations
 
@@ -31,30 +31,32 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Counts:
-    """Counts of the concepts, facts and negatives of an extraction.
+    """Numbers of concepts, facts and negatives in an extraction from a set of questions.
 
     Args:
         question_concepts: Number of concepts, summed over the questions.
-        verbatim_only_concepts: Number of concepts found only because the question contains them
-            verbatim, summed over the questions. ``question_concepts`` includes the concepts found
-            only verbatim, unless the preset ``verbatim`` is ``off``.
+        verbatim_only_concepts: Number of concepts that are found only verbatim in a question,
+            summed over the questions. ``question_concepts`` includes the concepts found only
+            verbatim if the option ``verbatim`` is ``on``.
         question_facts: Number of extracted facts, at most ``cap`` per question, summed over the
             questions.
-        facts_across_parts: Number of extracted facts whose two concepts are never in the same part
-            of the question; None if parts are pooled.
+        facts_across_parts: Number of extracted facts for which no part of the question (its text or
+            one choice) contains both concepts; None if parts are pooled.
         facts_sharing_a_word: Number of extracted facts whose two concepts share a lemma.
         cap: Maximum number of facts per question; None for no maximum.
         questions_beyond_cap: Number of questions with more facts than the cap.
         facts_beyond_cap: Number of facts that the cap excludes, summed over the questions.
-        eligible_negatives: Number of dictionary words in the knowledge base, which are eligible as
-            negatives. ``eligible_negatives``, ``frequency_cap`` and ``negatives_beyond_cap`` are
-            None for presets other than ``uniform``.
-        frequency_cap: Maximum number of dictionary words from which negatives are drawn, the most
-            frequent first.
-        negatives_beyond_cap: Number of dictionary words that the frequency cap excludes.
+        eligible_negatives: Number of dictionary words in the knowledge base, all of which can be
+            negatives. ``eligible_negatives`` is None for presets other than ``uniform``.
+        frequency_cap: Maximum number of dictionary words among which negatives are drawn. Negatives
+            are drawn from the most frequent dictionary words. ``frequency_cap`` is None for presets
+            other than ``uniform``.
+        negatives_beyond_cap: Number of dictionary words beyond ``frequency_cap``; None for presets
+            other than ``uniform``.
         negatives: The preset of the negatives.
-        relaxed_negatives: Number of distinct facts by the condition of ``CONDITIONS`` that was
-            dropped last to find a negative; None for presets other than ``matched``.
+        relaxed_negatives: Number of distinct facts for which conditions were dropped to find a
+            negative, by the name of the last dropped condition. ``CONDITIONS`` lists the
+            conditions. ``relaxed_negatives`` is None for presets other than ``matched``.
     """
 
     question_concepts: int
@@ -112,7 +114,7 @@ def count(
 
 
 def _relaxed(drawn: pl.DataFrame) -> dict[str, int]:
-    """Count facts by the condition of ``CONDITIONS`` that was dropped last to find a negative."""
+    """Count the facts without a fully matched negative, by the last condition that was dropped."""
     return {
         name: drawn.filter(drawn["relaxed"] == dropped).height
         for dropped, name in enumerate(CONDITIONS, start=1)
@@ -120,7 +122,7 @@ def _relaxed(drawn: pl.DataFrame) -> dict[str, int]:
 
 
 def counts_in_words(summary: Mapping[str, Any]) -> Iterator[str]:
-    """Yield sentences on the facts that the cap excludes and on how the negatives were drawn.
+    """Yield a sentence on facts beyond the cap, if any, and a sentence on the draw of negatives.
 
     Args:
         summary: A mapping that contains the fields of ``Counts``.
@@ -152,7 +154,7 @@ def _preset_in_words(summary: Mapping[str, Any]) -> str:
 
 
 def negatives_in_words(words: int, frequency_cap: int) -> str:
-    """Return a phrase with the numbers of eligible and of excluded negatives."""
+    """Return a phrase on the number of words eligible as negatives and the number excluded."""
     out = max(0, words - frequency_cap)
     return (
         f"Words eligible as negatives: {words:,}; excluded by the limit to the {frequency_cap:,} "
@@ -171,12 +173,13 @@ class Extraction:
     Args:
         words: Rules that select and lemmatize the words of a question.
         matching: Rules that decide whether a concept is in a question.
-        relations: Relations of the facts to extract. None selects all relations of the knowledge
-            base that are among the 14 relations of Sahu et al. (2022).
+        relations: Names of the relations whose facts are extracted. None selects the relations of
+            the knowledge base that belong to the 14 relations of Sahu et al. (2022).
         length: Maximum length of a path between two concepts, in hops: 1, 2 or 3.
         cap: Maximum number of facts per question; None for no maximum.
-        draw: How the negatives are drawn. ``draw.seed`` determines the negatives, and breaks ties
-            between facts of equal weight if a question has more facts than ``cap``.
+        draw: How the negatives are drawn. ``draw.seed`` determines which negatives are drawn. If a
+            question has more than ``cap`` facts, ``draw.seed`` also decides between facts of equal
+            weight.
     """
 
     words: Words = field(default_factory=Words)
@@ -211,24 +214,24 @@ class Background:
     """The result of ``background``. Every table identifies a question by its index in the input.
 
     Args:
-        concepts: Table with the columns ``question`` and ``concept``, sorted by question, then
-            alphabetically.
+        concepts: Table with the columns ``question`` and ``concept``, sorted by both columns.
         facts: Table with the columns ``question``, ``head``, ``relation``, ``tail``, ``negative``,
-            ``length`` and ``weight``, in the order of ``facts_between``. ``negative`` is a tail
-            that makes the fact false, or null if no such tail exists. ``length`` is the length of
-            the shortest path that contains the fact. ``weight`` is null if unknown.
-        found: Table with the columns ``question`` and ``found``, the number of facts before the cap
-            (0 for a question without facts).
+            ``length`` and ``weight``, in the order in which ``facts_between`` returns the facts.
+            ``negative`` is a tail that makes the fact false, or null if no such tail exists.
+            ``length`` is the number of hops of the shortest path that contains the fact. ``weight``
+            is null if unknown.
+        found: Table with the columns ``question`` and ``found``. ``found`` is the number of facts
+            of the question before the cap is applied (0 for a question without facts).
         counts: The counts of the extraction; None if the facts do not come from a knowledge base.
         by_part: Table with the columns ``question``, ``part`` and ``concept``, sorted. ``part`` is
-            0 for the question's text, 1 for its first choice, and so on. If parts are pooled, the
-            table contains only the concepts that are found in a part without pooling. ``by_part``
-            is None if the facts do not come from a knowledge base.
+            0 for the question's text, 1 for its first choice, and so on. If the option ``parts`` is
+            ``pooled``, the table contains only the concepts that are found in a single part.
+            ``by_part`` is None if the facts do not come from a knowledge base.
         topics: Table of the concepts in each question's topic, with the columns ``question`` and
             ``concept``; None if the topics are unknown.
         tails: Attributes of the tails of facts and of negatives, as returned by ``tails_of``.
-            ``tails`` is None if attributes were not requested or the facts do not come from a
-            knowledge base.
+            ``tails`` is None if the attributes were not requested, or if the facts do not come from
+            a knowledge base.
         audited: The table that ``tacit.knowledge.audit.audit`` returns; None if ``counts`` is None.
     """
 
@@ -242,9 +245,10 @@ class Background:
     audited: pl.DataFrame | None = None
 
     def summary(self) -> dict[str, Any]:
-        """Return the numbers of facts, quantiles of the facts per question, and ``counts``.
+        """Return the number of facts, quantiles of the facts per question, and ``counts``.
 
-        The quantiles cover only questions that have facts, and are None if no question has facts.
+        The quantiles ignore questions without facts. The quantiles are None if no question has
+        facts.
         """
         counts = self.found["found"]
         some = counts.filter(counts > 0)
@@ -292,13 +296,12 @@ def background(
         questions: The text and the choices of each question.
         extraction: The options of the extraction; None for the defaults.
         topics: The topic of each question, such as CommonsenseQA's question concept; None for a
-            question without a topic. Concepts in a topic are found with the same rules as concepts
-            in a question, but add no facts.
+            question without a topic. No facts are extracted for the concepts in a topic.
         tails: Whether to return the attributes of tails, which the no-knowledge baseline needs.
 
     Raises:
-        RequestError: An option is out of range, the knowledge base lacks a requested relation, or
-            the parts of a question are given as one string.
+        RequestError: An option is out of range, the knowledge base lacks a requested relation, or a
+            question is given as a single string instead of a sequence of strings.
         ModelError: The tagger cannot be loaded.
     """
     how = extraction or Extraction()

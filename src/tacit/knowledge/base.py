@@ -44,7 +44,7 @@ def check_name(path: Path) -> None:
 
 @cache
 def relation_sets() -> Mapping[str, tuple[str, ...]]:
-    """Return the sets of relations: ``sahu2022``, ``symmetric`` and ``known`` (all relations)."""
+    """Return three sets of relation names: ``sahu2022``, ``symmetric`` and ``known`` (all)."""
     text = resources.files("tacit.data").joinpath("relations.yaml").read_text(encoding="utf-8")
     return {name: tuple(members) for name, members in yaml.safe_load(text).items()}
 
@@ -52,8 +52,7 @@ def relation_sets() -> Mapping[str, tuple[str, ...]]:
 def canonical(relation: str) -> str:
     """Return ConceptNet's spelling of a relation: ``IsA`` for ``/r/IsA``, ``isa`` or ``is a``.
 
-    The name of an unknown relation is returned unchanged, except that the prefix ``/r/`` is
-    removed.
+    If ConceptNet does not define the relation, only the prefix ``/r/`` is removed from the name.
     """
     plain = relation.removeprefix("/r/")
     spelled = {name.lower(): name for name in relation_sets()["known"]}
@@ -131,8 +130,8 @@ class KnowledgeBase:
         """Return the names of relations in ConceptNet's spelling, sorted alphabetically.
 
         Args:
-            relations: Names of relations. None selects all relations of the knowledge base that are
-                among the 14 of Sahu et al. (2022).
+            relations: Names of relations. None selects the relations of the knowledge base that
+                belong to the 14 relations of Sahu et al. (2022).
 
         Raises:
             RequestError: The knowledge base lacks a requested relation, or ``relations`` is empty.
@@ -150,7 +149,7 @@ class KnowledgeBase:
         return names
 
     def table(self, query: str, **frames: pl.DataFrame) -> pl.DataFrame:
-        """Return the result of an SQL query over ``frames`` and the file's tables (``base.…``).
+        """Return the result of an SQL query on the given tables and the file's tables (``base.…``).
 
         Raises:
             DataError: The file is damaged.

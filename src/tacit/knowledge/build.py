@@ -1,8 +1,8 @@
 """Build a knowledge base from dumps of a source such as ConceptNet.
 
-The rows of the dumps are inserted into a staging table. SQL statements build the tables of the
-knowledge base (``tacit.knowledge.base.TABLES``) from the staging table. The finished file is moved
-to its final path.
+The rows of the dumps are first inserted into a staging table. The tables of the knowledge base
+(``tacit.knowledge.base.TABLES``) are then created from the staging table by SQL statements. The
+finished file is moved to its final path.
 """
 
 from __future__ import annotations
@@ -42,13 +42,13 @@ _RELATIONS = 5_000
 
 @dataclass(frozen=True)
 class Source:
-    """The dumps of a knowledge base, and the provenance to record in the knowledge base's file.
+    """The dumps from which a knowledge base is built, and the metadata to store in its file.
 
     Args:
         dumps: The dump files, all in the same format.
         language: The language of the concepts.
         version: The version of the source; None if unknown.
-        licence: The licence of the source; None to record the licences that the assertions name.
+        licence: The licence of the source; None to store the licences that the dumps state.
     """
 
     dumps: Sequence[Dump]
@@ -63,7 +63,8 @@ def build(source: Source, out: Path, advance: Callable[[int], None] | None = Non
     Args:
         source: The dumps.
         out: The path of the new file.
-        advance: Function that is called with the total number of bytes read so far from all dumps.
+        advance: Function that is called with the number of bytes read so far, summed over all
+            dumps.
 
     Raises:
         DataError: A dump is truncated, more than 1 % of its lines are malformed, or the dumps
@@ -198,9 +199,9 @@ _PLAIN = (
 
 
 def _triples(columns: Sequence[str]) -> str:
-    """Return the SQL query that parses rows of head, relation and tail.
+    """Return the SQL query that parses the rows of a dump into head, relation and tail.
 
-    A weight must be a number or blank.
+    A weight must be a number or an empty string.
     """
     weight = "trim(b.weight)" if "weight" in columns else "''"
     number = f"TRY_CAST({weight} AS FLOAT)"
@@ -256,7 +257,7 @@ def _join_edges(base: duckdb.DuckDBPyConnection) -> None:
 
 
 def _write_description(base: duckdb.DuckDBPyConnection, source: Source) -> None:
-    """Write the table ``about`` with the format, provenance and size of the knowledge base."""
+    """Write the table ``about``, with the format, source and size of the knowledge base."""
     said = "SELECT DISTINCT licence FROM raw WHERE licence IS NOT NULL ORDER BY ALL"
     licences = [licence for (licence,) in base.execute(said).fetchall()]
     about: dict[str, Any] = {

@@ -32,12 +32,13 @@ class Matching:
     """Rules that decide whether a concept is in a text.
 
     Args:
-        overlap: Whether a part must contain more than half of all words of a concept
-            (``all-words``), or more than half of the concept's content words (``content-words``).
-            Words are compared by lemma.
-        parts: Whether a concept is matched with the lemmas of each part (``separate``) or of all
-            parts together (``pooled``).
-        verbatim: Whether a concept is also found if a part contains its label verbatim.
+        overlap: Which words of a concept are counted: all words (``all-words``), or only words that
+            are not stop words (``content-words``). A text contains a concept if one part of the
+            text contains more than half of the counted words. Words are compared by lemma.
+        parts: Where the words of a concept must occur: within a single part of a text
+            (``separate``), or anywhere in the text (``pooled``).
+        verbatim: Whether a part also contains a concept if the concept's label occurs verbatim in
+            the part (``on`` or ``off``).
 
     Raises:
         RequestError: A preset is unknown.
@@ -62,10 +63,10 @@ def concepts_in(
 ) -> pl.DataFrame:
     """Find the concepts in each text.
 
-    A part contains a concept if more than half of the concept's words have a lemma in the part. A
-    part also contains a concept whose label equals a span of the part's whole tokens. A concept
-    that consists only of stop words can only be found verbatim. A concept without any word is never
-    found.
+    A part contains a concept if more than half of the concept's words share a lemma with a word of
+    the part. A part also contains a concept if one or more consecutive tokens of the part are
+    identical to the concept's label. A concept that consists only of stop words is found only if
+    its label occurs verbatim in the text. A concept whose label contains no word is never found.
 
     Args:
         base: The knowledge base.
@@ -75,9 +76,10 @@ def concepts_in(
     Returns:
         Table with the columns ``text``, ``part``, ``concept``, ``by_lemmas``, ``verbatim`` and
         ``counts``. ``text`` and ``part`` are indices; ``part`` is null if the lemmas of all parts
-        are pooled. ``by_lemmas`` and ``verbatim`` state how the concept was found. ``counts``
-        states whether the rules in ``matching`` accept the concept. The table has one row per part
-        and concept, sorted by text, part and concept.
+        are pooled. ``by_lemmas`` is true if the concept was found by its lemmas. ``verbatim`` is
+        true if the label was found verbatim. ``counts`` is true unless the concept was found only
+        verbatim and the option ``verbatim`` is ``off``. The table has one row per part and concept,
+        sorted by text, part and concept.
     """
     matching = matching or Matching()
     counted, words = _OF[matching.overlap]
@@ -99,7 +101,7 @@ def concepts_in(
 def pooled_only(
     base: KnowledgeBase, texts: Sequence[Sequence[Part]], found: pl.DataFrame, matching: Matching
 ) -> pl.DataFrame:
-    """Find the concepts that are in a text only if its parts are pooled.
+    """Find the concepts that are found in a text only if the words of all its parts are pooled.
 
     Args:
         base: The knowledge base.
@@ -130,10 +132,10 @@ def pooled_only(
 
 
 def _tables(texts: Sequence[Sequence[Part]], *, pooled: bool) -> dict[str, pl.DataFrame]:
-    """Return the tables ``lines`` (parts), ``tokens``, ``lemmas`` and ``bags`` (sets of lemmas).
+    """Return the tables ``lines``, ``tokens``, ``lemmas`` and ``bags`` of the given texts.
 
-    A bag contains the lemmas of one part or, with ``pooled``, of a whole text. ``part`` is null for
-    the bag of a whole text.
+    A bag is a set of lemmas. If ``pooled`` is false, each part of a text has one bag. If ``pooled``
+    is true, each text has one bag. The column ``part`` is null if ``pooled`` is true.
     """
     import polars as pl
 

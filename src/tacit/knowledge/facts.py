@@ -1,17 +1,18 @@
 """Find the facts that connect a text's concepts (METHODS section 1, "Background facts").
 
 A fact belongs to a text if it is an edge on a path of at most ``length`` hops between two different
-concepts of the text. A path visits no node twice, follows edges in both directions, and uses only
-the requested relations. The inner nodes of a path may be any concepts of the knowledge base.
+concepts of the text. A path visits no node twice. A path may follow an edge in either direction,
+and uses only the requested relations. Any concept of the knowledge base can be an inner node of a
+path.
 
-Let C be the concepts of a text and N(x) the neighbours of x. An edge {u, x} with u in C is on a
-path of two hops if N(x) contains a concept of C other than u. An edge {u, x} is the first edge of a
-path u, x, y, v of three hops if, for some y in N(x) with y ≠ u, N(y) contains a concept of C other
-than u and x. An edge {x, y} is the middle edge of a path of three hops if C ∩ N(x) without y and C
-∩ N(y) without x are both non-empty and are not the same single concept. Two numbers per node x and
-text therefore suffice: ``near``, the number of concepts of C in N(x), and ``near_sum``, the sum of
-the identifiers of these concepts. If ``near`` is 1, ``near_sum`` is the identifier of the only
-concept of C in N(x).
+Let C be the set of a text's concepts, and let N(x) be the set of the neighbours of node x. An edge
+{u, x} with u in C is on a path of two hops if N(x) contains a concept of C other than u. An edge
+{u, x} is the first edge of a path u, x, y, v of three hops if, for some y in N(x) with y ≠ u, N(y)
+contains a concept of C other than u and x. An edge {x, y} is the middle edge of a path of three
+hops if N(x) contains a concept u of C, N(y) contains a concept v of C, and the nodes u, x, y and v
+are all different. For each text, two numbers per node x are therefore sufficient. ``near`` is the
+number of concepts of C in N(x), and ``near_sum`` is the sum of the identifiers of these concepts.
+If ``near`` is 1, ``near_sum`` is the identifier of the only concept of C in N(x).
 """
 
 from __future__ import annotations
@@ -42,23 +43,27 @@ def facts_between(
 ) -> pl.DataFrame:
     """Find the facts that connect the concepts of each text.
 
-    The facts of a text are sorted by length, then by weight (heaviest first, unknown last), then by
-    the labels of head, relation and tail. ``cap`` selects the facts of the highest weight. Ties in
-    weight are broken by the smallest hash of the seed and the fact.
+    The facts of a text are sorted by path length, then by weight in descending order, then by the
+    labels of head, relation and tail. Facts of unknown weight follow the other facts of the same
+    path length. If a text has more than ``cap`` facts, ``facts_between`` returns the facts with the
+    highest weights. If facts of equal weight compete for the last places, the facts with the
+    smallest hashes are returned. The hash of a fact is computed from the seed and the labels of the
+    fact.
 
     Args:
         base: The knowledge base.
         concepts: Table with the columns ``text`` and ``concept``, as returned by ``concepts_in``.
-        relations: The relations that paths may use.
+        relations: The relations of the edges that a path may contain.
         length: Maximum length of a path, in hops: 1, 2 or 3.
         cap: Maximum number of facts per text; None for no maximum.
         seed: The seed of the hashes.
 
     Returns:
         Table with the columns ``text``, ``head``, ``relation``, ``tail``, ``length``, ``weight``
-        and ``found``. ``head``, ``relation`` and ``tail`` are identifiers. ``length`` is the length
-        of the shortest path that contains the fact. ``weight`` is the weight of the fact's heaviest
-        assertion, or null if unknown. ``found`` is the text's number of facts before the cap.
+        and ``found``. ``head``, ``relation`` and ``tail`` are identifiers. ``length`` is the number
+        of hops of the shortest path that contains the fact. ``weight`` is the weight of the fact's
+        heaviest assertion, or null if unknown. ``found`` is the number of facts of the text before
+        the cap is applied.
 
     Raises:
         RequestError: ``length`` or ``cap`` is out of range, or the knowledge base lacks a requested
@@ -91,9 +96,9 @@ def facts_between(
 
 
 def _capped(cap: int, seed: int) -> str:
-    """Return the SQL that applies the maximum number of facts per text.
+    """Return the SQL that limits the number of facts per text to ``cap``.
 
-    Facts are hashed only for texts that exceed the cap.
+    The SQL computes hashes only for the facts of texts with more than ``cap`` facts.
     """
     return f"""
         digests AS (
@@ -109,7 +114,7 @@ def _capped(cap: int, seed: int) -> str:
 
 
 def _met(length: int) -> str:
-    """Return the SQL that selects the facts on paths of up to ``length`` (2 or 3) hops."""
+    """Return the SQL that selects the facts on paths of at most ``length`` hops (2 or 3)."""
     steps = "".join((_REACHED, _NEXT)[: length - 1])
     legs = " UNION ALL ".join((_DIRECT, _TWO_HOPS, _THREE_HOPS)[:length])
     return f"""{steps},

@@ -9,10 +9,10 @@ if TYPE_CHECKING:
 
 
 def mean_zipf(concepts: pl.DataFrame, questions: int) -> pl.Series:
-    """Return the mean Zipf frequency of each question's concepts, from wordfreq.
+    """Return the mean Zipf frequency of the concepts of each question.
 
-    The Zipf frequency is the base-10 logarithm of the number of occurrences per billion words. A
-    concept that contains a word unknown to wordfreq has the Zipf frequency 0.
+    The Zipf frequency of a word is the base-10 logarithm of its number of occurrences per billion
+    words. The Zipf frequency of a concept is 0 if wordfreq does not know one of its words.
 
     Args:
         concepts: Table with the columns ``question`` and ``concept``, as in ``Background``.

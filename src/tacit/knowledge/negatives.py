@@ -1,17 +1,19 @@
 """Draw a negative for each fact: a tail that makes the fact false (METHODS 1, "Negatives").
 
-The paper draws the new tail from the most frequent dictionary words of the knowledge base (preset
-``uniform``). A tail that is a random dictionary word can be distinguished from the tail of a fact
-even without knowledge of the head. Two other presets therefore draw the tail of another fact of the
-same relation (METHODS section 4, "Negatives"). The preset ``same-relation`` draws the tail of any
-other fact of the relation, and ``matched`` draws a tail that resembles the fact's own tail. Every
-fact of the relation is equally likely to be drawn, so a tail's probability is proportional to its
-number of facts. If every distinct tail were equally likely, the tails of facts would occur in more
-facts than the tails of negatives, and this difference would reveal which tails belong to facts.
+With the preset ``uniform``, as in the paper, the new tail is drawn from the most frequent
+dictionary words of the knowledge base. Even without knowledge of the head, many random dictionary
+words can be distinguished from the tails of facts. The two other presets therefore draw the tail of
+another fact with the same relation (METHODS section 4, "Negatives"). The preset ``same-relation``
+draws the tail of any other fact with the same relation. The preset ``matched`` draws a tail that
+resembles the fact's own tail. Every other fact with the same relation is equally likely to be
+drawn. The probability of drawing a tail is therefore proportional to the number of facts with this
+tail. If every distinct tail were equally likely to be drawn, rare tails would be more frequent
+among negatives than among facts. The frequency of a tail would then reveal whether the tail belongs
+to a fact or to a negative.
 
-In every preset, a negative's tail differs from the fact's head, and the resulting triple is not an
-edge of the knowledge base. The draw depends only on the seed and the fact, so a fact has the same
-negative in every question.
+In every preset, the tail of a negative differs from the head of the fact. A negative is never an
+edge of the knowledge base. The draw depends only on the seed and the fact. If a fact belongs to
+several questions, its negative is the same in all of them.
 """
 
 from __future__ import annotations
@@ -59,13 +61,14 @@ class Draw:
 
     Args:
         seed: The seed of the draws.
-        frequent: With ``uniform``, the number of most frequent dictionary words from which tails
-            are drawn. Words of equal frequency are sorted alphabetically.
+        frequent: For the preset ``uniform``, the number of dictionary words from which tails are
+            drawn. The most frequent words are used for the draw. Words of equal frequency are
+            sorted alphabetically.
         preset: ``uniform``, ``same-relation`` or ``matched``.
 
     Raises:
-        RequestError: The preset is unknown, or ``frequent`` is out of range or is set for a preset
-            other than ``uniform``.
+        RequestError: The preset is unknown, ``frequent`` is out of range, or ``frequent`` differs
+            from its default although the preset is not ``uniform``.
     """
 
     seed: int = 0
@@ -99,17 +102,18 @@ def negatives(base: KnowledgeBase, facts: pl.DataFrame, draw: Draw | None = None
     """Draw a negative for each fact.
 
     Args:
-        base: The knowledge base. No negative is an edge of the knowledge base. For a symmetric
-            relation, a negative must not be an edge in either direction.
+        base: The knowledge base. The knowledge base. Negatives are not edges of the knowledge base.
+            For a symmetric relation, a negative with head and tail exchanged is not an edge either.
         facts: Table with the columns ``head``, ``relation`` and ``tail`` (identifiers), one row per
             fact.
         draw: How the negatives are drawn; None for the defaults.
 
     Returns:
-        The facts with the additional columns ``negative`` and ``relaxed``. ``negative`` is the
-        identifier of the new tail, or null if no tail is possible. ``relaxed`` is the number of
-        ``CONDITIONS`` that were dropped to find a negative. ``relaxed`` is null for a fact without
-        a negative, and for presets other than ``matched``.
+        The table ``facts`` with the additional columns ``negative`` and ``relaxed``. ``negative``
+        is the identifier of the new tail, or null if no tail is possible. For the preset
+        ``matched``, ``relaxed`` is the number of conditions in ``CONDITIONS`` that were dropped to
+        find the negative. ``relaxed`` is null for a fact without a negative, and null for every
+        fact if the preset is not ``matched``.
     """
     import polars as pl
 
@@ -130,14 +134,14 @@ def negatives(base: KnowledgeBase, facts: pl.DataFrame, draw: Draw | None = None
 
 
 def _none() -> pl.DataFrame:
-    """Return an empty table of facts and their negatives."""
+    """Return an empty table with the columns ``fact`` and ``negative``."""
     import polars as pl
 
     return pl.DataFrame(schema={"fact": pl.Int64, "negative": pl.Int32})
 
 
 def _asked(base: KnowledgeBase, facts: pl.DataFrame) -> pl.DataFrame:
-    """Return the facts with their index, their text, and whether the relation is symmetric."""
+    """Return each fact with its index, its text, and whether its relation is symmetric."""
     import polars as pl
 
     return base.table(
@@ -154,7 +158,7 @@ def _asked(base: KnowledgeBase, facts: pl.DataFrame) -> pl.DataFrame:
 
 
 def _pool(base: KnowledgeBase, asked: pl.DataFrame, draw: Draw) -> pl.DataFrame:
-    """Return the tails that may be drawn, with their relations unless the preset is ``uniform``."""
+    """Return the tails that can be drawn, with their relations if the preset is not ``uniform``."""
     if draw.preset == "uniform":
         return base.table(
             "SELECT id AS negative FROM base.concepts WHERE dictionary "
@@ -172,7 +176,7 @@ def _pool(base: KnowledgeBase, asked: pl.DataFrame, draw: Draw) -> pl.DataFrame:
 def _drawn(
     base: KnowledgeBase, waiting: pl.DataFrame, pool: pl.DataFrame, seed: int
 ) -> pl.DataFrame:
-    """Draw a tail for each fact, first by repeated draws and then from all possible tails."""
+    """Draw a tail for each fact by trial, and from a list of possible tails if all trials fail."""
     import polars as pl
 
     waiting = _located(waiting, pool)
@@ -188,7 +192,7 @@ def _drawn(
 
 
 def _located(waiting: pl.DataFrame, pool: pl.DataFrame) -> pl.DataFrame:
-    """Add each fact's range in ``pool`` (``start``, ``size``), and drop facts without tails."""
+    """Add the columns ``start`` and ``size``: each fact's range of rows in the table ``pool``."""
     import polars as pl
 
     if "relation" not in pool.columns:
@@ -200,7 +204,7 @@ def _located(waiting: pl.DataFrame, pool: pl.DataFrame) -> pl.DataFrame:
 
 
 def _draws(waiting: pl.DataFrame, pool: pl.DataFrame, seed: int, attempt: int) -> pl.DataFrame:
-    """Return the next few draws for each fact, one row per draw."""
+    """Return the next ``_TRIES`` random tails of each fact, one row per tail."""
     import polars as pl
 
     rows = [
@@ -213,7 +217,7 @@ def _draws(waiting: pl.DataFrame, pool: pl.DataFrame, seed: int, attempt: int) -
 
 
 def _first_possible(base: KnowledgeBase, draws: pl.DataFrame) -> pl.DataFrame:
-    """Return each fact's first draw that is not an edge; omit facts without such a draw."""
+    """Return the first drawn tail of each fact that forms no edge, for facts with such a tail."""
     return base.table(
         f"""
         SELECT fact, arg_min(negative, attempt) AS negative FROM draws d
@@ -225,7 +229,7 @@ def _first_possible(base: KnowledgeBase, draws: pl.DataFrame) -> pl.DataFrame:
 def _of_all_possible(
     base: KnowledgeBase, waiting: pl.DataFrame, pool: pl.DataFrame, seed: int
 ) -> pl.DataFrame:
-    """Draw from all tails that form no edge, for facts whose earlier draws all failed."""
+    """Draw a negative for each remaining fact from all tails that form no edge with its head."""
     import polars as pl
 
     shared = "USING (relation)" if "relation" in pool.columns else "ON true"
@@ -246,7 +250,7 @@ def _of_all_possible(
 
 
 def _matched(base: KnowledgeBase, asked: pl.DataFrame, seed: int) -> Iterator[pl.DataFrame]:
-    """Yield matched negatives, first under all conditions, then with conditions dropped."""
+    """Yield matched negatives: first those that meet all conditions, then those that meet fewer."""
     import polars as pl
 
     tails = base.table(
@@ -271,10 +275,10 @@ def _matched(base: KnowledgeBase, asked: pl.DataFrame, seed: int) -> Iterator[pl
 def _candidates(
     base: KnowledgeBase, facts: pl.DataFrame, known: pl.DataFrame, conditions: str
 ) -> pl.DataFrame:
-    """Return the tails that meet the conditions and form no edge, one row per fact and tail.
+    """Return the possible new tails of each fact under the conditions, one row per new tail.
 
-    The column ``as_tail`` is the weight of a tail: the number of the relation's facts that have
-    this tail.
+    The column ``as_tail`` is the number of facts that have the same relation and this tail. The
+    probability of drawing a tail is proportional to ``as_tail``.
     """
     return base.table(
         f"""
@@ -288,7 +292,7 @@ def _candidates(
 
 
 def _one_of(facts: pl.DataFrame, candidates: pl.DataFrame, seed: int) -> pl.DataFrame:
-    """Draw one candidate per fact, with probability proportional to ``as_tail``."""
+    """Draw one new tail per fact, with a probability proportional to ``as_tail``."""
     import polars as pl
 
     totals = candidates.group_by("fact").agg(total=pl.col("as_tail").sum())

@@ -1,4 +1,4 @@
-"""Return surface texts: the sentences in which a source states its facts."""
+"""Look up the surface texts of facts: the sentences in which a source states the facts."""
 
 from __future__ import annotations
 
@@ -11,19 +11,20 @@ if TYPE_CHECKING:
 
 
 def surface_texts(base: KnowledgeBase, facts: pl.DataFrame) -> pl.DataFrame:
-    """Return the surface text of each fact, with both concepts in double brackets.
+    """Return the surface text of each fact, with both concepts marked by double square brackets.
 
-    If several assertions of a fact have a text, the text of the assertion with the highest weight
-    is returned. For assertions of equal weight, the alphabetically first text is returned.
+    If several assertions of a fact have a surface text, the surface text of the assertion with the
+    highest weight is returned. Among assertions of equal weight, the surface text that is first in
+    alphabetical order is returned.
 
     Args:
         base: The knowledge base.
-        facts: Table with the columns ``head``, ``relation`` and ``tail`` (names, not identifiers).
-            Repeated facts count once.
+        facts: Table with the columns ``head``, ``relation`` and ``tail``, which contain names
+            instead of identifiers. Repeated facts count once.
 
     Returns:
-        Table with the columns ``head``, ``relation``, ``tail`` and ``surface``, sorted. Facts
-        without a surface text are omitted.
+        Table with the columns ``head``, ``relation``, ``tail`` and ``surface``, sorted by these
+        columns. Facts without a surface text are omitted.
     """
     return base.table(
         """

@@ -1,7 +1,7 @@
-"""Compute attributes of tails that do not depend on a fact's head.
+"""Compute attributes of tails that do not depend on the heads of facts.
 
-The attributes are used to match negatives with facts, and as predictors of the no-knowledge
-baseline (METHODS section 4, "Negatives").
+The attributes serve two purposes: to draw a negative that resembles a fact, and to predict facts in
+the no-knowledge baseline (METHODS section 4, "Negatives").
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _LEAST_FREQUENCY = 1e-9
 
 
 def attributes(base: KnowledgeBase, tails: pl.DataFrame) -> pl.DataFrame:
-    """Return the attributes of concepts, each as the tail of a given relation.
+    """Return the attributes of each concept as the tail of a given relation.
 
     Args:
         base: The knowledge base.
@@ -28,11 +28,12 @@ def attributes(base: KnowledgeBase, tails: pl.DataFrame) -> pl.DataFrame:
 
     Returns:
         Table with the columns ``relation``, ``concept``, ``words``, ``characters``, ``zipf``,
-        ``part_of_speech``, ``degree`` and ``as_tail``, sorted by relation and concept. ``words``
-        and ``characters`` are the label's numbers of words and of characters. ``zipf`` is the
-        label's frequency on the Zipf scale in hundredths, or 0 if unknown. ``part_of_speech`` is
-        described in ``Words.parts_of_speech``. ``degree`` is the number of facts with the concept.
-        ``as_tail`` is the number of the relation's facts that have the concept as tail.
+        ``part_of_speech``, ``degree`` and ``as_tail``, sorted by relation and concept. ``words`` is
+        the number of words of the concept's label, and ``characters`` is its number of characters.
+        ``zipf`` is 100 times the Zipf frequency of the concept's label, or 0 if the frequency is
+        unknown. ``part_of_speech`` is described in ``Words.parts_of_speech``. ``degree`` is the
+        number of facts that contain the concept as head or tail. ``as_tail`` is the number of facts
+        that have the given relation and the concept as tail.
     """
     import polars as pl
 
@@ -66,29 +67,31 @@ def attributes(base: KnowledgeBase, tails: pl.DataFrame) -> pl.DataFrame:
 
 
 def tails_of(base: KnowledgeBase, drawn: pl.DataFrame, *, own: int) -> pl.DataFrame:
-    """Return the attributes of the tails of facts and of their negatives.
+    """Return the attributes of each fact's tail and of its negative's tail.
 
-    The counts ``degree`` and ``as_tail`` exclude the fact from which a tail was drawn. A count that
-    included the fact from which the tail was drawn would reveal which tails belong to facts,
-    because the tail of a fact always has at least one fact, the fact itself. The counts for a
-    fact's own tail exclude the fact itself. The counts for a negative that is the tail of another
-    fact (presets ``same-relation`` and ``matched``) exclude the other fact. If a fact were excluded
-    only from the counts for the tails of facts, every count for a negative would be too large by
-    one. The counts for a negative drawn from dictionary words (preset ``uniform``) exclude no fact.
+    The columns ``degree`` and ``as_tail`` contain numbers of facts. ``degree`` and ``as_tail`` do
+    not count the fact from which the tail was drawn. If ``degree`` and ``as_tail`` counted the fact
+    from which a tail was drawn, both would be at least 1 for the tail of a fact, and would reveal
+    which tails belong to facts. For the tail of a fact, ``degree`` and ``as_tail`` do not count the
+    fact itself. With the presets ``same-relation`` and ``matched``, the tail of a negative is the
+    tail of another fact. For the tail of a negative, ``degree`` and ``as_tail`` do not count the
+    fact that provides the tail. With the preset ``uniform``, the tail of a negative is a dictionary
+    word, and ``degree`` and ``as_tail`` count all facts.
 
     Args:
         base: The knowledge base.
         drawn: Table with the columns ``head``, ``relation``, ``tail`` and ``negative``
             (identifiers), one row per fact.
-        own: Number of facts to exclude from the counts of a negative: 1 if negatives are tails of
-            other facts, 0 if negatives are dictionary words.
+        own: Number that is subtracted from the counts for a negative's tail: 1 if the tail is the
+            tail of another fact, 0 if it is a dictionary word.
 
     Returns:
-        Table with the columns ``head``, ``relation``, ``tail``, ``is_negative``, ``words``,
-        ``characters``, ``frequency``, ``part_of_speech``, ``degree`` and ``as_tail``. ``head``,
-        ``relation`` and ``tail`` are the labels of the fact. ``is_negative`` states whether the row
-        describes the negative's tail. ``frequency`` is on the Zipf scale. Each fact has two rows,
-        or one row if it has no negative.
+        Table with two rows per fact, one for the fact's tail and one for the negative's tail. The
+        columns are ``head``, ``relation``, ``tail``, ``is_negative``, ``words``, ``characters``,
+        ``frequency``, ``part_of_speech``, ``degree`` and ``as_tail``. In both rows of a fact,
+        ``head``, ``relation`` and ``tail`` are the labels of the fact. ``is_negative`` is true in
+        the row for the negative's tail. ``frequency`` is the Zipf frequency of the tail that the
+        row describes. A fact without a negative has only one row.
     """
     import polars as pl
 

@@ -1,9 +1,9 @@
 """Find the words of a text and their lemmas, and select content words.
 
-Words and stop words follow spaCy's English rules. Lemmas and parts of speech come from
-lemminflect's lexicon. Without a tagger, a word has the lemmas of all parts of speech that the
-lexicon lists, such as "leaf" and "leave" for "leaves". A word that is not in the lexicon is its own
-lemma.
+spaCy's rules for English determine words and stop words. Lemmas and parts of speech come from
+lemminflect's lexicon. Without a tagger, a word can have lemmas of several parts of speech. For
+example, "leaves" has the lemmas "leaf" and "leave". A word that is not in the lexicon has one
+lemma, the word itself.
 """
 
 from __future__ import annotations
@@ -34,11 +34,12 @@ CONTENT = ("NOUN", "VERB", "ADJ", "ADV")
 
 @dataclass(frozen=True)
 class Part:
-    """A part of an anchor question (its text or one choice), prepared for concept matching.
+    """A part of an anchor question (its text or a choice), prepared for concept matching.
 
     Args:
         lemmas: The lemmas of the content words.
-        text: The tokens in lower case, joined by one space where the original text has whitespace.
+        text: The tokens in lower case. Two tokens are separated by one space if whitespace
+            separates them in the original text.
         starts: The start offset of each token in ``text``.
         ends: The end offset of each token in ``text``.
     """
@@ -51,19 +52,19 @@ class Part:
 
 @dataclass(frozen=True)
 class Words:
-    """How the words of a text are found (METHODS section 1, "Concepts of an anchor").
+    """The rules that select and lemmatize the words of a text (METHODS section 1).
 
     Args:
         version: The rule that selects words; stop words are always excluded. ``review-lexicon``
-            selects the nouns, verbs, adjectives and adverbs of the lexicon, and alphabetic words
-            that are not in the lexicon. ``review`` selects the words that a tagger tags as nouns,
-            verbs, adjectives or adverbs. ``arxiv`` selects all words.
-        tagger: Name or folder of a spaCy pipeline with a tagger, which the version ``review``
-            requires.
+            selects two kinds of words: nouns, verbs, adjectives and adverbs of the lexicon, and
+            alphabetic words that are not in the lexicon. ``review`` selects the words that a tagger
+            tags as nouns, verbs, adjectives or adverbs. ``arxiv`` selects all words.
+        tagger: Name or folder of a spaCy pipeline with a tagger. The version ``review`` requires a
+            tagger.
 
     Raises:
-        RequestError: The version is unknown, ``review`` is used without a tagger, or a tagger is
-            used with another version.
+        RequestError: The version is unknown, the version ``review`` is given without a tagger, or
+            another version is given with a tagger.
     """
 
     version: Version = "review-lexicon"
@@ -85,7 +86,7 @@ class Words:
         """Tokenize each text and collect the lemmas of its content words.
 
         Raises:
-            ModelError: The tagger cannot be loaded or assigns no parts of speech.
+            ModelError: The tagger cannot be loaded, or the tagger does not assign parts of speech.
         """
         return [self._part(doc) for doc in self._docs(strings(texts, "texts"))]
 
@@ -109,10 +110,10 @@ class Words:
         return self._listed(word) or (word,)
 
     def parts_of_speech(self, label: str) -> str:
-        """Return the parts of speech that the lexicon lists for a label's first and last word.
+        """Return the parts of speech of the first and the last word of a label, from the lexicon.
 
-        Examples: "NOUN/VERB" for "dog", "VERB, NOUN" for "eat meat", "unlisted" for "fridge". The
-        first word usually identifies a verb phrase, and the last word a noun phrase.
+        Examples: "NOUN/VERB" for "dog", "VERB, NOUN" for "eat meat", "unlisted" for "fridge". In
+        most labels, a verb phrase begins with its verb and a noun phrase ends with its noun.
         """
         words = label.lower().split()
         ends = [words[0], words[-1]] if len(words) > 1 else words
@@ -141,7 +142,7 @@ class Words:
         return (token for token in doc if any(letter.isalnum() for letter in token.text))
 
     def _counting(self, token: Token) -> tuple[str, ...]:
-        """Return the lemmas of a token, or an empty tuple if ``version`` excludes the token."""
+        """Return the lemmas of a token; empty if ``version`` does not select the token."""
         word = token.lower_
         if self.is_stop(word):
             return ()
@@ -169,7 +170,7 @@ class Words:
         return self._known[word]
 
     def _unlisted(self, word: str) -> tuple[str, ...]:
-        """Return a tuple of the word if the word is alphabetic and unlisted, or an empty tuple."""
+        """Return the word in a tuple if it is alphabetic and unlisted, or an empty tuple."""
         from lemminflect import getAllLemmas
 
         return (word,) if word.isalpha() and not getAllLemmas(word) else ()
@@ -214,16 +215,16 @@ def _listed_parts(word: str) -> str:
 
 
 def is_plain(word: str) -> bool:
-    """Check whether a word consists of the letters a to z."""
+    """Check whether a word consists only of the lower-case letters a to z."""
     return word.isascii() and word.isalpha() and word.islower()
 
 
 def spare_torch(tagger: str | None) -> None:
-    """Import spaCy without torch, which is slow to load and which tokenization does not need.
+    """Import spaCy but not torch, which loads slowly and is not required for tokenization.
 
     Args:
-        tagger: Name of the spaCy pipeline that will be loaded, or None. The function imports spaCy
-            only if ``tagger`` is None, because a pipeline may need torch.
+        tagger: Name of the spaCy pipeline that will be loaded, or None. If ``tagger`` is not None,
+            spaCy is not imported, because the pipeline may require torch.
     """
     if tagger is None and "torch" not in sys.modules:
         sys.modules["torch"] = cast("Any", None)  # as if it were not installed
@@ -242,10 +243,10 @@ _INNER = 4096
 def add_lexicon(base: duckdb.DuckDBPyConnection) -> None:
     """Create the tables ``concepts`` and ``terms`` from the table ``labels``.
 
-    Labels are split into words by spaCy's English rules. The frequency of a one-word label comes
-    from wordfreq. The frequency of a label of several words is the inverse of the sum of the words'
-    inverse frequencies, as in wordfreq. The frequency of a label is 0 if wordfreq does not know one
-    of the label's words.
+    Each label is split into words by spaCy's rules for English. The frequency of a one-word label
+    comes from wordfreq. The frequency f of a label of several words is computed as in wordfreq: 1/f
+    is the sum of the inverse frequencies of its words. The frequency of a label is 0 if any of its
+    words is unknown to wordfreq.
     """
     base.execute("""
         CREATE TEMP TABLE placed AS
@@ -276,7 +277,7 @@ def add_lexicon(base: duckdb.DuckDBPyConnection) -> None:
 
 
 def _fill_words(base: duckdb.DuckDBPyConnection) -> None:
-    """Fill the tables ``told`` and ``lemmas`` in batches of words."""
+    """Process the words of all labels in batches, and fill the tables ``told`` and ``lemmas``."""
     english = Words()
     words = base.sql("SELECT DISTINCT word FROM placed ORDER BY word").to_arrow_table()["word"]
     for start in range(0, len(words), _WORDS):
@@ -292,7 +293,7 @@ def _fill_words(base: duckdb.DuckDBPyConnection) -> None:
 
 
 def _token_table(tokens: Mapping[str, Sequence[str]], english: Words) -> pa.Table:
-    """Return the word counts, frequencies and lexicon membership of strings without spaces."""
+    """Return the word counts and the frequency of each string, and whether it is in the lexicon."""
     import pyarrow as pa
 
     found = tokens.values()
@@ -312,10 +313,11 @@ def _content(words: Sequence[str], english: Words) -> int:
 
 
 def _frequencies(words: Iterable[str]) -> Iterator[float]:
-    """Yield wordfreq's frequency of each word.
+    """Yield the frequency of each word according to wordfreq.
 
-    For a word of the letters a to z, wordfreq looks up the unchanged word and rounds the listed
-    frequency. The list of wordfreq has few distinct frequencies, so the rounded values are cached.
+    For a word that consists only of the letters a to z, wordfreq rounds the frequency in its word
+    list. The word list of wordfreq contains few distinct frequencies, so the rounded frequencies
+    are cached.
     """
     from wordfreq import get_frequency_dict, word_frequency
 
@@ -332,7 +334,7 @@ def _frequencies(words: Iterable[str]) -> Iterator[float]:
 
 
 def _lemmas(tokens: Mapping[str, Sequence[str]], english: Words) -> pa.Table:
-    """Return a table of the lemmas of each token, with the token's index in its word."""
+    """Return a table of the lemmas of all tokens, with the index of each token in its string."""
     import pyarrow as pa
 
     rows = [

@@ -1,9 +1,9 @@
 """The interface of a probe, and the registry of probes.
 
-A probe declares its options, builds its requests and computes findings from the answers. Querying,
-caching, resuming, printing and comparing are implemented once for all probes. Tacit's probes are
-listed in ``BUILT_IN``. Probes of other packages register under the entry-point group
-``tacit.probes``.
+A probe declares its options, builds its requests and computes findings from the answers. Querying
+models, caching answers, resuming runs, and printing and comparing results are implemented once for
+all probes. Tacit's probes are listed in ``BUILT_IN``. A probe of another package is found by its
+entry point in the group ``tacit.probes``.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ class Answered:
 
 @dataclass(frozen=True)
 class Answers:
-    """The answers of a model to a probe's requests, by group of requests.
+    """The answers of a model to all requests of a probe, in named groups.
 
     Args:
         groups: The answers to each group of requests, by the name of the group.
@@ -96,20 +96,20 @@ class Answers:
 
     @property
     def sampled(self) -> bool:
-        """Whether the answers are votes of sampled replies rather than log-probabilities."""
+        """Whether the answers are votes (from sampled replies) instead of log-probabilities."""
         return any(
             isinstance(one, Votes) for group in self.groups.values() for one in group.answers[:1]
         )
 
     def joined(self, requests: Mapping[str, Requests]) -> Answers:
-        """Return the answers, joined by key, in the order of a probe's requests.
+        """Return the answers in the order of the given requests, matched by key.
 
         Args:
             requests: The probe's requests, by group.
 
         Raises:
-            FindingsError: A group has no answers, its keys differ from those of the requests, or a
-                key occurs twice.
+            FindingsError: A group has no answers, the keys of the answers differ from the keys of
+                the requests, or a key occurs twice.
         """
         groups = {
             name: Answered(group.keys, _joined(name, group.keys, self.groups.get(name)))
@@ -118,27 +118,27 @@ class Answers:
         return Answers(groups)
 
     def scores(self, group: str) -> Sequence[Scores]:
-        """Return the scores of a group's prompts, in the order of the group's keys."""
+        """Return the scores of the prompts in a group, in the order of the group's keys."""
         return self.groups[group].answers
 
     def votes(self, group: str) -> Sequence[Votes]:
-        """Return the votes on a group's prompts, in the order of the group's keys."""
+        """Return the votes for the prompts in a group, in the order of the group's keys."""
         return self.groups[group].answers
 
     def beliefs(self, group: str, positive: str, negative: str) -> pl.DataFrame:
-        """Return each prompt's probability of one answer relative to another.
+        """Return, for each prompt, the probability of one of two answers.
 
         Args:
-            group: Name of a group of prompts; each prompt has both answers among its candidate
-                answers.
+            group: Name of a group of prompts. Both given answers must be candidate answers of each
+                prompt.
             positive: The answer whose probability is returned.
             negative: The other answer.
 
         Returns:
-            Table with the group's key columns and ``belief``. For scores, ``belief`` is
-            P(positive)/(P(positive) + P(negative)). For sampled replies, ``belief`` is the vote
-            share of the positive answer. ``belief`` is null if either answer has no score, or if no
-            reply could be parsed.
+            Table with the key columns of the group and the column ``belief``. For scores,
+            ``belief`` is P(positive)/(P(positive) + P(negative)). For sampled replies, ``belief``
+            is the vote share of the positive answer. ``belief`` is null if one of the two answers
+            has no score, or if no sampled reply could be parsed.
         """
         import polars as pl
 
@@ -147,7 +147,7 @@ class Answers:
         return answered.keys.with_columns(belief=pl.Series(found, dtype=pl.Float64))
 
     def rankings(self, group: str) -> Sequence[Ranking]:
-        """Return the rankings of a group's prompts, in the order of the group's keys."""
+        """Return the rankings for the prompts in a group, in the order of the group's keys."""
         return self.groups[group].answers
 
 
@@ -169,9 +169,9 @@ def _joined(name: str, keys: pl.DataFrame, answered: Answered | None) -> Sequenc
 class Probe(Protocol):
     """A probe, which builds requests for a model and computes findings from the answers.
 
-    ``name`` is the probe's name in ``tacit run``, ``summary`` is its help line, and ``Options`` is
-    its dataclass of options (``tacit.options``). ``Declared`` lists the optional declarations of a
-    probe.
+    ``name`` identifies the probe in ``tacit run``. ``summary`` is the probe's line in the help
+    text. ``Options`` is a dataclass of the probe's options (``tacit.options``). ``Declared``
+    describes the other class attributes that a probe may define.
 
     Examples:
         >>> from tacit.probes.base import probe
@@ -194,7 +194,7 @@ class Probe(Protocol):
         ...
 
     def requests(self) -> Mapping[str, Requests]:
-        """Return the probe's groups of requests, by the name of the group."""
+        """Return the requests of the probe, in named groups."""
         ...
 
     def measure(self, answers: Answers) -> Findings:
@@ -228,11 +228,11 @@ class ProbeByVocabulary(Protocol):
         ...
 
     def for_models(self, models: Mapping[str, ModelWords]) -> Mapping[str, Probe]:
-        """Return one probe per model, by the model's name.
+        """Return one probe for each model, by the name of the model.
 
         Raises:
-            RequestError: The vocabularies of the models share no word, or no questions remain for
-                the models.
+            RequestError: The vocabularies of the models have no word in common, or no questions
+                remain for the models.
         """
         ...
 
@@ -242,26 +242,26 @@ AnyProbe: TypeAlias = "Probe | ProbeByVocabulary"
 
 @dataclass(frozen=True)
 class Declared:
-    """The optional declarations of a probe's class.
+    """The class attributes that a probe may define, but need not define.
 
     Args:
-        title: The probe's title in reports (class attribute ``title``), by default derived from
-            ``name``.
-        question: The question that the probe answers, shown in reports (class attribute
-            ``question``), by default ``summary``.
-        tables: The probe's tables by name, including ``questions``.
+        title: The title of the probe in reports (class attribute ``title``). The default title is
+            derived from ``name``.
+        question: The question that the probe answers (class attribute ``question``), shown in
+            reports. The default is ``summary``.
+        tables: The specifications of the probe's tables, by the name of the table.
         figures: The probe's figures by name.
         headlines: The key figures that a report shows first.
-        headline: Function that receives findings and returns the main result as a sentence, or
+        headline: Function that returns a sentence on the main result of the given findings, or
             None.
-        sentences: Function that receives findings and yields full sentences on the questions and
-            results.
-        notes: Function that receives findings and yields full sentences on how figures are
+        sentences: Function that yields full sentences on the questions and the results of the given
+            findings.
+        notes: Function that yields full sentences on how the figures of the given findings are
             computed.
-        views: Function that receives findings, the run's request and a maximum number of rows, and
-            yields tables that are shown to readers.
-        graphs: Function (class attribute ``report_graphs``) that receives findings by model and a
-            theme, and returns graphs of single items, or None.
+        views: Function that yields tables of the questions for readers. The arguments of the
+            function are the findings, the run's request and a maximum number of rows.
+        graphs: Function (class attribute ``report_graphs``) that returns graphs of single items, or
+            None. The arguments of the function are the findings of each model and a theme.
         filters: The columns by which a report's tables can be filtered.
     """
 
@@ -279,7 +279,7 @@ class Declared:
 
 
 def declared(kind: type[AnyProbe]) -> Declared:
-    """Return the declarations of a probe's class, with defaults for missing declarations."""
+    """Return the declarations of a probe's class; a missing declaration has its default value."""
     figures = getattr(kind, "figures", ())
     figures = figures() if callable(figures) else figures
     by_name = figures if isinstance(figures, Mapping) else {each.name: each for each in figures}
@@ -311,7 +311,7 @@ class ReadsReplies(Protocol):
     """A probe whose questions can be answered by chat replies."""
 
     def check_replies(self, *, sampled: bool) -> None:
-        """Raise an error before any cost arises if chat replies cannot answer the probe's requests.
+        """Raise an error, before any request is sent, if chat replies cannot answer the requests.
 
         Args:
             sampled: Whether the replies are sampled, so that no log-probabilities are available.
@@ -324,7 +324,7 @@ class ReadsReplies(Protocol):
 
 @runtime_checkable
 class ReadsBeliefs(Protocol):
-    """A probe that can also measure beliefs from a file."""
+    """A probe that can also compute findings from beliefs in a file, without a model."""
 
     def measure_file(self, beliefs: Path) -> Findings:
         """Compute the findings from the beliefs stored in a file.
@@ -336,7 +336,7 @@ class ReadsBeliefs(Protocol):
 
 
 def register(kind: type[AnyProbe]) -> None:
-    """Register the class of a probe, such as one defined in a notebook, in the current process.
+    """Register the class of a probe in the current process, for example in a notebook.
 
     Raises:
         RequestError: Another probe has the same name.
@@ -364,7 +364,7 @@ def probe(name: str) -> type[AnyProbe]:
 
 
 def probes() -> tuple[str, ...]:
-    """Return the names of all probes, Tacit's own first."""
+    """Return the names of all probes; Tacit's own probes come first."""
     return (*BUILT_IN, *sorted({*_others(), *_HERE} - set(BUILT_IN)))
 
 

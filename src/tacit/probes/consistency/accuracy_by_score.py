@@ -20,9 +20,10 @@ _MOST_BINS = 10
 def accuracy_by_score(anchors: pl.DataFrame, bootstrap: Bootstrap) -> pl.DataFrame:
     """Return the accuracy on anchor questions in bins of the background score.
 
-    Questions with equal background scores share a bin. Starting at the lowest score, each bin
-    includes further scores until it contains a tenth of the questions, and at least 20. Remaining
-    questions are added to the last bin.
+    Questions with equal background scores share a bin. The first bin of background scores begins at
+    the lowest score. A bin is extended to higher scores until it contains at least 20 questions and
+    at least a tenth of all questions. If the last bin would be too small, its questions are added
+    to the bin before it.
 
     Args:
         anchors: Table with the columns ``background_score``, ``right`` and ``cluster``. Rows

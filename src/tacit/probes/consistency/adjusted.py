@@ -1,10 +1,11 @@
-"""Test whether the background predicts the answers when the number of facts is held fixed.
+"""Test whether the background predicts the answers at a fixed number of facts.
 
-A background score over one or two facts often reaches 1 by chance. Average precision therefore
-depends on the number of facts per anchor (METHODS section 4, "Number-of-facts confound"). The
-adjusted lift is the lift above chance within strata of the number of facts. The adjusted odds ratio
-of the background score comes from a logistic regression. The regression also includes the number of
-facts, the concepts' frequency and the answer's length.
+If an anchor has only one or two facts, its background score is often 1 by chance. Average precision
+therefore depends on the number of facts per anchor (METHODS section 4, "Number-of-facts confound").
+The adjusted lift is the lift above chance within strata of the number of facts. The adjusted odds
+ratio of the background score is estimated by a logistic regression. The other predictors of the
+regression are the number of facts, the frequency of the concepts and the length of the correct
+choice.
 """
 
 from __future__ import annotations
@@ -127,7 +128,7 @@ class LiftWithinStrata:
 
     @classmethod
     def of(cls, anchors: pl.DataFrame, how: Permutations | None = None) -> LiftWithinStrata:
-        """Compute the lift within strata over the anchors.
+        """Compute the lift within strata of the number of facts, over all given anchors.
 
         Args:
             anchors: Table with the columns ``right``, ``background_score``, ``facts`` and
@@ -155,12 +156,12 @@ class LiftWithinStrata:
 
 
 def adjusted(anchors: pl.DataFrame, how: Permutations | None = None) -> pl.DataFrame:
-    """Compute the lift adjusted for the number of facts, and the adjusted odds ratio.
+    """Compute the lift and the odds ratio of background scores, adjusted for the number of facts.
 
     Args:
         anchors: Table with the columns ``background_score``, ``right``, ``facts``, ``frequency``
-            (null if unknown), ``answer`` and ``cluster``. Rows without a score or an answer are
-            excluded.
+            (null if unknown), ``answer`` and ``cluster``. Anchors without a background score or
+            without an answer are excluded.
         how: The permutations for the p-value and the confidence interval of the lift; None for the
             default.
 
@@ -196,8 +197,8 @@ def ratio_of(rows: pl.DataFrame) -> OddsRatio:
         rows: The anchors with a background score and an answer, as a table with the columns that
             ``adjusted`` requires.
 
-    Questions without a known frequency are excluded. If no question has a known frequency, the
-    regression omits the frequency.
+    Questions whose concepts have no known frequency are excluded. If no question has a known
+    frequency, all questions are used and the regression omits the frequency.
     """
     if rows["frequency"].null_count() < rows.height:
         rows = rows.drop_nulls("frequency")

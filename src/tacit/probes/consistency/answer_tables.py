@@ -1,4 +1,4 @@
-"""Tabulate a model's answers to facts, anchors and choices from stored scores."""
+"""Build tables of a model's answers to facts, anchors and choices from stored scores."""
 
 from __future__ import annotations
 
@@ -28,24 +28,28 @@ def facts(
     scored: Scored,
     beliefs: pl.DataFrame | None = None,
 ) -> pl.DataFrame:
-    """Return a table of the facts, with the questions about each fact and the answers.
+    """Return a table of the facts, with the background questions about each fact and their answers.
 
     Args:
         asked: The facts.
-        known: Whether each question about a fact was answered correctly.
+        known: Whether the two questions about each fact were answered correctly.
         answers: The answers to the background questions.
         scored: All scores.
-        beliefs: The vote shares that ``Scored.beliefs`` returns; None without votes.
+        beliefs: The vote shares that ``Scored.beliefs`` returns; None if the scores are
+            log-probabilities.
 
     Returns:
         Table with one row per fact and the columns ``fact``, ``head``, ``relation``, ``tail`` and
-        ``negative``. The columns ``question``, ``right``, ``margin``, ``tied``, ``meta``, ``pair``
-        and ``word`` exist with the prefix ``positive_`` for the question about the fact, and with
-        the prefix ``negative_`` for the question about its negative. For votes, the columns of
-        ``beliefs`` exist with both prefixes. ``meta``, ``pair`` and ``word`` identify the input
-        that decides the answer. ``right`` is null if the answer is missing. ``margin`` is the score
-        of the best positive word minus the score of the best negative word, in nats. ``margin`` is
-        null if either score is unknown, and ``Answers`` states which methods use other units.
+        ``negative``. Seven columns exist twice, with the prefixes ``positive_`` and ``negative_``:
+        ``question``, ``right``, ``margin``, ``tied``, ``meta``, ``pair`` and ``word``. Columns with
+        the prefix ``positive_`` describe the question about the fact. Columns with the prefix
+        ``negative_`` describe the question about the fact's negative. For sampled replies, the
+        columns of ``beliefs`` also exist with both prefixes. ``meta``, ``pair`` and ``word``
+        identify the meta-prompt, the label pair and the answer word that decide the answer.
+        ``right`` is null if the answer is missing. ``margin`` is the best score of a positive word
+        minus the best score of a negative word, in nats. ``margin`` is null if the best positive or
+        the best negative score is unknown. For some answering methods, ``margin`` has other units,
+        which ``Answers`` describes.
     """
     import polars as pl
 
@@ -93,16 +97,18 @@ def anchors(
         scored: All scores.
         anchoring: The method whose answer counts.
         background: The table that ``background_scores.by_anchor`` returns.
-        frequency: The mean Zipf frequency of each anchor's concepts, as returned by ``mean_zipf``.
+        frequency: The mean Zipf frequency of the concepts of each anchor, as returned by
+            ``mean_zipf``.
 
     Returns:
-        Table with one row per anchor. The columns are ``anchor``, ``question``, ``concept``,
-        ``cluster``, ``answer`` and ``frequency``, then all columns of the table ``background``,
-        then ``choice``, ``right``, ``margin``, ``tied``, ``meta`` and ``pair``. ``anchor`` is the
-        id in the file of questions. ``cluster`` is the question concept, or the anchor's id for a
-        question without a concept. ``right`` is null if the answer is missing. ``meta`` and
-        ``pair`` identify the winning prompt variant. If a second anchoring method was run, its
-        columns have the method's name as prefix.
+        Table with one row per anchor. The table begins with the columns ``anchor``, ``question``,
+        ``concept``, ``cluster``, ``answer`` and ``frequency``. The columns of the table
+        ``background`` follow the column ``frequency``. The table ends with the columns ``choice``,
+        ``right``, ``margin``, ``tied``, ``meta`` and ``pair``. ``anchor`` is the anchor's id in the
+        file of questions. ``cluster`` is the question concept, or the anchor's id if the question
+        has no question concept. ``right`` is null if the answer is missing. ``meta`` and ``pair``
+        identify the prompt variant that decides the answer. If the run uses a second anchoring
+        method, columns with this method's name as prefix describe its answers.
     """
     import polars as pl
 
@@ -153,10 +159,11 @@ def questions(asked: Asked, scored: Scored) -> pl.DataFrame:
     """Return a table of the log-probability of every answer word in every background prompt.
 
     Returns:
-        Table with the columns ``question``, ``meta``, ``pair``, ``word`` and ``logprob``. ``pair``
-        is the label pair that the prompt names, or the answer word's pair if the prompt names no
-        labels. ``logprob`` is in nats, or null if missing. For sampled replies, ``votes`` and the
-        columns of ``votes.of_inputs`` replace ``logprob``. ``votes`` is null if no reply to the
+        Table with the columns ``question``, ``meta``, ``pair``, ``word`` and ``logprob``. If the
+        prompt names a label pair, ``pair`` is the label pair of the prompt. If the prompt names no
+        labels, ``pair`` is the pair that contains the answer word. ``logprob`` is a log-probability
+        in nats; null if missing. For sampled replies, the column ``votes`` and the columns of
+        ``votes.of_inputs`` replace the column ``logprob``. ``votes`` is null if no reply to the
         prompt could be parsed.
     """
     import polars as pl
@@ -183,12 +190,13 @@ def questions(asked: Asked, scored: Scored) -> pl.DataFrame:
 
 
 def verifications(of: Sequence[Anchor], scored: Scored) -> pl.DataFrame | None:
-    """Return the scores of the answer words for the question whether a choice is the answer.
+    """Return the scores of the answer words in prompts that ask whether a choice is the answer.
 
     Returns:
-        Table with the columns ``anchor`` (the id in the file), ``choice``, ``meta``, ``pair``,
-        ``word`` and ``logprob`` (nats). For sampled replies, ``votes`` replaces ``logprob``.
-        Missing scores and votes are null. The result is None if no choice was verified.
+        Table with the columns ``anchor`` (the anchor's id in the file of questions), ``choice``,
+        ``meta``, ``pair``, ``word`` and ``logprob`` (in nats). For sampled replies, the column
+        ``votes`` replaces the column ``logprob``. Missing scores and votes are null. The function
+        returns None if the run does not verify choices by yes/no questions.
     """
     import polars as pl
 
@@ -214,10 +222,11 @@ def choices(of: Sequence[Anchor], scored: Scored) -> pl.DataFrame:
 
     Returns:
         Table with the columns ``anchor``, ``meta``, ``pair``, ``choice``, ``logprob``, ``bytes``
-        and ``per_byte``. The table has no rows if choices were not scored as texts. ``anchor`` is
-        the id in the file of questions. ``pair`` is null if the prompt variant names no label pair.
-        ``logprob`` is in nats, or null if missing. ``bytes`` is the length in UTF-8 bytes, and
-        ``per_byte`` is in nats per byte.
+        and ``per_byte``. The table has no rows if the run does not score choices as texts.
+        ``anchor`` is the anchor's id in the file of questions. ``pair`` is null if the prompt
+        variant names no label pair. ``logprob`` is a log-probability in nats; null if missing.
+        ``bytes`` is the length of the choice in UTF-8 bytes, and ``per_byte`` is ``logprob``
+        divided by ``bytes``.
     """
     import polars as pl
 

@@ -28,18 +28,22 @@ class Answers:
 
     Args:
         positive: Whether the answer is positive; False if the answer is tied or missing.
-        missing: Whether there is no answer, because there is no positive or no negative candidate
-            word, or because a word without a score could be the best.
-        tied: Whether the best positive and the best negative score are equal, which counts as a
+        missing: Whether the question has no answer. An answer is missing if there is no positive or
+            no negative candidate word, or if a word with an unknown score could have the best
+            score.
+        tied: Whether the best positive score equals the best negative score. A tie counts as a
             negative answer.
-        winner: The index of the input (prompt variant and answer word) that decides the answer; -1
-            if the answer is missing or no single input decides.
-        margin: The best positive score minus the best negative score, in nats. For ``count``, the
-            margin is the number of word pairs won by the positive word minus the number won by the
-            negative word. For votes, the margin is the share of positive replies minus the share of
-            negative replies. For votes with ``single``, the margin is the difference of the vote
-            counts. The margin is NaN if the answer is missing, or if a word without a score could
-            be the best word of the losing answer.
+        winner: The index of the input (prompt variant and answer word) that decides the answer.
+            ``winner`` is -1 if the answer is missing, or if the answer does not depend on a single
+            input.
+        margin: The best score of a positive word minus the best score of a negative word, in nats.
+            For the method ``count``, the margin is the number of word pairs with a higher score for
+            the positive word, minus the number of word pairs with a higher score for the negative
+            word. For sampled replies, the margin is the share of positive replies minus the share
+            of negative replies. For sampled replies with the method ``single``, the margin is the
+            number of votes for the positive word minus the number of votes for the negative word.
+            The margin is NaN if the answer is missing, or if the best score of the losing answer is
+            unknown.
     """
 
     positive: Bools
@@ -54,17 +58,20 @@ class Method:
     """A method of answering yes/no questions.
 
     Args:
-        preset: With ``max``, the paper's preset, the input with the highest score decides. With
-            ``single``, the higher-scored word of one label pair with one meta-prompt decides. With
-            ``count``, the majority over all combinations of meta-prompt and pair decides.
-            ``calibrated`` subtracts from each score the mean score of the input over all questions,
-            and then decides like ``max``. The paper does not define ``count`` and ``calibrated``.
-        meta: The number of the meta-prompt for ``single``.
-        pair: The positive and the negative word for ``single``.
+        preset: With ``max``, the paper's method, the input with the highest score decides the
+            answer. With ``single``, only one label pair and one meta-prompt are used, and the word
+            with the higher score decides. With ``count``, each combination of meta-prompt and label
+            pair has one vote, and the majority decides. ``calibrated`` first subtracts from each
+            score the mean score of the same input over all questions. With ``calibrated``, the
+            input with the highest calibrated score decides. ``count`` and ``calibrated`` are
+            methods of Tacit and are not in the paper.
+        meta: The number of the meta-prompt for the preset ``single``; None for other presets.
+        pair: The positive word and the negative word for the preset ``single``; None for other
+            presets.
 
     Raises:
-        RequestError: The preset is unknown, ``single`` is used without the meta-prompt or the pair,
-            or either is given for another preset.
+        RequestError: The preset is unknown, ``single`` is used without ``meta`` or without
+            ``pair``, or another preset is used with ``meta`` or ``pair``.
     """
 
     preset: Preset = "max"
@@ -101,7 +108,7 @@ class Method:
         return by_best(scores, *self.sides(inputs), most)
 
     def sides(self, inputs: Inputs) -> tuple[Ints, Ints]:
-        """Return the indices of the positive and of the negative inputs that the method uses.
+        """Return the indices of the positive inputs and of the negative inputs for the method.
 
         Raises:
             RequestError: The meta-prompt or the pair does not exist.
@@ -117,11 +124,11 @@ def by_best(scores: Floats, positive: Ints, negative: Ints, most: Floats | None 
 
     Args:
         scores: Scores in nats, shape (questions, inputs); NaN for a missing score.
-        positive: The indices of the positive inputs. Of several inputs with equal scores, the first
-            input wins.
+        positive: The indices of the positive inputs. If two or more inputs have the same highest
+            score, the first input wins.
         negative: The indices of the negative inputs.
-        most: Upper bounds of the missing scores, shape (questions, inputs). None if words without a
-            score are not candidates.
+        most: Upper bounds of the missing scores, shape (questions, inputs). None if a word without
+            a score cannot be the answer.
     """
     best_yes, yes = _best(scores, positive)
     best_no, no = _best(scores, negative)
@@ -145,8 +152,8 @@ def by_votes(counts: Floats, inputs: Inputs) -> Answers:
     """Answer positively if more parsed replies are positive than negative.
 
     Args:
-        counts: Vote counts, shape (questions, inputs); NaN if no reply to a prompt variant could be
-            parsed.
+        counts: Vote counts, shape (questions, inputs); NaN for the inputs of a prompt variant if
+            none of its replies could be parsed.
         inputs: The inputs of the columns.
 
     Returns:
@@ -163,13 +170,13 @@ def by_votes(counts: Floats, inputs: Inputs) -> Answers:
 
 
 def without_unvoted(counts: Floats, inputs: Inputs) -> Floats:
-    """Return the vote counts with NaN for both words of each pair that received no votes.
+    """Return a copy of the vote counts in which both words of a pair without votes are NaN.
 
-    A pair without votes is treated as missing rather than as tied.
+    A pair without votes is therefore missing instead of tied.
 
     Args:
-        counts: Vote counts, shape (..., inputs); NaN if no reply to a prompt variant could be
-            parsed.
+        counts: Vote counts, shape (..., inputs); NaN for the inputs of a prompt variant if none of
+            its replies could be parsed.
         inputs: The inputs (prompt variants with answer words) along the last axis.
     """
     told = counts.copy()
@@ -181,20 +188,20 @@ def without_unvoted(counts: Floats, inputs: Inputs) -> Floats:
 
 
 def contests(scores: Floats, inputs: Inputs) -> Floats:
-    """Return each pair's positive score minus its negative score, for each meta-prompt.
+    """Return the positive score minus the negative score of each label pair with each meta-prompt.
 
     Returns:
-        Score differences in nats, shape (questions, metas, pairs); NaN if one of the two words has
-        no score.
+        Score differences in nats, shape (questions, metas, pairs); NaN if either word of the pair
+        has no score.
     """
     ahead: Floats = scores[:, inputs.positive] - scores[:, inputs.negative]
     return ahead
 
 
 def calibrated(scores: Floats) -> Floats:
-    """Subtract from each score the mean score of its input over all questions with a score.
+    """Subtract from each score the input's mean score over the questions with a score.
 
-    The calibrated scores of an input with equal scores for all questions are exactly 0, without
+    If an input has the same score for all questions, its calibrated scores are exactly 0, without
     rounding errors.
     """
     if not len(scores):
@@ -208,10 +215,10 @@ def calibrated(scores: Floats) -> Floats:
 
 
 def _calibrated_within(scores: Floats, most: Floats | None) -> tuple[Floats, Floats | None]:
-    """Return calibrated scores and the corresponding upper bounds of missing scores.
+    """Return calibrated scores, with upper bounds for the calibrated scores that are missing.
 
-    An input with a missing candidate score has an unknown mean, so all calibrated scores of the
-    input are NaN, with infinite bounds.
+    If one score of an input is unknown, the mean score of the input is unknown. All calibrated
+    scores of the input are then NaN, and their upper bounds are infinite.
     """
     if most is None:
         return calibrated(scores), None
@@ -221,7 +228,7 @@ def _calibrated_within(scores: Floats, most: Floats | None) -> tuple[Floats, Flo
 
 
 def _by_count(scores: Floats, inputs: Inputs) -> Answers:
-    """Answer by majority over the pairs with scores for both words, without counting tied pairs."""
+    """Answer by majority over the word pairs. A tied pair does not count."""
     ahead = contests(scores, inputs).reshape(len(scores), inputs.positive.size)
     missing: Bools = np.asarray(np.isnan(ahead).all(axis=1))
     margin = (ahead > 0).sum(axis=1) - (ahead < 0).sum(axis=1)
@@ -235,7 +242,7 @@ def _by_count(scores: Floats, inputs: Inputs) -> Answers:
 
 
 def _best(scores: Floats, among: Ints) -> tuple[Floats, Ints]:
-    """Return the best score of some inputs (minus infinity without scores) and its index."""
+    """Return the best score of the given inputs and its index; minus infinity without scores."""
     values = scores[:, among]
     known = np.where(np.isnan(values), -np.inf, values)
     at = known.argmax(axis=1)
@@ -244,7 +251,7 @@ def _best(scores: Floats, among: Ints) -> tuple[Floats, Ints]:
 
 
 def _hidden(scores: Floats, most: Floats | None, among: Ints) -> Floats:
-    """Return the highest bound of the missing scores, or minus infinity if no score is missing."""
+    """Return the highest upper bound of missing scores, or minus infinity if none is missing."""
     if most is None:
         return np.full(len(scores), -np.inf)
     hidden: Floats = np.where(np.isnan(scores[:, among]), most[:, among], -np.inf).max(axis=1)
@@ -256,17 +263,19 @@ class Chosen:
     """The answers to anchors. Each array except ``values`` has the shape (anchors,).
 
     Args:
-        choice: The index of the selected choice, the first if choices tie; -1 if the answer is
-            missing.
-        missing: Whether there is no answer, because the value of a choice is unknown or, for votes,
-            because choices tie.
-        tied: Whether another choice has exactly the same value as the selected choice.
-        winner: The index of the prompt variant (``choose``) or input (``verify``) with the deciding
-            score; -1 if the answer is missing or no single score decides.
-        margin: The value of the selected choice minus the value of the second-best choice, in nats
-            per byte (``choose``), nats (``verify``) or vote shares (``verify_votes``); NaN if the
-            answer is missing.
-        values: The value of every choice, in the units of ``margin``, shape (anchors, choices); NaN
+        choice: The index of the selected choice. If choices tie, ``choice`` is the index of the
+            first tied choice. ``choice`` is -1 if the answer is missing.
+        missing: Whether the anchor has no answer. An anchor has no answer if the value of one of
+            its choices is unknown. For sampled replies, an anchor also has no answer if choices
+            tie.
+        tied: Whether another choice has the same value as the selected choice.
+        winner: The index of the prompt variant (for ``choose``) or of the input (for ``verify``)
+            that decides the answer. ``winner`` is -1 if the answer is missing, or if the answer
+            does not depend on a single score.
+        margin: The value of the selected choice minus the value of the second-best choice; NaN if
+            the answer is missing. The unit is nats per byte for ``choose``, nats for ``verify``,
+            and the vote share for ``verify_votes``.
+        values: The value of every choice in the units of ``margin``, shape (anchors, choices); NaN
             for unknown values and for padding.
     """
 
@@ -279,13 +288,13 @@ class Chosen:
 
 
 def choose(scores: Floats, sizes: Ints, most: Floats | None = None) -> Chosen:
-    """Select the choice with the highest score per byte over all prompt variants.
+    """Select the choice with the highest score per byte in any prompt variant.
 
     Args:
         scores: Log-probabilities in nats, shape (anchors, variants, choices); NaN if missing.
         sizes: Lengths of the choices in UTF-8 bytes, shape (anchors, choices); 0 is padding.
         most: Upper bounds of the missing scores (``Bounds.choices``). The value of a choice is
-            unknown if a missing score could exceed the choice's best score.
+            unknown if one of its missing scores could exceed its best known score.
     """
     lengths = np.where(sizes > 0, sizes, 1)[:, None, :]
     per_byte = scores / lengths
@@ -299,7 +308,7 @@ def choose(scores: Floats, sizes: Ints, most: Floats | None = None) -> Chosen:
 
 
 def verify(scores: Floats, inputs: Inputs, sizes: Ints, most: Floats | None = None) -> Chosen:
-    """Select the choice for which the best positive score exceeds the best negative score most.
+    """Select the choice with the largest margin of its best positive over its best negative score.
 
     Args:
         scores: Log-probabilities in nats, shape (anchors, choices, inputs); NaN if missing.
@@ -314,13 +323,14 @@ def verify_votes(counts: Floats, inputs: Inputs, sizes: Ints) -> Chosen:
     """Select the choice with the highest share of positive replies.
 
     Args:
-        counts: Vote counts, shape (anchors, choices, inputs); NaN if no reply could be parsed.
+        counts: Vote counts, shape (anchors, choices, inputs); NaN for the inputs of a prompt
+            variant if none of its replies could be parsed.
         inputs: The inputs (prompt variants with answer words) along the last axis.
         sizes: Lengths of the choices in UTF-8 bytes, shape (anchors, choices); 0 is padding.
 
     Returns:
-        The choices. Anchors with tied choices have no answer, because ties are common if each
-        choice has only a few replies.
+        The choices. If choices tie, the anchor has no answer, because ties are common among choices
+        with few replies.
     """
     answers = by_votes(counts.reshape(-1, counts.shape[-1]), inputs)
     margin = answers.margin.reshape(sizes.shape)
@@ -328,7 +338,7 @@ def verify_votes(counts: Floats, inputs: Inputs, sizes: Ints) -> Chosen:
 
 
 def without_ties(found: Chosen) -> Chosen:
-    """Return the answers with tied answers marked as missing; ``tied`` is unchanged."""
+    """Return a copy in which tied answers are missing. The field ``tied`` is unchanged."""
     none = found.missing | found.tied
     return Chosen(
         np.where(none, -1, found.choice),
@@ -351,11 +361,11 @@ def verify_between(
 
 
 def choice_table(scored: Sequence[Sequence[Scores]]) -> tuple[Floats, Ints]:
-    """Return the scores and the lengths of the choices of all anchors as arrays for ``choose``.
+    """Return two arrays for ``choose``: the scores of all choices, and the lengths of all choices.
 
     Args:
-        scored: For each anchor, the scores of its prompt variants in order. At least one anchor is
-            required.
+        scored: For each anchor, the scores of its prompt variants, in the order of the prompt
+            variants. At least one anchor is required.
     """
     widest = max(len(scores[0].answers) for scores in scored)
     table = np.full((len(scored), len(scored[0]), widest), np.nan)
@@ -372,9 +382,9 @@ def verify_table(scored: Sequence[Sequence[Sequence[Scores]]], inputs: Inputs) -
     """Return the scores of all anchors as an array for ``verify``.
 
     Args:
-        scored: For each anchor and each of its choices, the scores of the prompt variants in order.
-            At least one anchor is required.
-        inputs: The inputs of the prompt variants.
+        scored: For each anchor and each of its choices, the scores of the prompt variants, in the
+            order of the prompt variants. At least one anchor is required.
+        inputs: The inputs (prompt variants with answer words) of a yes/no question.
     """
     widest = max(map(len, scored))
     table = np.full((len(scored), widest, len(inputs.words)), np.nan)
@@ -385,12 +395,12 @@ def verify_table(scored: Sequence[Sequence[Sequence[Scores]]], inputs: Inputs) -
 
 
 def verify_votes_table(votes: Sequence[Votes], choices: Sequence[int], inputs: Inputs) -> Floats:
-    """Return the votes on all anchors as an array for ``verify_votes``.
+    """Return the votes for the choices of all anchors as an array for ``verify_votes``.
 
     Args:
-        votes: The votes, one entry per anchor, choice and prompt variant, in this order.
+        votes: The votes on all prompts, sorted by anchor, then by choice, then by prompt variant.
         choices: The number of choices of each anchor. At least one anchor is required.
-        inputs: The inputs of the prompt variants.
+        inputs: The inputs (prompt variants with answer words) of a yes/no question.
     """
     table = np.full((len(choices), max(choices), len(inputs.words)), np.nan)
     there = np.arange(max(choices))[None] < np.array(choices)[:, None]
@@ -399,7 +409,7 @@ def verify_votes_table(votes: Sequence[Votes], choices: Sequence[int], inputs: I
 
 
 def _chosen(values: Floats, spoken: Ints, sizes: Ints) -> Chosen:
-    """Select the choice with the highest value, and the prompt variant or input that decides it."""
+    """Select the choice with the highest value, and the prompt variant or input of this value."""
     present = sizes > 0
     missing: Bools = np.asarray((np.isnan(values) & present).any(axis=1))
     known = np.where(present & ~np.isnan(values), values, -np.inf)

@@ -1,4 +1,4 @@
-"""Audit background facts, with a table of findings and a sample for human rating."""
+"""Audit the background facts by a table of counts and by a sample that people can rate."""
 
 from __future__ import annotations
 
@@ -65,11 +65,11 @@ AUDIT = TableSpec(
 
 
 def sample(asked: Asked, anchors: Sequence[Anchor], n: int, seed: int) -> pl.DataFrame:
-    """Draw background facts of questions without replacement, for human rating.
+    """Draw a random sample of background facts for people to rate, without replacement.
 
-    Each fact of each question has the same probability of being drawn. The draw depends only on the
-    seed, the questions' ids and the facts. The facts with the smallest hashes are drawn, in the
-    order of the hashes.
+    Each pair of a question and one of its facts has the same probability of being drawn. The draw
+    depends only on the seed, the questions' ids and the facts. The facts are sorted by a hash, and
+    the first ``n`` facts are drawn.
 
     Args:
         asked: The facts and their questions.
@@ -78,8 +78,9 @@ def sample(asked: Asked, anchors: Sequence[Anchor], n: int, seed: int) -> pl.Dat
         seed: The seed of the hashes.
 
     Returns:
-        Table with the columns of ``SAMPLE`` and an empty column ``rating``. The choices are
-        separated by vertical bars, and each fact is worded as a question.
+        Table with the columns of ``SAMPLE`` and an empty column ``rating``. In the column
+        ``choices``, vertical bars separate the choices. In the column ``fact``, the fact is worded
+        as a question.
     """
     import polars as pl
 

@@ -1,7 +1,7 @@
-"""Compute background scores of anchors and relations from answered facts (equation 1).
+"""Compute the background scores of anchors and of relations from the answers to facts (equation 1).
 
-Each fact has two questions. A correct answer is positive for the question about the fact and
-negative for the question about its negative. Questions without an answer are excluded.
+Each fact has two questions. The correct answer is positive for a question about a fact, and
+negative for a question about a negative. Questions without an answer do not count.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class CorrectAnswers:
-    """Whether the two questions about each fact were answered correctly.
+    """Whether the model correctly answered the question about each fact and about its negative.
 
     Args:
         positive: 1 if the question about the fact was answered correctly, else 0, shape (facts,);
@@ -41,7 +41,7 @@ class CorrectAnswers:
 
     @classmethod
     def of(cls, answers: Answers, asked: Asked) -> CorrectAnswers:
-        """Compare the model's answers with the expected answers."""
+        """Compare the model's answers with the correct answers."""
         said = np.where(answers.missing, np.nan, answers.positive)
         own = asked.facts["positive_question"].to_numpy()
         other = asked.facts["negative_question"]
@@ -55,15 +55,16 @@ def by_anchor(known: CorrectAnswers, asked: Asked, anchors: int) -> pl.DataFrame
     """Compute the background score of each anchor (equation 1).
 
     Args:
-        known: Whether each fact was answered correctly.
+        known: Whether the two questions about each fact were answered correctly.
         asked: The facts of each anchor.
         anchors: The number of anchors.
 
     Returns:
         Table with one row per anchor and the columns ``facts``, ``positives``, ``negatives``,
-        ``positive_accuracy``, ``negative_accuracy`` and ``background_score``. ``positives`` and
-        ``negatives`` are the numbers of answered questions. ``background_score`` is the mean of
-        both accuracies, or null if either is null.
+        ``positive_accuracy``, ``negative_accuracy`` and ``background_score``. ``positives`` is the
+        number of answered questions about facts. ``negatives`` is the number of answered questions
+        about negatives. ``background_score`` is the mean of ``positive_accuracy`` and
+        ``negative_accuracy``; null if either accuracy is null.
     """
     import polars as pl
 
@@ -91,9 +92,10 @@ def by_relation(known: CorrectAnswers, asked: Asked, bootstrap: Bootstrap) -> pl
     Returns:
         Table with the columns ``relation``, ``facts``, ``positives``, ``negatives``,
         ``positive_accuracy``, ``negative_accuracy``, ``background_score``, ``low`` and ``high``.
-        ``positives`` and ``negatives`` are the numbers of answered questions. ``low`` and ``high``
-        are the ends of the background score's 95 % CI, clustered by the heads of the facts. Values
-        without answers are null.
+        ``positives`` is the number of answered questions about facts. ``negatives`` is the number
+        of answered questions about negatives. ``low`` and ``high`` are the ends of the 95 % CI of
+        the background score. The 95 % CI of the background score is clustered by the heads of the
+        facts. Values without answers are null.
     """
     import polars as pl
 
@@ -127,7 +129,7 @@ def mean_of(values: pl.Series) -> float | None:
 
 
 def _sums(of: Ints, values: Floats, size: int) -> tuple[Floats, Ints]:
-    """Return the sum and the number of the non-NaN values in each group."""
+    """Return the sum of the values and the number of values in each group, without NaN values."""
     scored = ~np.isnan(values)
     total: Floats = np.zeros(size)
     np.add.at(total, of[scored], values[scored])
@@ -153,24 +155,27 @@ REASONS = {
 def relevance(
     known: CorrectAnswers, asked: Asked, anchors: pl.DataFrame, how: Permutations | None = None
 ) -> pl.DataFrame:
-    """Compute the relevance of facts, over all relations and for each relation.
+    """Compute the relevance of facts, over all relations and for each relation separately.
 
     Args:
-        known: Whether each fact was answered correctly.
+        known: Whether the two questions about each fact were answered correctly.
         asked: The facts of each anchor.
         anchors: Table with the columns ``right`` (null without an answer) and ``cluster``, one row
             per anchor.
-        how: The permutations for the interval. The permutations shuffle which facts are answered
-            correctly, clustered by ``cluster``.
+        how: The permutations for the interval. Each permutation shuffles which facts count as
+            answered correctly. The column ``cluster`` of ``anchors`` defines the clusters of the
+            permutations.
 
     Returns:
-        Table with one row for all relations and one row per relation. ``facts_right`` and
-        ``facts_wrong`` are the numbers of facts answered correctly and incorrectly, among facts
-        with an answered anchor. ``given_right`` and ``given_wrong`` are the mean accuracies on the
-        anchors of facts answered correctly and incorrectly. ``accuracy`` is the mean accuracy on
-        the anchors of all facts. ``relevance`` is given_right - accuracy, and ``low`` and ``high``
-        are the ends of its confidence interval. ``no_interval`` states why there is no interval,
-        such as too few facts answered correctly. A mean accuracy over no facts is null.
+        Table with one row for all relations and one row per relation. ``facts_right`` is the number
+        of facts answered correctly, and ``facts_wrong`` is the number of facts answered
+        incorrectly. Facts of unanswered anchors are not counted. ``given_right`` is the accuracy on
+        a fact's anchors, averaged over the facts answered correctly. ``given_wrong`` is the
+        accuracy on a fact's anchors, averaged over the facts answered incorrectly. ``accuracy`` is
+        the accuracy on a fact's anchors, averaged over all facts. ``relevance`` is ``given_right``
+        minus ``accuracy``. ``low`` and ``high`` are the ends of the confidence interval of the
+        relevance. ``no_interval`` is the reason for a missing interval, such as too few facts
+        answered correctly. An average over an empty set of facts is null.
     """
     import polars as pl
 

@@ -1,8 +1,8 @@
-"""Evaluate baselines that answer anchors without knowledge, such as the longest choice.
+"""Evaluate baselines of anchors that use no knowledge, such as the longest choice.
 
 Each baseline is evaluated by its accuracy and its conceptual consistency. The conceptual
-consistency of a baseline is the average precision with which the model's background score predicts
-the baseline's correct answers (METHODS section 4, "Anchor baselines").
+consistency of a baseline measures how well the model's background scores predict which anchors the
+baseline answers correctly (METHODS section 4, "Anchor baselines").
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ def anchor_baselines(
 
 
 def _values(of: Sequence[Anchor], scored: Scored) -> Mapping[str, Floats]:
-    """Return each baseline's value of every choice, shape (anchors, choices); NaN for padding."""
+    """Return each baseline's value of each choice, shape (anchors, choices); NaN for padding."""
     sizes = scored.sizes
     none = np.full(sizes.shape, np.nan)
     prior, gain = none, none
@@ -83,9 +83,9 @@ def _frequencies(of: Sequence[Anchor], sizes: Ints) -> Floats:
 
 
 def _correct(values: Floats, sizes: Ints, answer: Ints) -> Floats:
-    """Return, for each anchor, whether the choice of the highest value is correct.
+    """Return, for each anchor, whether the choice with the highest value is the correct choice.
 
-    NaN marks an anchor with a choice of unknown value.
+    The result is NaN for an anchor if the value of one of its choices is unknown.
     """
     lacking = np.isnan(values)
     right = (np.where(lacking, -np.inf, values).argmax(axis=1) == answer).astype(float)
@@ -94,7 +94,7 @@ def _correct(values: Floats, sizes: Ints, answer: Ints) -> Floats:
 
 
 def _majority(answer: Ints) -> Floats:
-    """Return, for each anchor, whether the correct choice is at the most frequent position."""
+    """Return whether each anchor's correct choice is at the most frequent correct position."""
     right: Floats = (answer == np.bincount(answer).argmax()).astype(float)
     return right
 
@@ -104,8 +104,9 @@ def _row(name: str, right: Floats, anchors: pl.DataFrame, bootstrap: Bootstrap) 
 
     Args:
         name: The baseline.
-        right: 1 for a correct answer of the baseline, 0 for an incorrect answer, or the probability
-            of a correct answer, by anchor; NaN if unknown.
+        right: For each anchor, 1 if the baseline answers it correctly and 0 if the baseline answers
+            it incorrectly. For the baseline ``random``, the array contains the probability of a
+            correct answer. NaN if unknown.
         anchors: Table with the columns ``background_score`` and ``cluster``.
         bootstrap: The bootstrap that resamples the clusters.
     """
@@ -130,10 +131,10 @@ def _row(name: str, right: Floats, anchors: pl.DataFrame, bootstrap: Bootstrap) 
 
 
 def _consistency(name: str, right: Floats, scores: Floats) -> tuple[float | None, float | None]:
-    """Return the average precision of the scores and its chance level.
+    """Return the average precision of background scores, and its chance level.
 
-    If answers are random, the average precision is the chance level for the expected number of
-    correct answers.
+    For randomly selected answers, the average precision equals the chance level for the expected
+    number of correct answers.
     """
     if name != RANDOM:
         return average_precision(right, scores), chance_level(right, scores)

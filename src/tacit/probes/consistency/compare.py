@@ -56,7 +56,7 @@ _RANKED: Mapping[str, Figure] = {
 
 
 def compare(found: Mapping[str, Findings], bootstrap: Bootstrap | None = None) -> pl.DataFrame:
-    """Return, for each pair of models, the measures of both models and their differences.
+    """Return the measures of the two models in each pair, and their differences.
 
     Args:
         found: The findings of each model, by the model's name.
@@ -64,8 +64,8 @@ def compare(found: Mapping[str, Findings], bootstrap: Bootstrap | None = None) -
 
     Returns:
         The columns of ``tacit.findings.compare.COMPARISON``. The column ``n`` is the number of
-        anchors. Undefined figures are null. The background score is averaged over questions instead
-        of relations, so that the scores of two models can be paired.
+        anchors in the comparison. Undefined figures are null. To compare models question by
+        question, the background score is averaged over questions instead of relations.
     """
     import polars as pl
 
@@ -97,7 +97,7 @@ class Aligned:
 
     @classmethod
     def of(cls, tables: Sequence[pl.DataFrame]) -> Aligned:
-        """Select and align the anchors for which all models have a background score and an answer.
+        """Select the anchors for which every model has a background score and an answer.
 
         Args:
             tables: The table ``anchors`` of each model.
@@ -121,7 +121,7 @@ class Aligned:
     def figures(
         self, bootstrap: Bootstrap
     ) -> Iterator[tuple[str, tuple[float | None, float | None], Change]]:
-        """Yield the name of each measure, the values of two models, and their difference."""
+        """Yield the name, the two models' values and the difference of each measure."""
         ones = np.ones_like(self.scores)
         for name, values in self.means.items():
             change = bootstrap.difference(self.clusters, values, ones)
@@ -137,25 +137,25 @@ class Aligned:
             yield name, (one, other), self._change(computes, (one, other), bootstrap)
 
     def odds_ratios(self) -> tuple[str, tuple[float | None, float | None], Change]:
-        """Return the name, values and difference of two models' adjusted log odds ratios."""
+        """Return the measure's name, two models' adjusted log odds ratios, and their difference."""
         first, second = (ratio_of(table) for table in self.tables)
         values = (first.logarithm, second.logarithm)
         return LOG_ODDS_RATIO, values, difference(first, second)
 
     @property
     def means(self) -> Mapping[str, Floats]:
-        """The measures that are means over anchors, by name, each of shape (models, anchors)."""
+        """The measures that are means over anchors, by name, of shape (models, anchors)."""
         return {"background score, mean over questions": self.scores, "questions right": self.right}
 
     def thresholds(self) -> list[Thresholds]:
-        """Return each model's numbers of anchors and of correct answers, by cluster and score."""
+        """Count each model's anchors and correct answers, by cluster and by background score."""
         return [
             Thresholds.of(*each, self.clusters)
             for each in zip(self.right, self.scores, strict=True)
         ]
 
     def _within_strata(self) -> list[WithinStrata]:
-        """Return each model's counts by cluster, score and stratum of the number of facts."""
+        """Count each model's anchors by cluster, background score and number of facts (stratum)."""
         strata = strata_of(self.tables[0]["facts"].to_numpy())
         return [
             WithinStrata.of(*each, self.clusters, strata)
@@ -181,10 +181,11 @@ class Aligned:
 
 @dataclass(frozen=True)
 class Thresholds:
-    """Numbers of anchors and of correct answers per cluster and score, highest score first.
+    """Counts of anchors and of correct answers by cluster and by background score.
 
     Args:
-        right: Number of anchors answered correctly, shape (clusters, thresholds).
+        right: Number of anchors answered correctly, shape (clusters, thresholds). The thresholds
+            are the background scores, sorted from high to low.
         rows: Number of anchors, shape (clusters, thresholds).
     """
 
@@ -193,7 +194,7 @@ class Thresholds:
 
     @classmethod
     def of(cls, right: Floats, score: Floats, clusters: NDArray[np.str_]) -> Thresholds:
-        """Count the anchors of one model; each argument has one value per anchor."""
+        """Count the anchors of one model; each array has one value per anchor."""
         names, cluster = np.unique(clusters, return_inverse=True)
         levels, level = np.unique(-score, return_inverse=True)
         cells, shape = cluster * len(levels) + level, (len(names), len(levels))
@@ -208,7 +209,8 @@ class Thresholds:
 
         Args:
             figure: The function that computes the measure from the counts per threshold.
-            times: How often each resample contains each cluster, shape (resamples, clusters).
+            times: The number of times that each resample contains each cluster, shape (resamples,
+                clusters).
         """
         drawn = np.ones((1, len(self.rows))) if times is None else times
         return figure(drawn @ self.right, drawn @ self.rows)
@@ -216,11 +218,11 @@ class Thresholds:
 
 @dataclass(frozen=True)
 class WithinStrata:
-    """The counts of ``Thresholds`` within strata of the number of facts.
+    """The counts of ``Thresholds``, divided into strata of the number of facts.
 
     Args:
-        right: Number of anchors answered correctly, shape (clusters, thresholds times strata).
-        rows: Number of anchors, shape (clusters, thresholds times strata).
+        right: Number of anchors answered correctly, shape (clusters, thresholds * strata).
+        rows: Number of anchors, shape (clusters, thresholds * strata).
         strata: Number of strata.
     """
 
@@ -232,7 +234,7 @@ class WithinStrata:
     def of(
         cls, right: Floats, score: Floats, clusters: NDArray[np.str_], strata: NDArray[np.intp]
     ) -> WithinStrata:
-        """Count the anchors of one model; each argument has one value per anchor."""
+        """Count the anchors of one model; each array has one value per anchor."""
         names, cluster = np.unique(clusters, return_inverse=True)
         levels, level = np.unique(-score, return_inverse=True)
         n = int(strata.max(initial=0)) + 1

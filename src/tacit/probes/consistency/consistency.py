@@ -1,7 +1,9 @@
-"""Compute conceptual consistency, how well background scores predict correct answers.
+"""Compute conceptual consistency: how well background scores predict correct answers.
 
-Average precision (equations 2 and 3) is reported with its chance level, lift, AUROC and a p-value.
-Even an uninformative score reaches an average precision of about the share of correct answers.
+Conceptual consistency is the average precision of background scores (equations 2 and 3). Conceptual
+consistency is reported with its chance level, its lift above chance, the AUROC and a p-value. A
+background score without information has an average precision of about the share of correct answers,
+not of 0.
 """
 
 from __future__ import annotations
@@ -41,20 +43,21 @@ def overall(anchors: pl.DataFrame, how: Permutations | None = None) -> pl.DataFr
 def by_relation(
     anchors: pl.DataFrame, asked: Asked, how: Permutations | None = None
 ) -> pl.DataFrame:
-    """Compute conceptual consistency over the anchors with a fact of each relation (Figure 7a).
+    """Compute conceptual consistency by relation, over the anchors with its facts (Figure 7a).
 
-    The relation selects the anchors. An anchor's background score covers all facts of the anchor,
-    not only the facts of the relation.
+    The relation selects the anchors. The background score of an anchor is computed from all of its
+    facts, including facts of other relations.
 
     Returns:
-        Table with one row per relation. ``subset`` and ``name`` identify the relation. ``n``,
-        ``clusters`` and ``right`` are the numbers of anchors, question concepts and correct
-        answers. ``background_score`` is the mean background score of the anchors. ``consistency``
-        is the average precision, and ``chance`` is its chance level. ``lift`` and ``auroc`` have
-        intervals. ``p_corrected`` is ``p_value`` corrected over the rows by the method of Benjamini
-        and Hochberg. ``smallest_lift`` is the smallest lift that this number of anchors can detect.
-        ``no_interval`` is a constant of ``tacit.statistics.prediction`` that states why the lift
-        has no interval. Undefined figures are null.
+        Table with one row per relation. ``subset`` is the constant "relation", and ``name`` is the
+        name of the relation. ``n`` is the number of anchors, ``clusters`` the number of question
+        concepts, and ``right`` the number of correct answers. ``background_score`` is the mean
+        background score of the anchors. ``consistency`` is the average precision, and ``chance`` is
+        its chance level. ``lift`` and ``auroc`` have intervals. ``p_corrected`` is the p-value
+        after the correction of Benjamini and Hochberg for the number of rows. ``smallest_lift`` is
+        the smallest lift that can be detected with this number of anchors. ``no_interval`` is the
+        reason why the lift has no interval, a constant of ``tacit.statistics.prediction``.
+        Undefined figures are null.
     """
     import polars as pl
 
@@ -67,10 +70,10 @@ def by_relation(
 def by_concept(
     anchors: pl.DataFrame, asked: Asked, how: Permutations | None = None
 ) -> pl.DataFrame:
-    """Compute conceptual consistency over the anchors with a fact about each concept (Figure 7b).
+    """Compute conceptual consistency by concept, over the anchors with its facts (Figure 7b).
 
-    The table covers the 14 most frequent concepts that occur in the backgrounds of at least 28
-    anchors.
+    The table contains the most frequent concepts, at most 14. Each concept in the table occurs in
+    the backgrounds of at least 28 anchors.
 
     Returns:
         Table with the columns of ``by_relation`` and one row per concept, the most frequent concept
@@ -84,15 +87,16 @@ def by_concept(
 
 
 def frequent_concepts(asked: Asked, among: pl.Series | None = None) -> pl.DataFrame:
-    """Return the 14 most frequent concepts that occur in the backgrounds of at least 28 anchors.
+    """Return the most frequent concepts in the backgrounds of anchors, at most 14.
 
     Args:
         asked: The facts of each anchor.
         among: Indices of the anchors to include; None for all anchors.
 
     Returns:
-        Table with the columns ``concept`` and ``anchors`` (a list of indices), the most frequent
-        concept first. Concepts of equal frequency are sorted alphabetically.
+        Table with the columns ``concept`` and ``anchors`` (the list of the anchors' indices). The
+        concepts are sorted by decreasing frequency. Concepts in the backgrounds of fewer than 28
+        anchors are excluded. Concepts of equal frequency are sorted alphabetically.
     """
     import polars as pl
 

@@ -1,8 +1,9 @@
 """Select the facts that precede an anchor question (METHODS section 4, "Intervention").
 
-The three contexts of an anchor state the same number of facts: the anchor's own facts, the same
-facts with the tails of their negatives, and the facts of another anchor. Only facts that have a
-negative are included.
+Each anchor has three contexts with the same number of facts. The first context of an anchor
+contains the anchor's own facts. The second context contains the negatives of the anchor's own
+facts, stated as facts. The third context contains facts of another anchor. Facts without a negative
+are not used in contexts.
 """
 
 from __future__ import annotations
@@ -46,13 +47,13 @@ class Fact(NamedTuple):
 
 @dataclass(frozen=True)
 class ContextChoice:
-    """How the facts of a context are chosen.
+    """The rules by which the facts of a context are selected.
 
     Args:
-        most: Maximum number of facts. A context contains the facts of the highest weight. Ties in
-            weight are broken by the smallest hash of the seed and the fact, as for the cap on
-            background facts.
-        seed: The seed of the hashes, which also determines the anchor whose facts are used as
+        most: Maximum number of facts in a context. The facts with the highest weights are selected
+            for the context. Among facts of equal weight, the facts with the smallest hashes of seed
+            and fact are selected.
+        seed: The seed of the hashes. The seed also determines the other anchor whose facts are the
             irrelevant facts.
     """
 
@@ -60,19 +61,19 @@ class ContextChoice:
     seed: int = 0
 
     def rank(self, *words: str) -> str:
-        """Return a reproducible pseudo-random sort key for words."""
+        """Return a reproducible pseudo-random sort key for the given words."""
         text = "\t".join((str(self.seed), *words))
         return hashlib.md5(text.encode(), usedforsecurity=False).hexdigest()
 
 
 @dataclass(frozen=True)
 class Contexts:
-    """The contexts of the anchors. Contexts and facts are identified by the index of the anchor.
+    """The contexts of the anchors. The anchors are identified by their indices.
 
     Args:
         anchors: The anchors.
         background: The facts and concepts of the anchors.
-        templates: The templates of statements and of contexts.
+        templates: The templates of statements and contexts.
         choice: How the facts are chosen.
 
     Raises:
@@ -102,7 +103,7 @@ class Contexts:
 
     @cached_property
     def own(self) -> Mapping[int, tuple[Fact, ...]]:
-        """The facts in the context of each anchor; anchors without a context are omitted."""
+        """The facts in each anchor's context."""
         import polars as pl
 
         facts = self.background.facts.drop_nulls("negative")
@@ -119,12 +120,13 @@ class Contexts:
 
     @cached_property
     def irrelevant(self) -> Mapping[int, tuple[Fact, ...]]:
-        """The irrelevant facts for each anchor, which are facts of another anchor.
+        """For each anchor, facts of another anchor that are used as irrelevant facts.
 
-        The other anchor provides as many facts as the anchor's own context contains, and shares no
-        concept with the anchor. Anchors without irrelevant facts are omitted. The concepts of the
-        irrelevant facts are not concepts of the anchor. Apart from stop words, the concepts of the
-        irrelevant facts share no word with the anchor's question or choices.
+        The anchor that provides the irrelevant facts shares no concept with the given anchor. The
+        number of irrelevant facts equals the number of facts in the anchor's own context. An anchor
+        is omitted if no other anchor has suitable irrelevant facts. The heads and tails of the
+        irrelevant facts are not concepts of the anchor. The heads and tails of the irrelevant facts
+        share no word with the anchor's question or choices, except stop words.
         """
         order = sorted(self.own, key=lambda at: self.choice.rank(self.anchors[at].id))
         found: dict[int, tuple[Fact, ...]] = {}
@@ -135,7 +137,7 @@ class Contexts:
         return {anchor: found[anchor] for anchor in self.own if anchor in found}
 
     def _fitting(self, anchor: int, others: Sequence[int]) -> Iterator[tuple[Fact, ...]]:
-        """Yield the facts of other anchors that meet the conditions of ``irrelevant``."""
+        """Yield the facts of each other anchor that meets the conditions of ``irrelevant``."""
         concepts, n = self._concepts.get(anchor, frozenset()), len(self.own[anchor])
         for other in others:
             facts = self.own[other][:n]
@@ -155,7 +157,7 @@ class Contexts:
 
     @cached_property
     def _words(self) -> Mapping[int, frozenset[str]]:
-        """The words of each anchor's question and choices, without stop words."""
+        """The words of each anchor's question and choices, except stop words."""
         from tacit.knowledge.words import Words
 
         is_stop = Words().is_stop
@@ -172,7 +174,7 @@ class Contexts:
     def touching(self) -> Mapping[int, bool]:
         """Whether a fact in the anchor's own context contains a concept of the correct choice.
 
-        The mapping is empty if it is unknown which concepts each part of an anchor contains.
+        The mapping is empty if the concepts of the correct choices are unknown.
         """
         by_part = self.background.by_part
         if by_part is None:
@@ -190,7 +192,7 @@ class Contexts:
 
     @cached_property
     def texts(self) -> Mapping[str, Mapping[int, str]]:
-        """The statements of each context as text, by condition and anchor."""
+        """The text of each context, by the name of the condition and the index of the anchor."""
         tails = {
             at: tuple(fact._replace(tail=fact.negative) for fact in facts)
             for at, facts in self.own.items()
@@ -208,7 +210,7 @@ class Contexts:
         )
 
     def wrapped(self, condition: str, anchor: int, prompt: Prompt) -> Prompt:
-        """Return a prompt of an anchor question, preceded by its context."""
+        """Return the prompt of an anchor question with the anchor's context before it."""
         return self.templates.context.wrapped(self.texts[condition][anchor], prompt)
 
 
@@ -217,7 +219,7 @@ def _words(*texts: str) -> frozenset[str]:
 
 
 def _sets(table: pl.DataFrame, *keys: str) -> Mapping[Any, frozenset[str]]:
-    """Return the set of concepts of each key; a key of several columns is a tuple."""
+    """Group the concepts by key, and return each key's set of concepts."""
     grouped = table.group_by(keys).agg("concept")
     return {
         row[0] if len(keys) == 1 else row[:-1]: frozenset(row[-1]) for row in grouped.iter_rows()

@@ -1,9 +1,10 @@
 """Recompute conceptual consistency without some facts, or with another anchor's background.
 
-The leakage controls exclude facts that contain the correct answer, because such facts may predict
-the answer without any further knowledge. The irrelevant background (the paper's Figure 1) belongs
-to another anchor with the same number of facts and no shared concept, and should predict nothing.
-No control requires additional model calls (METHODS section 4).
+A fact that contains the correct answer may predict the model's answer without any further
+knowledge. The leakage controls exclude facts that contain the correct answer. The irrelevant
+background (Figure 1 of the paper) is the background of another anchor. The two anchors have the
+same number of facts and no concept in common. The background scores of irrelevant backgrounds
+should not predict correct answers. The controls need no additional model calls (METHODS section 4).
 """
 
 from __future__ import annotations
@@ -123,9 +124,9 @@ class Controls:
         of: The anchors.
         background: The background of the anchors.
         asked: The facts of each anchor.
-        known: Whether each fact was answered correctly.
-        anchors: The table of anchors, including ``background_score``, ``facts``, ``right`` and
-            ``cluster``.
+        known: Whether the two questions about each fact were answered correctly.
+        anchors: The table of anchors, with the columns ``background_score``, ``facts``, ``right``
+            and ``cluster``.
         seed: The seed that determines the irrelevant background of each anchor.
     """
 
@@ -159,26 +160,26 @@ class Controls:
         return pl.DataFrame(rows, schema=CONTROLS.schema)
 
     def _missing(self, name: str) -> str | None:
-        """Return why a control cannot exclude facts, or None if the control can exclude facts."""
+        """Return why facts cannot be excluded for a control, or None if they can be excluded."""
         if name == "topic":
             topics = self.background.topics
             return NO_TOPIC if topics is None or topics.is_empty() else None
         return UNKNOWN if self.background.by_part is None else None
 
     def _with(self, scores: pl.DataFrame) -> pl.DataFrame:
-        """Return the table of anchors with replaced background scores and numbers of facts."""
+        """Return the table of anchors with the given background scores and numbers of facts."""
         columns = ("background_score", "facts")
         return self.anchors.with_columns(scores[name] for name in columns)
 
     def _scores_without(self, name: str) -> pl.DataFrame:
-        """Compute background scores from the facts that ``left_out`` does not return."""
+        """Compute background scores without the facts that ``left_out`` returns."""
         left_out = self.left_out(name)
         links = self.asked.links.join(left_out, on=["anchor", "fact"], how="anti")
         kept = replace(self.asked, links=links)
         return background_scores.by_anchor(self.known, kept, len(self.of))
 
     def left_out(self, name: str) -> pl.DataFrame:
-        """Return each anchor's facts that contain a concept of the answer, choices or topic.
+        """Return the facts of each anchor that contain a concept of its answer, choices or topic.
 
         Args:
             name: A key of ``WITHOUT``.
@@ -215,7 +216,7 @@ class Controls:
 
     @cached_property
     def _irrelevant(self) -> pl.DataFrame:
-        """Return, for each anchor, the score of the irrelevant background, or null without one."""
+        """Return the background score of each anchor's partner, or null without a partner."""
         import polars as pl
 
         scores = self.anchors["background_score"].to_list()
@@ -228,10 +229,11 @@ class Controls:
         return pl.DataFrame(found, schema, orient="row")
 
     def partners(self) -> list[int | None]:
-        """Return, for each anchor, an anchor with the same number of facts and no shared concept.
+        """Return each anchor's partner: the anchor whose background is the irrelevant background.
 
-        If several anchors match, the pair with the smallest seeded hash is selected. The entry of
-        an anchor is None if the anchor has no background score, or if no other anchor matches.
+        An anchor and its partner have the same number of facts and no concept in common. If an
+        anchor has several possible partners, a seeded hash selects one of them. The partner is None
+        if the anchor has no background score, or if there is no possible partner.
         """
         scored = self.anchors["background_score"].is_not_null().to_list()
         facts = self.anchors["facts"].to_list()
@@ -254,7 +256,7 @@ class Controls:
 
     @cached_property
     def _of_anchor(self) -> list[frozenset[str]]:
-        """The concepts of each anchor, including the heads and tails of the anchor's facts."""
+        """The concepts of each anchor, and the heads and tails of its facts."""
         found: list[set[str]] = [set() for _ in self.of]
         for at, concept in self._pairs():
             found[at].add(concept)
@@ -270,7 +272,7 @@ class Controls:
 
 
 def doubts(rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
-    """Yield a warning if the background scores of irrelevant facts predict correct answers.
+    """Yield a warning if the irrelevant background predicts correct answers.
 
     Args:
         rows: The rows of ``CONTROLS``.
@@ -307,5 +309,5 @@ def _row(label: str, anchors: pl.DataFrame, how: Permutations | None) -> Mapping
 
 
 def _hash(seed: int, own: str, other: str) -> bytes:
-    """Return a reproducible pseudo-random key for a pair of anchors."""
+    """Return a reproducible pseudo-random sort key for two anchors."""
     return hashlib.blake2b(f"{seed}\t{own}\t{other}".encode(), digest_size=8).digest()

@@ -1,4 +1,4 @@
-"""Compute features of an anchor's answer that are known before the answer is checked.
+"""Compute features of an anchor's answer that can be computed without the correct choice.
 
 The module ``prediction`` predicts from these features whether the answer is correct (METHODS
 section 4, "Prediction").
@@ -49,11 +49,11 @@ class FactAnswers:
     """The answers to the questions about each fact and its negative.
 
     Args:
-        correct: Whether each question was answered correctly.
-        positive_margin: The margin of the answer to the question about the fact, positive for a
-            positive answer, shape (facts,); NaN if unknown.
-        negative_margin: The margin of the answer to the question about the negative, positive for a
-            positive answer, shape (facts,); NaN if unknown.
+        correct: Whether the two questions about each fact were answered correctly.
+        positive_margin: The margin of the answer to the question about each fact, shape (facts,);
+            NaN if unknown. The margin of a positive answer is positive.
+        negative_margin: The margin of the answer to the question about each negative, shape
+            (facts,); NaN if unknown. The margin of a positive answer is positive.
     """
 
     correct: CorrectAnswers
@@ -71,7 +71,7 @@ class FactAnswers:
         return cls(CorrectAnswers.of(answers, asked), own, negative)
 
     def flipped(self, fact: int) -> FactAnswers:
-        """Return a copy in which the answer to the question about one fact is reversed."""
+        """Return a copy in which the answer to the question about the given fact is reversed."""
         positive, margin = self.correct.positive.copy(), self.positive_margin.copy()
         positive[fact], margin[fact] = 1 - positive[fact], -margin[fact]
         correct = CorrectAnswers(positive, self.correct.negative)
@@ -81,13 +81,13 @@ class FactAnswers:
 def features(
     scored: Scored, reading: Reading, asked: Asked, concepts: pl.DataFrame
 ) -> pl.DataFrame:
-    """Compute all features of each anchor, as returned by ``of_background`` and ``of_answer``.
+    """Compute the features of each anchor that ``of_background`` and ``of_answer`` return.
 
     Args:
         scored: All scores.
         reading: How answers are derived from the scores.
         asked: The facts of each anchor.
-        concepts: The concepts of each anchor, as in ``Background``.
+        concepts: The concepts of each anchor, as in ``Background.concepts``.
     """
     import polars as pl
 
@@ -106,9 +106,10 @@ def of_background(known: FactAnswers, asked: Asked, anchors: int) -> pl.DataFram
 
     Returns:
         Table with the columns ``background_score`` (equation 1), ``background_margin`` and
-        ``log_facts``. ``background_margin`` is the mean of two means, the mean margin of the facts
-        and the mean margin of the negatives. Margins are positive for correct answers.
-        ``log_facts`` is the natural logarithm of the number of facts. Undefined features are null.
+        ``log_facts``. ``background_margin`` is the mean of two averages: the average margin of the
+        facts, and the average margin of the negatives. In ``background_margin``, the margin of a
+        correct answer is positive. ``log_facts`` is the natural logarithm of the number of facts.
+        Undefined features are null.
     """
     import polars as pl
 
@@ -130,18 +131,18 @@ def of_answer(scored: Scored, reading: Reading, concepts: pl.DataFrame) -> pl.Da
 
     Args:
         scored: All scores.
-        reading: How answers are derived from the scores; the first method of ``anchoring`` answers
-            the anchors.
-        concepts: The concepts of each anchor, as in ``Background``.
+        reading: How answers are derived from the scores. The first method of ``anchoring``
+            determines the answers to the anchors.
+        concepts: The concepts of each anchor, as in ``Background.concepts``.
 
     Returns:
         Table with the columns ``answer_margin``, ``entropy``, ``prior`` and ``frequency``.
         ``answer_margin`` is the value of the selected choice minus the value of the second-best
-        choice, in the units of ``Chosen.margin``. ``entropy`` is the entropy of the softmax of the
-        choices' values, divided by the maximum entropy. ``prior`` is the best score per byte of the
-        chosen answer after an empty question, or null if choices are not scored as texts.
-        ``frequency`` is the mean Zipf frequency of the anchor's concepts. Undefined features are
-        null.
+        choice, in the units that ``Chosen.margin`` describes. ``entropy`` is computed from the
+        softmax of the choices' values: the entropy of this distribution is divided by its maximum.
+        ``prior`` is the best score per byte of the selected choice after an empty question; null if
+        choices are not scored as texts. ``frequency`` is the mean Zipf frequency of the anchor's
+        concepts. Undefined features are null.
     """
     import polars as pl
 
@@ -159,15 +160,16 @@ def of_answer(scored: Scored, reading: Reading, concepts: pl.DataFrame) -> pl.Da
 
 
 def best_per_byte(scores: Floats, sizes: Ints) -> Floats:
-    """Return each choice's best score per byte over all prompt variants.
+    """Return the highest score per byte of each choice in any prompt variant.
 
     Args:
         scores: Log-probabilities in nats, shape (anchors, variants, choices); NaN if missing.
         sizes: Lengths of the choices in bytes, shape (anchors, choices); 0 is padding.
 
     Returns:
-        Scores in nats per byte, shape (anchors, choices). NaN marks padding, and choices of which a
-        score is missing, because the missing score could be the best score.
+        Scores in nats per byte, shape (anchors, choices). Padding has the score NaN. A choice has
+        the score NaN if one of its scores is missing, because the missing score could be the
+        highest.
     """
     lengths = np.where(sizes > 0, sizes, 1)[:, None, :]
     best: Floats = np.where(sizes > 0, (scores / lengths).max(axis=1), np.nan)
@@ -197,7 +199,7 @@ def _priors(scored: Scored, chosen: Chosen) -> Floats:
 
 
 def _means(of: Ints, values: Floats, size: int) -> Floats:
-    """Return the mean of the known values of each group; NaN for a group without known values."""
+    """Return the mean of the known values in each group; NaN for a group without known values."""
     known = ~np.isnan(values)
     sums = np.bincount(of[known], values[known], minlength=size)
     counts = np.bincount(of[known], minlength=size)

@@ -1,8 +1,8 @@
 """Figures of the consistency probe (Sahu et al. 2022, Figures 3 to 7).
 
-A figure can show one or more models. If model sizes are compared, Figures 3 and 4 plot the models
-against their number of parameters. A figure function returns None if a required table is absent or
-has nothing to plot. Undefined values are not plotted.
+A figure can show one or more models. If model sizes are compared, Figures 3 and 4 show each model
+at its number of parameters. The function of a figure returns None if a required table is missing or
+contains nothing to plot. Undefined values are not plotted.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ _SIGNS = ("positive_accuracy", "negative_accuracy")
     "Figure 3 of Sahu et al. (2022), with the chance level and the lift above chance.",
 )
 def consistency(shown: Shown) -> Chart | None:
-    """Plot conceptual consistency with its chance level, and the lift (Figure 3)."""
+    """Plot conceptual consistency with its chance level, and the lift above chance (Figure 3)."""
     table = shown.defined("consistency", "consistency")
     if table is None:
         return None
@@ -100,9 +100,9 @@ def consistency(shown: Shown) -> Chart | None:
 
 @figure("Background score and answers", "Figure 4 of Sahu et al. (2022).")
 def background_and_anchors(shown: Shown) -> Chart | None:
-    """Plot the mean background score over relations, and the anchor accuracy (Figure 4).
+    """Plot the mean background score over relations and the accuracy on anchors (Figure 4).
 
-    If only one of the two measures is defined, the figure has one panel.
+    If one of the two measures is undefined, the figure has only one panel.
     """
     import polars as pl
 
@@ -151,7 +151,7 @@ def background_and_anchors(shown: Shown) -> Chart | None:
 
 @figure("Background score and consistency by relation", "Figure 5 of Sahu et al. (2022).")
 def background_against_consistency(shown: Shown) -> Chart | None:
-    """Plot background score against consistency by relation, a panel per model (Figure 5)."""
+    """Plot background score against consistency by relation, one panel per model (Figure 5)."""
     import polars as pl
 
     both = by_relation(shown)
@@ -189,7 +189,7 @@ def background_against_consistency(shown: Shown) -> Chart | None:
 
 @figure("Prompting bias", "Figure 6 of Sahu et al. (2022).")
 def prompting_bias(shown: Shown) -> Chart | None:
-    """Plot accuracy on facts and negatives, for one and for all prompt variants (Figure 6)."""
+    """Plot the accuracy on facts and negatives, over all and for each prompt variant (Figure 6)."""
     import polars as pl
 
     table = shown.defined("background_variants", "background_score")
@@ -299,7 +299,7 @@ def prompt_sensitivity(shown: Shown) -> Chart | None:
     "Not in Sahu et al. (2022). Accuracy with each prompt variant alone.",
 )
 def anchor_sensitivity(shown: Shown) -> Chart | None:
-    """Plot the anchor accuracy of every prompt variant by anchoring method (not in the paper)."""
+    """Plot the anchor accuracy of each prompt variant, by anchoring method (not in the paper)."""
     import polars as pl
 
     ways, winners = shown.defined("anchor_variants", "accuracy"), shown.table("winners")
@@ -344,7 +344,7 @@ def anchor_sensitivity(shown: Shown) -> Chart | None:
     "parameters, by family.",
 )
 def size_of_models(shown: Shown) -> Chart | None:
-    """Plot the measures of several models against the models' size (not in the paper)."""
+    """Plot measures of several models against the number of parameters (not in the paper)."""
     return scale_chart(shown, scaling)
 
 
@@ -354,7 +354,7 @@ def size_of_models(shown: Shown) -> Chart | None:
     "the anchor question.",
 )
 def intervention(shown: Shown) -> Chart | None:
-    """Plot the change of accuracy after true, false and irrelevant facts (not in the paper)."""
+    """Plot how facts in the prompt change the accuracy, by kind of fact (not in the paper)."""
     import polars as pl
 
     table = shown.defined("intervention", "change")
@@ -410,7 +410,7 @@ FIGURES: Mapping[str, FigureSpec] = {
 
 
 def _measure(kind: str, table: pl.DataFrame) -> tuple[pl.DataFrame, Axis, Column]:
-    """Return the rows, axis and column for a plot of ``consistency`` or ``lift``."""
+    """Return the table, the axis and the column for a plot of ``consistency`` or ``lift``."""
     import polars as pl
 
     if kind == "consistency":
@@ -434,7 +434,7 @@ def _axis(
 def _models(
     drawn: pl.DataFrame, axis: Axis, column: Column, shown: Shown, text: str
 ) -> alt.LayerChart:
-    """Plot one row per model or, if sizes are compared, one mark per model against its size."""
+    """Plot one row per model. If sizes are compared, plot one mark per model at its size."""
     import polars as pl
 
     labels, colours = list(shown.labels.values()), shown.look.colours
@@ -453,7 +453,7 @@ def _models(
 
 
 def _size_caption(shown: Shown) -> Iterator[str]:
-    """Yield the caption of panels that plot models against their size."""
+    """Yield a caption for panels in which the horizontal axis is the number of parameters."""
     if shown.by_size:
         joined = len(set(shown.families.values())) < len(shown.families)
         yield "against the number of parameters, on a logarithmic scale" + (
@@ -512,14 +512,14 @@ def _subsets(shown: Shown, kind: str) -> Chart | None:
 
 
 def _cut(table: pl.DataFrame) -> str:
-    """Return a caption on lift intervals that extend beyond the axis, or an empty string."""
+    """Return a caption if intervals of the lift extend beyond the axis, or an empty string."""
     return "; intervals are cut at \N{MINUS SIGN}1" * bool((table["lift_low"] < -1).any())
 
 
 def _scatter(
     part: pl.DataFrame, ends: tuple[float, float], model: str, colours: Palette
 ) -> alt.LayerChart:
-    """Plot one model's relations, with labels on those farthest from the diagonal."""
+    """Plot one model's relations, and label the relations farthest from the diagonal."""
     import altair as alt
     import polars as pl
 
@@ -562,7 +562,7 @@ def _scatter(
 def _gives(
     winners: pl.DataFrame | None, model: str, of: str, colours: Palette
 ) -> Iterator[alt.LayerChart]:
-    """Yield a panel of how often each prompt variant or input decides the answer, if known."""
+    """Yield a panel on how often each prompt variant or input decides the answer, if known."""
     won = None if winners is None else winners.filter(model=model, of=of)
     if won is not None and won["count"].sum():
         column = declared.WINNERS.column("share")
@@ -580,7 +580,7 @@ def _beside(panels: Sequence[Sequence[alt.LayerChart]]) -> bool:
 def _grid(
     part: pl.DataFrame, column: Column, shades: Sequence[str], colours: Palette, text: str
 ) -> alt.LayerChart:
-    """Plot a heat map of meta-prompts (rows) by label pairs (columns), with numbers."""
+    """Plot a heat map with a row per meta-prompt and a column per label pair, with numbers."""
     import polars as pl
 
     named = part.with_columns(pl.col("pair").fill_null(_NO_PAIR))
@@ -595,7 +595,7 @@ def _grid(
 
 
 def _shade(value: float | None, most: float, colours: Palette) -> str:
-    """Return a colour that is stronger the farther the value is from one half."""
+    """Return a colour that is stronger if the value is farther from one half."""
     if value is None:
         return PAPER
     hue = colours.before if value > _HALF else colours.after["paper"]
@@ -612,7 +612,7 @@ def _meta_prompts(ways: pl.DataFrame) -> Iterator[str]:
 
 
 def _guessing(choices: pl.DataFrame) -> dict[str, float]:
-    """Return each model's guessing accuracy, the mean of 1/(number of choices) over anchors."""
+    """Return each model's guessing accuracy: the mean over anchors of 1/(number of choices)."""
     import polars as pl
 
     counts = choices.group_by("model", "anchor", "meta", "pair").len()
@@ -621,7 +621,7 @@ def _guessing(choices: pl.DataFrame) -> dict[str, float]:
 
 
 def _baselines(model: str, anchoring: str, shown: Shown) -> tuple[float | None, float | None]:
-    """Return the accuracies of guessing and of all prompt variants together; None if unknown."""
+    """Return the accuracy of guessing and the accuracy with all prompt variants, by model."""
     choices, anchors = (shown.table(name) for name in ("choices", "anchors"))
     guess = None if choices is None else _guessing(choices).get(model)
     if anchors is None:

@@ -1,13 +1,15 @@
 """Measure whether stating facts before an anchor question changes the model's answer.
 
-Each anchor is asked without a context and with three contexts: the anchor's own facts, their
-negatives stated as facts, and the facts of another anchor (METHODS section 4). Any text before a
-question may change the answer, so the answers after the anchor's own facts are also compared with
-the answers after irrelevant facts and after the negatives. A fact and its negative differ only in
-their tails. Answers are compared over all anchors, and within groups of anchors that two properties
-of the anchor's own facts define. The first property is whether the model answered all of the
-anchor's own facts correctly as background questions. The second property is whether one of the
-anchor's own facts contains a concept of the correct choice, so that the model may copy the answer.
+Each anchor is asked without a context and in three contexts (METHODS section 4). The first context
+states the facts of the anchor. The second context states the negatives of the anchor's own facts as
+if they were facts. The third context states facts of another anchor. Any text before a question may
+change the answer. The answers after the anchor's own facts are therefore also compared with the
+answers after the negatives and after the facts of another anchor. A fact and its negative differ
+only in their tails. Answers are compared over all anchors, and within groups of anchors. The groups
+of anchors are defined by two properties of the anchor's own facts. The first property is whether
+the model correctly answers all of the anchor's own facts as background questions. The second
+property is whether one of the anchor's own facts contains a concept of the correct choice, so that
+the model may copy the answer.
 """
 
 from __future__ import annotations
@@ -202,12 +204,13 @@ def tables(
     asked: Asked,
     anchors: pl.DataFrame,
 ) -> dict[str, pl.DataFrame]:
-    """Return the intervention's tables, with the answers in context and the changes of accuracy.
+    """Return the tables of the intervention: the answers in context, and the changes of accuracy.
 
     Args:
         contexts: The contexts.
-        chosen: The answers to the anchors of each condition, in the order of ``contexts.texts``.
-        known: Whether each fact was answered correctly.
+        chosen: The answers to the anchors, by condition. The anchors of a condition are in the
+            order of ``contexts.texts``.
+        known: Whether the two questions about each fact were answered correctly.
         asked: The facts.
         anchors: Table with the columns ``anchor``, ``cluster`` and ``right``, one row per anchor.
     """
@@ -222,7 +225,7 @@ def _answers(
     facts_right: Mapping[int, bool | None],
     anchors: pl.DataFrame,
 ) -> pl.DataFrame:
-    """Return the table of answers to anchor questions in context."""
+    """Return the table of the answers to anchors in context."""
     import polars as pl
 
     rows: list[tuple[Any, ...]] = []
@@ -247,9 +250,9 @@ def _answers(
 def _all_right(
     own: Mapping[int, Sequence[Fact]], known: CorrectAnswers, asked: Asked
 ) -> dict[int, bool | None]:
-    """Return whether the model answered all facts of each anchor's context correctly.
+    """Return whether the model correctly answered all facts in each anchor's own context.
 
-    The value is None if a fact has no answer and no fact was answered incorrectly.
+    The value is None if some facts have no answer and all other facts were answered correctly.
     """
     of = asked.facts.select("head", "relation", "tail").iter_rows()
     right = dict(zip(of, known.positive.tolist(), strict=True))
@@ -261,7 +264,7 @@ def _all_right(
 
 
 def changes(answers: pl.DataFrame, bootstrap: Bootstrap | None = None) -> pl.DataFrame:
-    """Compute the paired change of accuracy for each condition, over all anchors and by group.
+    """Compute the paired changes of accuracy between conditions, over all anchors and by group.
 
     Args:
         answers: The table of answers to anchor questions in context.
@@ -285,7 +288,7 @@ _OF_FACTS = ("facts_right", "answer_in_fact")
 def _group(
     name: str, answers: pl.DataFrame, bootstrap: Bootstrap | None
 ) -> list[dict[str, str | int | float | None]]:
-    """Return the rows of a group of anchors, one row per comparison of conditions."""
+    """Return the rows of one group of anchors, with one row per comparison of two conditions."""
     rows = []
     for condition, against in COMPARISONS:
         after, before = (answers.filter(condition=each) for each in (condition, against))
@@ -300,11 +303,11 @@ def _group(
 
 
 def summary(contexts: Contexts, anchoring: str, found: pl.DataFrame) -> dict[str, Any]:
-    """Return the intervention's part of the run's summary.
+    """Return the entries of the summary that describe the intervention.
 
     Args:
         contexts: The contexts.
-        anchoring: The method by which anchors in context are answered.
+        anchoring: The method of answering the anchors in context.
         found: The table of changes.
     """
     asked = {condition: len(of) for condition, of in contexts.texts.items()}
@@ -331,7 +334,7 @@ def sentences(found: Mapping[str, Any]) -> Iterator[str]:
     """Yield sentences on the changes of accuracy and on anchors without a context.
 
     Args:
-        found: The intervention's part of the run's summary.
+        found: The entries of the summary that describe the intervention.
     """
     rows = {(row["group"], row["condition"], row["against"]): row for row in found["changes"]}
     for condition, against in COMPARISONS:
@@ -370,7 +373,7 @@ def sentences(found: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _change(row: Mapping[str, Any]) -> str:
-    """Return a change of accuracy as text, with its interval and p-value."""
+    """Return a change of accuracy as text, with its confidence interval and p-value."""
     if row["p_value"] is None:
         return estimate(row, "change", points)
     p = p_value(row["p_value"])
@@ -379,7 +382,7 @@ def _change(row: Mapping[str, Any]) -> str:
 
 
 def _left_out(found: Mapping[str, Any]) -> Iterator[str]:
-    """Yield sentences on anchors without a context, irrelevant facts or a pair of answers."""
+    """Yield sentences on anchors that lack a context, irrelevant facts or a pair of answers."""
     bare, asked = found["without_context"], found["asked"]
     alone = found["anchors"] - asked[CONDITIONS[2]]
     if bare or alone:
@@ -397,7 +400,7 @@ def _left_out(found: Mapping[str, Any]) -> Iterator[str]:
 
 
 def notes(found: Mapping[str, Any]) -> Iterator[str]:
-    """Yield a sentence on how contexts are composed and changes are tested.
+    """Yield a sentence on how contexts are composed and how changes are tested.
 
     Args:
         found: The intervention's part of the run's summary.

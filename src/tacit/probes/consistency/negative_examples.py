@@ -16,7 +16,7 @@ PER_RELATION = 3
 
 
 def negative_examples(findings: Findings) -> pl.DataFrame | None:
-    """Return three facts of each relation with their negatives, selected by a hash of the fact."""
+    """Select three facts of each relation by a hash, and return them with their negatives."""
     import polars as pl
 
     facts = findings.tables.get("facts")

@@ -34,17 +34,17 @@ _FEWEST = 2
 
 @dataclass(frozen=True)
 class FactEffect:
-    """A background fact, and the effect of the model's answer to the fact on the prediction.
+    """A background fact, and how the model's answer to the fact changes the prediction.
 
     Args:
         fact: Head, relation and tail.
         correct: Whether the model answers the question about the fact correctly; None without an
             answer.
-        effect: The predicted probability of a correct answer minus the probability if the answer to
-            the question about the fact were reversed. Reversing an answer changes whether it is
-            correct and the sign of its margin; the answers to all other questions are unchanged.
-            The effect is None if the model gave no answer, or if the prediction does not use the
-            background.
+        effect: The predicted probability of a correct answer, minus the probability that would be
+            predicted if the answer to the question about the fact were reversed. A reversed answer
+            has the opposite correctness and a margin of the opposite sign. The answers to all other
+            questions are unchanged. The effect is None if the model did not answer the question
+            about the fact. The effect is also None if the predictor does not use the background.
     """
 
     fact: str
@@ -58,12 +58,13 @@ class AnswerPrediction:
 
     Args:
         p_correct: The probability that the model's answer is correct.
-        interval: The ends of the probability's 95 % CI (a Wald interval of the log-odds, with the
-            cluster-robust covariance of the run's predictor).
+        interval: The ends of the 95 % CI of ``p_correct``. The 95 % CI is a Wald interval of the
+            log-odds, with the cluster-robust covariance of the run's predictor.
         answer: The choice that the model selects.
-        facts: The background facts, sorted by the size of their effect, largest first.
-        predictor: Name of the predictor: ``both``, or ``margin`` if the background cannot be used.
-        notes: Notes for the reader on the limits of the prediction.
+        facts: The background facts, sorted by decreasing absolute value of their effect.
+        predictor: Name of the predictor: ``both`` uses all features, and ``margin`` uses only the
+            answer margin. ``margin`` is used if a feature is missing.
+        notes: Notes on why the prediction may be unreliable.
     """
 
     p_correct: float
@@ -75,7 +76,7 @@ class AnswerPrediction:
 
     @property
     def note(self) -> str | None:
-        """All notes as one text; None without notes."""
+        """All notes as a single text; None if there are no notes."""
         return " ".join(self.notes) or None
 
     def to_json(self) -> dict[str, Any]:
@@ -93,7 +94,7 @@ class AnswerPrediction:
         }
 
     def table(self) -> pl.DataFrame:
-        """Return the facts with their effects as the table ``EFFECTS``."""
+        """Return the table ``EFFECTS`` of the facts and their effects."""
         import polars as pl
 
         return pl.DataFrame(self.to_json()["facts"], schema=EFFECTS.schema)
@@ -101,7 +102,7 @@ class AnswerPrediction:
 
 @dataclass(frozen=True)
 class NewQuestion:
-    """A new question with its background, to be answered by a model.
+    """A new question that a model is asked, with the background of the question.
 
     Args:
         anchor: The question and its choices.
@@ -121,11 +122,11 @@ class NewQuestion:
 
     @classmethod
     def of(cls, options: ConsistencyOptions, question: str, choices: Sequence[str]) -> Self:
-        """Extract the background of a new question with the options of a run.
+        """Extract the background of a new question, with the same options as in a run.
 
         Raises:
-            RequestError: The question or a choice is empty, there are fewer than two choices, a
-                choice is repeated, or the run uses ``calibrated`` answers.
+            RequestError: The question or a choice is empty, there are fewer than two choices, two
+                choices are equal, or the run uses the preset ``calibrated``.
             DataError: The knowledge base is missing or malformed.
         """
         from tacit.knowledge.background import background
@@ -157,7 +158,7 @@ class NewQuestion:
 
     @cached_property
     def prompt_set(self) -> PromptSet:
-        """The prompts in the same named groups as in a run."""
+        """The prompts, in the same named groups as the prompts of a run."""
         return PromptSet(
             self.asked.texts,
             (self.anchor,),
@@ -179,7 +180,7 @@ class NewQuestion:
             predictors: The stored predictors by name.
 
         Raises:
-            RequestError: The model has no answer to the question, or the answer's margin is
+            RequestError: The model gives no answer to the question, or the margin of its answer is
                 unknown.
         """
         scored = self._scored(answers)
@@ -218,7 +219,7 @@ class NewQuestion:
         used: Predictor,
         values: Mapping[str, float | None],
     ) -> Iterator[str]:
-        """Yield notes on features that are missing or outside the range of the run's questions."""
+        """Yield notes on missing features, and on features outside the range in the run."""
         missing = predictors[BOTH].missing(values)
         if self.asked.facts.is_empty():
             yield "The prediction uses the answer margin alone: there is no background fact."
@@ -234,7 +235,7 @@ class NewQuestion:
     def _effects(
         self, known: FactAnswers, predictor: Predictor, values: Mapping[str, float | None]
     ) -> tuple[FactEffect, ...]:
-        """Return the facts with their effects, largest effect first."""
+        """Return the facts with their effects, sorted by decreasing absolute effect."""
         found = []
         correct = known.correct.positive
         names = self.asked.facts.select("head", "relation", "tail").rows()

@@ -1,19 +1,21 @@
-"""Measure how well the tail alone distinguishes facts from negatives (METHODS section 4).
+"""Measure how well tails alone distinguish facts from negatives (METHODS section 4).
 
-If tails reveal which questions are about facts, a high background score requires no knowledge of
-the relation between the concepts. The no-knowledge baseline is a logistic regression on attributes
-of the tail. The attributes are the tail's number of words, length, Zipf frequency, part of speech,
-degree in the knowledge base, and number of facts of the relation with this tail. The regression is
-cross-validated with all facts of a head in the same fold.
+If tails reveal which questions are about facts, a model can reach a high background score without
+knowing the relation between the concepts. The no-knowledge baseline is a logistic regression on
+attributes of the tail. The first four attributes of a tail are its number of words, its length, its
+Zipf frequency and its part of speech. The other two attributes are counts in the knowledge base:
+the degree of the tail, and the number of facts with the same relation and tail. All facts with the
+same head are in the same fold of the cross-validation.
 
-The degree of a tail and the number of facts with this tail are counts in the knowledge base, which
-contains every fact as an edge and no negative. Unadjusted counts would reveal which tails belong to
-facts, because the tail of a fact has a count of at least 1. The counts for a tail therefore exclude
-the fact from which the tail was drawn. The counts for the tail of a fact exclude the fact itself.
-The counts for a negative that is the tail of another fact (``same-relation``, ``matched``) exclude
-the other fact. The counts for a negative drawn from dictionary words (``uniform``) exclude no fact.
-If the negatives are formed by a random exchange of the facts' tails, facts and negatives have the
-same distribution of predictors, and the AUROC is 0.5. See ``tacit.knowledge.tails``.
+The knowledge base contains every fact as an edge, but no negative. If the two counts were not
+corrected, they would reveal which tails belong to facts, because both counts are at least 1 for the
+tail of a fact. The two counts therefore exclude the fact from which the tail was drawn. For the
+tail of a fact, the two counts exclude the fact itself. With the presets ``same-relation`` and
+``matched``, the tail of a negative is the tail of another fact. For the tail of a negative, the two
+counts exclude the fact that provides the tail. With the preset ``uniform``, the tail of a negative
+is a dictionary word, and the two counts exclude no fact. Suppose that the negatives are formed by
+exchanging the tails of facts at random. Facts and negatives then have the same distribution of
+attributes, and the AUROC is 0.5. See ``tacit.knowledge.tails``.
 """
 
 from __future__ import annotations
@@ -92,17 +94,16 @@ NO_KNOWLEDGE = TableSpec(
 
 
 def no_knowledge(tails: pl.DataFrame, facts: pl.DataFrame, bootstrap: Bootstrap) -> pl.DataFrame:
-    """Evaluate the no-knowledge baseline and the model on the distinct facts.
+    """Evaluate the no-knowledge baseline and the model on all distinct facts.
 
-    A single regression is fitted for all relations. The regression's out-of-fold predictions are
-    evaluated over all facts and by relation. The confidence intervals do not include the variance
-    of the fit.
+    One regression is fitted to the facts of all relations. The out-of-fold predictions of the
+    regression are evaluated over all facts, and separately for each relation. The confidence
+    intervals ignore the uncertainty of the fitted coefficients.
 
     Args:
         tails: The attributes of tails that ``tacit.knowledge.tails.tails_of`` returns.
-        facts: The table ``facts``, which includes the model's answers. Facts without a negative are
-            excluded.
-        bootstrap: The bootstrap that resamples heads for the intervals.
+        facts: The table ``facts`` with the model's answers. Facts without a negative are excluded.
+        bootstrap: The bootstrap that resamples the heads of facts to compute the intervals.
 
     Returns:
         The table that ``NO_KNOWLEDGE`` declares.
@@ -125,7 +126,7 @@ def no_knowledge(tails: pl.DataFrame, facts: pl.DataFrame, bootstrap: Bootstrap)
 
 
 def _with_answers(tails: pl.DataFrame, facts: pl.DataFrame) -> pl.DataFrame:
-    """Return the tails of facts and negatives, with the model's answers to their questions."""
+    """Return one row per tail of a fact or negative, with the model's answer to its question."""
     import polars as pl
 
     answers = [
@@ -141,7 +142,7 @@ def _with_answers(tails: pl.DataFrame, facts: pl.DataFrame) -> pl.DataFrame:
 
 
 def _with_predictions(rows: pl.DataFrame) -> pl.DataFrame:
-    """Add the out-of-fold probability that a row is a fact; null if no regression is fitted."""
+    """Add the column ``predicted``, the out-of-fold probability that the row is a fact."""
     import polars as pl
 
     numbers = rows.select(
@@ -158,7 +159,7 @@ def _with_predictions(rows: pl.DataFrame) -> pl.DataFrame:
 
 
 def _figures(rows: pl.DataFrame, bootstrap: Bootstrap) -> dict[str, Any]:
-    """Return the measures of the regression and of the model for the given rows."""
+    """Return the measures of the regression and of the model on the given rows."""
     import polars as pl
 
     predicted = rows.drop_nulls("predicted")
@@ -185,7 +186,7 @@ def _estimate(name: str, found: Estimate) -> dict[str, float | None]:
 
 
 def summary_of(table: pl.DataFrame | None) -> dict[str, Any]:
-    """Return the row over all relations and its AUROC as entries of the summary; None if undefined.
+    """Return the summary's entries: the row over all relations, and its AUROC.
 
     Args:
         table: The table ``no_knowledge``; None if the facts do not come from a knowledge base.

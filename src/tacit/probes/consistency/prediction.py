@@ -1,9 +1,9 @@
-"""Predict whether a model answers each anchor correctly, from background and answer margin.
+"""Predict whether a model answers each anchor correctly, from the background and the answer.
 
-Each predictor is a ridge-penalised logistic regression (METHODS section 4, "Prediction").
-Cross-validation assigns all anchors of a question concept to the same fold. All predictors use the
-same anchors and folds. The intervals come from resampling question concepts, without refitting the
-regressions.
+Each predictor is a logistic regression with a ridge penalty (METHODS section 4, "Prediction"). In
+the cross-validation, all anchors with the same question concept are in the same fold. All
+predictors are fitted to the same anchors and use the same folds. The intervals are computed by
+resampling question concepts. The regressions are not refitted for each resample.
 """
 
 from __future__ import annotations
@@ -60,10 +60,10 @@ class Rows:
 
     Args:
         anchors: The index of each anchor, shape (rows,).
-        right: Whether each anchor is answered correctly, shape (rows,).
+        right: Whether the model answered each anchor correctly, shape (rows,).
         clusters: The question concept of each anchor, shape (rows,).
         features: The features by name, each of shape (rows,).
-        left_out: The number of answered anchors that lack a feature.
+        left_out: The number of anchors that have an answer but lack a feature.
     """
 
     anchors: Ints
@@ -98,11 +98,11 @@ class Rows:
 
     @cached_property
     def undefined(self) -> str | None:
-        """The reason for a missing prediction, a constant of ``logistic``, or None."""
+        """Why the predictors cannot be fitted, a constant of ``logistic``; None if they can."""
         return logistic.why_not(self.right, self.clusters)
 
     def matrix(self, predictor: str) -> Floats:
-        """Return the available features of a predictor, shape (rows, features)."""
+        """Return the values of a predictor's available features, shape (rows, features)."""
         columns = [self.features[name] for name in self.names(predictor)]
         return np.stack(columns, axis=1) if columns else np.empty((len(self.right), 0))
 
@@ -112,14 +112,14 @@ class Rows:
 
     @cached_property
     def fold(self) -> Ints:
-        """The fold of each row; empty if there is no prediction."""
+        """The fold of each row; empty if the predictors cannot be fitted."""
         if self.undefined is not None:
             return np.empty(0, dtype=np.intp)
         return logistic.folds(self.right, self.clusters)
 
     @cached_property
     def predicted(self) -> Mapping[str, Floats]:
-        """The out-of-fold probabilities by predictor; empty if there is no prediction."""
+        """The out-of-fold probabilities by predictor; empty if the predictors cannot be fitted."""
         if self.undefined is not None:
             return {}
         return {
@@ -130,8 +130,8 @@ class Rows:
     def ranked(self, predictor: str) -> Floats:
         """Return the scores by which a predictor ranks anchors, shape (rows,).
 
-        The base rate ranks all anchors equally, because its predicted probability depends only on
-        the composition of the folds used for the fit.
+        The base rate ranks all anchors equally. The predicted probabilities of the base rate differ
+        only because the folds contain different shares of correct answers.
         """
         return np.zeros(len(self.right)) if predictor == BASE_RATE else self.predicted[predictor]
 
@@ -142,7 +142,7 @@ _Estimates: TypeAlias = "Mapping[tuple[str, str], Mapping[str, Estimate]]"
 
 
 def _figures(rows: Rows, weights: Floats) -> Floats:
-    """Return all predictors' measures, then their differences, shape (samples, statistics)."""
+    """Return the measures of all predictors and their differences, shape (samples, statistics)."""
     found = {name: dict(_of_predictor(rows, name, weights)) for name in PREDICTORS}
     return np.stack(
         [found[name][measure] for name in PREDICTORS for measure in MEASURES]
@@ -160,12 +160,13 @@ def _of_predictor(rows: Rows, name: str, weights: Floats) -> Iterator[tuple[str,
 
 
 def estimates(rows: Rows, bootstrap: Bootstrap) -> _Estimates:
-    """Estimate the measures of each predictor and their differences, all on the same resamples.
+    """Estimate the measures of the predictors and their differences, using the same resamples.
 
     Returns:
-        Estimates by pair of predictors and by measure. The second predictor of a pair is the one
-        whose measure is subtracted, or empty for the measures of a single predictor. Estimates have
-        no value if there is no prediction.
+        Estimates for each pair of predictors and each measure. The estimate for a pair of
+        predictors is the measure of the first predictor minus the measure of the second. If the
+        second name of a pair is empty, the estimate is the measure of the first predictor. If the
+        predictors cannot be fitted, the estimates have no values.
     """
     keys = [((name, ""), measure) for name in PREDICTORS for measure in MEASURES]
     keys += [(pair, measure) for pair in PAIRS for measure in GAINED]
@@ -182,7 +183,7 @@ def estimates(rows: Rows, bootstrap: Bootstrap) -> _Estimates:
 
 
 def measures(rows: Rows, found: _Estimates) -> pl.DataFrame:
-    """Return the table ``PREDICTION`` of the measures of each predictor, with intervals."""
+    """Return the table ``PREDICTION`` with the measures of each predictor and their intervals."""
     about = {"n": len(rows.right), "undefined": rows.undefined}
     return table_of(
         PREDICTION,
@@ -191,7 +192,7 @@ def measures(rows: Rows, found: _Estimates) -> pl.DataFrame:
 
 
 def gains(rows: Rows, found: _Estimates) -> pl.DataFrame:
-    """Return the table ``GAINS`` of paired differences; no rows if there is no prediction."""
+    """Return the table ``GAINS`` of differences between predictors; empty without a prediction."""
     pairs = PAIRS if rows.undefined is None else ()
     return table_of(
         GAINS,
@@ -215,7 +216,7 @@ def _columns(found: Mapping[str, Estimate]) -> dict[str, float | None]:
 
 
 def predictions(rows: Rows, anchors: pl.DataFrame) -> pl.DataFrame:
-    """Return the table ``PREDICTIONS`` of each anchor's out-of-fold probabilities."""
+    """Return the table ``PREDICTIONS`` with the out-of-fold probabilities of each anchor."""
     import polars as pl
 
     if rows.undefined is not None:
@@ -232,7 +233,7 @@ def predictions(rows: Rows, anchors: pl.DataFrame) -> pl.DataFrame:
 
 
 def tables(rows: Rows, anchors: pl.DataFrame, bootstrap: Bootstrap) -> dict[str, pl.DataFrame]:
-    """Return the tables on the prediction of correct answers, by name."""
+    """Return the tables about the prediction of correct answers, by name."""
     found = estimates(rows, bootstrap)
     return {
         PREDICTION.name: measures(rows, found),
@@ -242,7 +243,7 @@ def tables(rows: Rows, anchors: pl.DataFrame, bootstrap: Bootstrap) -> dict[str,
 
 
 def summary(rows: Rows, found: Mapping[str, pl.DataFrame]) -> dict[str, Any]:
-    """Return the summary's entries on the prediction of correct answers."""
+    """Return the entries of the summary that describe the prediction of correct answers."""
     by_name = {row["predictor"]: row for row in found[PREDICTION.name].iter_rows(named=True)}
     return {
         "prediction": {
@@ -261,7 +262,7 @@ def summary(rows: Rows, found: Mapping[str, pl.DataFrame]) -> dict[str, Any]:
 
 
 def table_of(spec: TableSpec, rows: list[dict[str, Any]]) -> pl.DataFrame:
-    """Return rows as a table with the column types that ``spec`` declares."""
+    """Return rows as a table with the column types of ``spec``."""
     import polars as pl
 
     return pl.DataFrame(rows, schema=spec.schema)
@@ -282,12 +283,12 @@ _WHY = {
 
 
 def why(reason: str) -> str:
-    """Return a clause that explains why there is no prediction."""
+    """Return a clause that states why correct answers cannot be predicted."""
     return _WHY[reason]
 
 
 def sentences(summary: Mapping[str, Any]) -> Iterator[str]:
-    """Yield sentences on whether background scores improve on the answer margin.
+    """Yield sentences on whether background scores add to the answer margin as a predictor.
 
     Args:
         summary: The summary of the probe's findings.
@@ -305,7 +306,7 @@ def sentences(summary: Mapping[str, Any]) -> Iterator[str]:
 
 
 def adds(summary: Mapping[str, Any]) -> str:
-    """Return a clause on whether the background improves on the answer margin, with figures."""
+    """Return a clause with figures on whether the background adds to the answer margin."""
     found = summary["prediction"]
     over = {row["over"]: row for row in summary[GAINS.name] if row["predictor"] == BOTH}
     chance, margin, rest = (_gain(over[name]) for name in (BASE_RATE, MARGIN, ANSWER))
@@ -325,7 +326,7 @@ def adds(summary: Mapping[str, Any]) -> str:
 
 
 def background_adds(summary: Mapping[str, Any]) -> bool:
-    """Check whether all features together predict better than any predictor without background."""
+    """Check whether the intervals of all AUROC gains from the background are above 0."""
     rows = [row for row in summary[GAINS.name] if row["predictor"] == BOTH]
     return bool(rows) and all((row["auroc_low"] or 0.0) > 0 for row in rows)
 

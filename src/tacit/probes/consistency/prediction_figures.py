@@ -1,4 +1,4 @@
-"""Figures of the prediction of correct answers, and of accuracy by background score."""
+"""Figures on the prediction of correct answers, and on accuracy by background score."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Store the fitted predictors of correct answers with a run, and apply them to new questions."""
+"""Store the fitted predictors of correct answers in a run, and apply them to new questions."""
 
 from __future__ import annotations
 
@@ -33,8 +33,9 @@ class Predictor:
     Args:
         name: The name in ``PREDICTORS``.
         features: The names of the features.
-        ranges: The lowest and the highest value of each feature among the fitted questions.
-        fitted: The logistic regression over ``features``, in the order of ``features``.
+        ranges: The lowest and the highest value of each feature among the questions to which the
+            predictor was fitted.
+        fitted: The logistic regression. The coefficients are in the order of ``features``.
     """
 
     name: str
@@ -47,7 +48,7 @@ class Predictor:
         return [name for name in self.features if values[name] is None]
 
     def outside(self, values: Mapping[str, float | None]) -> list[str]:
-        """Return the names of features with a value outside the range of the fitted questions."""
+        """Return the names of the features whose values are outside ``ranges``."""
         ends = zip(self.features, self.ranges, strict=True)
         return [name for name, (low, high) in ends if not low <= (values[name] or 0.0) <= high]
 
@@ -55,16 +56,18 @@ class Predictor:
         """Return the probability of a correct answer, with its confidence interval.
 
         Args:
-            values: The value of each feature by name; no feature of the predictor may be missing.
+            values: The value of each feature, by name. Every feature of the predictor must have a
+                value.
         """
         return self.fitted.interval([float(values[name] or 0.0) for name in self.features])
 
 
 def tables(rows: Rows) -> dict[str, pl.DataFrame]:
-    """Fit the predictors on all rows, and return the tables that describe the fits.
+    """Fit the predictors to all rows, and return the tables that describe the fitted predictors.
 
     Returns:
-        The tables ``PREDICTOR`` and ``COVARIANCE`` by name, without rows if there is no prediction.
+        The tables ``PREDICTOR`` and ``COVARIANCE`` by name. Both tables have no rows if the
+        predictors cannot be fitted.
     """
     import polars as pl
 
@@ -90,7 +93,7 @@ def tables(rows: Rows) -> dict[str, pl.DataFrame]:
 
 
 def stored(found: Mapping[str, pl.DataFrame]) -> dict[str, Predictor]:
-    """Return the predictors that a run's tables describe, by name; empty without rows."""
+    """Return the predictors that a run's tables describe, by name; none if the tables are empty."""
     covariances = found[COVARIANCE.name]
     predictors = {}
     for (name,), part in found[PREDICTOR.name].group_by("predictor", maintain_order=True):

@@ -61,15 +61,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Reading:
-    """How answers are derived from scores. Changing ``method`` requires no additional model calls.
+    """How answers are derived from scores. No model calls are needed to change ``method``.
 
     Args:
         method: The method of answering background questions.
-        anchoring: The methods of answering anchors; the main results use the answers of the first
-            method.
+        anchoring: The methods of answering anchors. The main results use the first method in
+            ``anchoring``.
 
     Raises:
-        RequestError: ``anchoring`` is empty or contains an unknown or repeated method.
+        RequestError: ``anchoring`` is empty, contains an unknown method, or contains a method
+            twice.
     """
 
     method: Method = field(default_factory=Method)
@@ -89,8 +90,8 @@ class Reading:
         """Return the ``Reading`` that the options describe.
 
         Raises:
-            RequestError: The pair does not consist of two words, or a method of answering is
-                unknown.
+            RequestError: The option ``pair`` does not consist of two words, or an answering method
+                is unknown.
         """
         pair = None if options.pair is None else tuple(options.pair.split("/"))
         if pair is not None and len(pair) != 2:  # noqa: PLR2004 - a pair
@@ -102,7 +103,7 @@ class Reading:
 
 @dataclass(frozen=True)
 class ConsistencyProbe:
-    """A probe that asks anchor questions, and background questions about their facts.
+    """A probe that asks anchor questions and, for the facts of each anchor, background questions.
 
     Args:
         anchors: Multiple-choice questions with answers.
@@ -111,14 +112,14 @@ class ConsistencyProbe:
         wording: How concepts are inserted into the templates.
         version: The version of the paper, which determines the number of meta-prompts.
         reading: How answers are derived from scores.
-        surface: The surface texts of the facts; None to word all facts by templates.
-        context: How facts are selected for the contexts in which anchors are asked again; None to
-            ask anchors only without a context.
+        surface: The surface texts of the facts; None to word all facts by the relation templates.
+        context: How facts are selected for the contexts of anchors; None to ask anchors only
+            without a context.
 
     Raises:
-        RequestError: No anchor has a fact, an anchor has no answer, a relation has no template, or
-            the version of the paper lacks the meta-prompt or the pair of ``reading``. With
-            ``context``: see ``Contexts``.
+        RequestError: No anchor has a fact, an anchor has no correct answer, or a relation has no
+            template. The error is also raised if the version of the paper lacks the meta-prompt or
+            the label pair of ``reading``. With ``context``: see ``Contexts``.
     """
 
     name: ClassVar[str] = "consistency"
@@ -199,7 +200,7 @@ class ConsistencyProbe:
 
     @cached_property
     def asked(self) -> Asked:
-        """The distinct facts with the questions about the facts and their negatives."""
+        """The distinct facts, with the questions about each fact and about its negative."""
         return Asked.of(self.background.facts, self.templates, self.wording, self.surface)
 
     @cached_property
@@ -209,12 +210,12 @@ class ConsistencyProbe:
 
     @cached_property
     def choice_variants(self) -> tuple[PromptVariant, ...]:
-        """The prompt variants that a choice can answer."""
+        """The prompt variants whose answer can be a choice."""
         return choice_variants(self.templates, self.version)
 
     @cached_property
     def contexts(self) -> Contexts | None:
-        """The contexts in which anchors are asked again; None to ask anchors without context."""
+        """The contexts of the anchors; None if anchors are asked only without a context."""
         if self.context is None:
             return None
         return Contexts(self.anchors, self.background, self.templates, self.context)
@@ -234,11 +235,11 @@ class ConsistencyProbe:
 
     @cached_property
     def prompts(self) -> Sequence[Prompt]:
-        """The prompts of all groups in the order of ``requests``."""
+        """The prompts of all groups, in the order of ``requests``."""
         return [p for name in self.requests() for p in self.prompt_set.prompts(name)]
 
     def requests(self) -> Mapping[str, Requests]:
-        """Return the requests by group, as ``Probe.requests`` describes."""
+        """Return the requests in named groups, as ``Probe.requests`` describes."""
         return self.prompt_set.requests
 
     def measure(self, answers: Answers) -> Findings:
@@ -261,7 +262,7 @@ class ConsistencyProbe:
         return self._found(self.prompt_set.scored(scores), score_counts(scores), chosen)
 
     def measure_in_order(self, found: Sequence[Scores] | Sequence[Votes]) -> Findings:
-        """Compute the findings from one answer per prompt, in the order of ``prompts``."""
+        """Compute the findings from one answer per prompt, sorted like ``prompts``."""
         left = iter(found)
         groups = {
             name: Answered(group.keys, [next(left) for _ in group.requests])
@@ -278,7 +279,7 @@ class ConsistencyProbe:
 
     @staticmethod
     def scaling(found: Mapping[str, Findings]) -> list[ScaledFigure]:
-        """Return the measures that are plotted against the size of models."""
+        """Return the measures that are plotted against the sizes of models."""
         from tacit.probes.consistency.scale import scaling
 
         return scaling(found)
@@ -292,7 +293,7 @@ class ConsistencyProbe:
 
     @staticmethod
     def headline(findings: Findings) -> str:
-        """Return a sentence on whether the background predicts the answers.
+        """Return a sentence on whether background scores predict correct answers.
 
         See ``Declared.headline``.
         """
@@ -316,7 +317,7 @@ class ConsistencyProbe:
 
     @staticmethod
     def views(findings: Findings, request: Mapping[str, Any], most: int) -> Iterator[View]:
-        """Yield tables of the questions with their choices, facts and scores."""
+        """Yield tables that show the questions with their choices, facts and scores."""
         from tacit.probes.consistency.views import views
 
         return views(findings, request, most)
@@ -325,8 +326,8 @@ class ConsistencyProbe:
         """Check that chat replies can answer the probe's questions.
 
         Raises:
-            RequestError: Choices are scored as texts, or sampled replies are used with the preset
-                ``calibrated``.
+            RequestError: Choices are scored as texts, or the preset ``calibrated`` is used with
+                sampled replies.
         """
         if "choice" in self.reading.anchoring:
             raise RequestError(
@@ -347,7 +348,7 @@ class ConsistencyProbe:
         Args:
             scored: The scores or votes.
             scores: The entries of the summary that describe the scores or votes.
-            in_contexts: The answers to anchors in context, by condition.
+            in_contexts: The answers to the anchors in context, by the name of the condition.
         """
         how, bootstrap = Permutations(), Bootstrap()
         answers = scored.answers(self.reading.method)
@@ -413,7 +414,7 @@ class ConsistencyProbe:
         return Findings(answer_tables.questions(self.asked, scored), tables, summary)
 
     def _counts(self) -> dict[str, Any]:
-        """Return the summary's counts of facts, questions and prompts."""
+        """Return the numbers of facts, questions and prompts as entries of the summary."""
         return {
             "repeated_choices": sum(anchor.repeated for anchor in self.anchors),
             "facts": self.asked.facts.height,

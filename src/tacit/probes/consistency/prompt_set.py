@@ -1,4 +1,4 @@
-"""Build the prompts of a run in named groups, and convert the answers to arrays."""
+"""Build a run's prompts in named groups, and convert the model's answers to arrays."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ answer, and choices behind an empty question."""
 
 
 def in_context(condition: str) -> str:
-    """Return the name of the prompt group for anchors in the context of a condition."""
+    """Return the name of the prompt group in which a condition's contexts precede the anchors."""
     return f"intervention-{condition}"
 
 
@@ -54,11 +54,11 @@ class PromptSet:
         texts: The background questions, without a final question mark.
         anchors: The anchors.
         variants: The prompt variants of a yes/no question.
-        choice_variants: The prompt variants that a choice can answer.
+        choice_variants: The prompt variants whose answer can be a choice.
         templates: The templates of the questions.
         anchoring: The methods of answering anchors.
-        contexts: The contexts in which anchors are asked again, with the first method in
-            ``anchoring``; None to ask anchors only without a context.
+        contexts: The contexts of the anchors, for prompts of the first method in ``anchoring``;
+            None to ask anchors only without a context.
     """
 
     texts: tuple[str, ...]
@@ -71,16 +71,16 @@ class PromptSet:
 
     @cached_property
     def requests(self) -> Mapping[str, Requests]:
-        """The requests of each group. The key columns are ``question`` and ``variant``."""
+        """The requests of each group. A key is a pair of ``question`` and ``variant``."""
         return {name: _requests(questions) for name, questions in self._questions.items()}
 
     def prompts(self, name: str) -> list[Prompt]:
-        """Return the prompts of a group, or no prompts if the run lacks the group."""
+        """Return the prompts of a group; empty if the run does not have the group."""
         return [prompt for question in self._questions.get(name, ()) for prompt in question]
 
     @cached_property
     def _questions(self) -> Mapping[str, list[list[Prompt]]]:
-        """The prompts of each group, as one list of prompt variants per question."""
+        """The prompts of each group: for each question, a list with one prompt per variant."""
         groups = {BACKGROUND: [background_prompts(text, self.variants) for text in self.texts]}
         if CHOICE in self.anchoring:
             groups[CHOICE] = [one for each in self.anchors for one in self._asking(each, CHOICE)]
@@ -92,13 +92,13 @@ class PromptSet:
         return {**groups, **self._in_context()}
 
     def _asking(self, anchor: Anchor, way: str) -> list[list[Prompt]]:
-        """Return the prompts of an anchor (``choice``) or of each of its choices (``verify``)."""
+        """Return the prompts of an anchor (``choice``) or of its choices (``verify``)."""
         if way == CHOICE:
             return [choice_prompts(anchor.question, anchor.choices, self.choice_variants)]
         return verify_prompts(anchor.question, anchor.choices, self.variants, self.templates)
 
     def _in_context(self) -> Mapping[str, list[list[Prompt]]]:
-        """Return the prompts of the anchors in context, by group."""
+        """Return the prompts of the anchors in context, by the name of the group."""
         if self.contexts is None:
             return {}
         return {
@@ -116,12 +116,12 @@ class PromptSet:
         """Return the answers to the anchors in context, by condition.
 
         Args:
-            answers: The scores or votes by the name of the group.
+            answers: The scores or the votes of each group, by the name of the group.
             sampled: Whether ``answers`` are votes.
 
         Returns:
-            The answers to the anchors of each condition, in the order of ``Contexts.texts``.
-            Conditions without anchors are omitted.
+            The answers to the anchors, by condition. The anchors of a condition are in the order of
+            ``Contexts.texts``. Conditions without anchors are omitted.
         """
         found: dict[str, Chosen] = {}
         way = self.anchoring[0]
@@ -149,7 +149,7 @@ class PromptSet:
     def _arrays(
         self, scores: Mapping[str, Sequence[Scores]]
     ) -> tuple[Floats, Floats | None, Floats | None, Floats | None]:
-        """Return the scores of background questions, choices, verified choices and priors."""
+        """Return the scores of background questions, choices, yes/no verifications and priors."""
         choices, prior = (
             choice_table(_by(scores[name], len(self.choice_variants)))[0]
             if name in scores
@@ -164,7 +164,7 @@ class PromptSet:
         return self.inputs.table(scores[BACKGROUND]), choices, verified, prior
 
     def voted(self, votes: Mapping[str, Sequence[Votes]]) -> Scored:
-        """Convert the votes of all groups to arrays; anchors are answered by ``verify``."""
+        """Convert the votes of all groups to arrays. Anchors must be answered by ``verify``."""
         choices = [len(anchor.choices) for anchor in self.anchors]
         return Scored(
             self.variants,
@@ -187,7 +187,7 @@ class PromptSet:
 
 
 def _requests(questions: Sequence[Sequence[Prompt]]) -> Requests:
-    """Return requests for the prompts, keyed by the indices of question and prompt variant."""
+    """Return requests for the prompts. The keys are the indices of question and prompt variant."""
     import polars as pl
 
     prompts = [prompt for group in questions for prompt in group]
@@ -202,5 +202,5 @@ def _requests(questions: Sequence[Sequence[Prompt]]) -> Requests:
 
 
 def _by(items: Sequence[Item], size: int) -> list[Sequence[Item]]:
-    """Split the items into groups of ``size`` consecutive items."""
+    """Split a sequence into consecutive groups of ``size`` items."""
     return [items[at : at + size] for at in range(0, len(items), size)]

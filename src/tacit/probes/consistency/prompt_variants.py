@@ -27,17 +27,17 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Inputs:
-    """The inputs of a yes/no question, which are pairs of a prompt variant and an answer word.
+    """The inputs of a yes/no question: all pairs of a prompt variant and an answer word.
 
     Args:
         variants: The index of the prompt variant of each input.
         words: The answer word of each input.
         metas: The numbers of the meta-prompts.
-        pairs: The pairs of answer words, positive word first.
-        positive: The index of the input for a meta-prompt and the positive word of a pair, shape
-            (metas, pairs).
-        negative: The index of the input for a meta-prompt and the negative word of a pair, shape
-            (metas, pairs).
+        pairs: The label pairs, each with the positive word before the negative word.
+        positive: For each meta-prompt and label pair, the index of the input with the pair's
+            positive word, shape (metas, pairs).
+        negative: For each meta-prompt and label pair, the index of the input with the pair's
+            negative word, shape (metas, pairs).
     """
 
     variants: tuple[int, ...]
@@ -49,7 +49,7 @@ class Inputs:
 
     @classmethod
     def of(cls, variants: Sequence[PromptVariant]) -> Inputs:
-        """Return the inputs of a question that is asked in all given prompt variants."""
+        """Return the inputs of a question that is asked in each of the given prompt variants."""
         columns: dict[tuple[int, tuple[str, str]], int] = {}
         for variant in variants:
             for pair in zip(variant.answers[::2], variant.answers[1::2], strict=True):
@@ -85,8 +85,8 @@ class Inputs:
         """Return the scores of questions as an array, one row per question.
 
         Args:
-            scored: The scores of each question's prompt variants, ordered by question and prompt
-                variant.
+            scored: The scores of the prompt variants of each question, sorted by question and then
+                by prompt variant.
 
         Returns:
             Log-probabilities in nats, shape (questions, inputs); NaN for a missing score.
@@ -98,12 +98,12 @@ class Inputs:
         """Return the votes on questions as an array, one row per question.
 
         Args:
-            voted: The votes on each question's prompt variants, ordered by question and prompt
-                variant.
+            voted: The votes for the prompt variants of each question, sorted by question and then
+                by prompt variant.
 
         Returns:
-            Vote counts, shape (questions, inputs); NaN if no reply to a prompt variant could be
-            parsed.
+            Vote counts, shape (questions, inputs); NaN for the inputs of a prompt variant if none
+            of its replies could be parsed.
         """
         each = [
             [float(votes.counts[word]) if votes.parsed else math.nan for word in votes.counts]
@@ -120,10 +120,10 @@ def nan_or(value: float | None) -> float:
 
 @dataclass(frozen=True)
 class Bounds:
-    """Arrays of scores in which each missing score is replaced by its upper bound.
+    """Arrays of scores. A missing score is replaced by an upper bound of the score.
 
-    Minus infinity marks an answer that is not a candidate, and infinity marks an unknown score. An
-    array is None if answers without a score are not candidates.
+    The upper bound is minus infinity if the answer is not a candidate, and infinity if no bound is
+    known. An array is None if only answers with a score are candidates.
     """
 
     background: Floats | None = None
@@ -135,11 +135,10 @@ def at_most(scores: Scores) -> Scores:
     """Return a prompt's scores with each missing score replaced by its upper bound.
 
     Returns:
-        Scores in nats. The bound is minus infinity for an answer that the model cannot generate,
-        because such an answer is not a candidate. If a server returns only the most probable
-        tokens, the bound of an answer that is not among these tokens is the lowest score of the
-        answers among these tokens. If no upper bound of a missing score is known, the bound is
-        infinity.
+        Scores in nats. If the model cannot generate an answer, the answer is not a candidate, and
+        minus infinity replaces its score. If a server returns only the most probable tokens, the
+        lowest returned score is the upper bound of the scores that the server does not return. If
+        no upper bound of a missing score is known, infinity replaces the score.
     """
     if all(one.logprob is not None for one in scores.answers):
         return scores

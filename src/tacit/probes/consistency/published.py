@@ -1,7 +1,7 @@
-"""Compare a probe's numbers with the numbers published by Sahu et al. (2022).
+"""Compare the numbers of a run with the numbers that Sahu et al. (2022) published.
 
-The published numbers describe the paper's method and data. The paper shows its results only in
-plots, without the values.
+The published numbers describe only the method and the data of the paper. The results of the paper
+are not compared, because the paper shows them only in plots.
 """
 
 from __future__ import annotations
@@ -23,15 +23,15 @@ _ARXIV = "arxiv"
 
 
 def method_table(probe: ConsistencyProbe, relations: Mapping[str, int]) -> pl.DataFrame:
-    """Compare the paper's numbers that describe its method and data with a probe's numbers.
+    """Compare a probe's numbers on method and data with the published numbers.
 
     Args:
         probe: The probe.
-        relations: The number of edges in the knowledge base by relation.
+        relations: The number of edges of each relation in the knowledge base.
 
     Returns:
-        Table with the columns ``table`` (of the paper), ``row``, ``ours``, ``published`` and
-        ``difference``.
+        Table with the columns ``table`` (the number of the paper's table), ``row``, ``ours``,
+        ``published`` and ``difference``.
     """
     import polars as pl
 

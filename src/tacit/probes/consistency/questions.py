@@ -1,4 +1,4 @@
-"""Build prompts from facts and anchors by meta-prompts, label pairs and choices (section 3.2)."""
+"""Build prompts from facts and anchors with the paper's meta-prompts (section 3.2)."""
 
 from __future__ import annotations
 
@@ -26,14 +26,15 @@ _BLANK = re.compile(f"(?<!_){BLANK}(?!_)")
 
 @dataclass(frozen=True, slots=True)
 class PromptVariant:
-    """A prompt variant, which is a meta-prompt with the label pair that it names, if any.
+    """A prompt variant: a meta-prompt with a label pair, or a meta-prompt that names no labels.
 
     Args:
         meta: The number of the meta-prompt in Table 1, starting at 1.
         pair: The labels that the prompt names; None if the prompt names no labels.
-        answers: The answer words, with each positive word before its negative word. If ``pair`` is
-            None, the words of all pairs are listed.
-        text: The meta-prompt with its labels inserted, and with the placeholder ``{question}``.
+        answers: The answer words. Each positive word is directly before the negative word of its
+            pair. If ``pair`` is None, the answer words are the words of all pairs.
+        text: The text of the meta-prompt, with the labels inserted and with the placeholder
+            ``{question}``.
     """
 
     meta: int
@@ -45,7 +46,7 @@ class PromptVariant:
         convert_strings(self, "answers")
 
     def prompt(self, question: str, answers: Sequence[str] | None = None) -> Prompt:
-        """Return the prompt for a question without a final question mark.
+        """Return the prompt for a question that does not end with a question mark.
 
         Args:
             question: The question.
@@ -58,7 +59,7 @@ class PromptVariant:
 def prompt_variants(
     templates: Templates, version: str = "review-lexicon"
 ) -> tuple[PromptVariant, ...]:
-    """Return all prompt variants of a yes/no question: 24, or 23 in the arXiv version.
+    """Return the prompt variants of a yes/no question: 24, or 23 for the arXiv version.
 
     Raises:
         RequestError: The version does not exist.
@@ -74,7 +75,7 @@ def prompt_variants(
 def choice_variants(
     templates: Templates, version: str = "review-lexicon"
 ) -> tuple[PromptVariant, ...]:
-    """Return the prompt variants that a choice can answer: 23, or 22 in the arXiv version.
+    """Return the prompt variants that a choice can answer: 23, or 22 for the arXiv version.
 
     Meta-prompts that ask for a truth value are excluded.
 
@@ -89,7 +90,7 @@ def choice_variants(
 
 
 def background_question(fact: tuple[str, str, str], templates: Templates, wording: Wording) -> str:
-    """Return a fact (head, relation, tail) as a question without its question mark.
+    """Return a fact (head, relation, tail) as a question, without the question mark.
 
     Raises:
         RequestError: The relation has no template.
@@ -101,7 +102,7 @@ def background_question(fact: tuple[str, str, str], templates: Templates, wordin
 def background_prompts(question: str, variants: Sequence[PromptVariant]) -> list[Prompt]:
     """Return the prompts of a background question, one per prompt variant.
 
-    The scores of the prompts form one row of ``Inputs.table``.
+    The scores of these prompts form one row of the array that ``Inputs.table`` returns.
     """
     return [variant.prompt(question) for variant in variants]
 
@@ -109,7 +110,7 @@ def background_prompts(question: str, variants: Sequence[PromptVariant]) -> list
 def choice_prompts(
     question: str, choices: Sequence[str], variants: Sequence[PromptVariant]
 ) -> list[Prompt]:
-    """Return the prompts of an anchor question, one per variant, with its choices as answers.
+    """Return a prompt for each prompt variant of an anchor question, with the choices as answers.
 
     Args:
         question: The anchor's question; see ``bare``.
@@ -121,9 +122,9 @@ def choice_prompts(
 
 
 def prior_prompts(choices: Sequence[str], variants: Sequence[PromptVariant]) -> list[Prompt]:
-    """Return prompts with an empty question, one per variant, with an anchor's choices as answers.
+    """Return a prompt with an empty question for each prompt variant, with the choices as answers.
 
-    The scores show how probable the choices are without their question.
+    The scores of these prompts show how probable the choices are without a question.
     """
     choices = strings(choices, "choices")
     return [variant.prompt("", choices) for variant in variants]
@@ -132,7 +133,7 @@ def prior_prompts(choices: Sequence[str], variants: Sequence[PromptVariant]) -> 
 def verify_prompts(
     question: str, choices: Sequence[str], variants: Sequence[PromptVariant], templates: Templates
 ) -> list[list[Prompt]]:
-    """Return yes/no prompts on whether each choice is the answer, one list per choice."""
+    """Return yes/no prompts that ask whether a choice is the answer, one list per choice."""
     asked = bare(question)
     return [
         background_prompts(
@@ -144,11 +145,12 @@ def verify_prompts(
 
 
 def bare(question: str) -> str:
-    """Return an anchor's question without its final punctuation, which the meta-prompt adds.
+    """Return an anchor's question without its final punctuation; meta-prompts add a question mark.
 
-    Surrounding whitespace is removed. A final question mark and any marks after it are removed. If
-    there is no question mark, a single final full stop is removed. An ellipsis is kept. A run of
-    three underscores would be interpreted as the prompt's blank, so a fourth underscore is added.
+    Surrounding whitespace is removed. If the question ends with a question mark, the question mark
+    and any punctuation after it are removed. If there is no final question mark, one final full
+    stop is removed. An ellipsis is kept. Three underscores in a row would be interpreted as the
+    blank of a prompt. A fourth underscore is therefore added to three underscores in a row.
     """
     return _BLANK.sub(BLANK + "_", _END.sub("", question.strip()))
 
@@ -165,15 +167,16 @@ FACT = ("head", "relation", "tail")
 
 @dataclass(frozen=True)
 class Asked:
-    """The distinct facts of all anchors, and the distinct background questions.
+    """The distinct facts of all anchors, with the background questions about them.
 
     Args:
         facts: Table with the columns ``fact`` (numbered from 0), ``head``, ``relation``, ``tail``,
             ``negative``, ``positive_question`` and ``negative_question``. ``negative`` is the tail
             that makes the fact false. ``positive_question`` and ``negative_question`` are indices
-            into ``texts``. ``negative`` and ``negative_question`` are null for a fact without a
+            into ``texts``. ``negative`` and ``negative_question`` are null if the fact has no
             negative.
-        links: Table with the columns ``anchor`` and ``fact``, one row per fact of an anchor.
+        links: Table with the columns ``anchor`` and ``fact``. Each row links an anchor to one of
+            its facts.
         texts: The background questions, without a final question mark.
     """
 
@@ -189,14 +192,15 @@ class Asked:
         wording: Wording,
         surface: Surface | None = None,
     ) -> Asked:
-        """Build the background questions of all facts.
+        """Build the background questions about all facts and their negatives.
 
         Args:
             found: Table with the columns ``question`` (the index of the anchor), ``head``,
                 ``relation``, ``tail`` and ``negative``.
             templates: The templates of the relations.
             wording: How concepts are inserted into the templates.
-            surface: The surface texts, which replace the template for facts with a surface text.
+            surface: The surface texts. The usable surface text of a fact replaces the relation
+                template.
 
         Raises:
             RequestError: A relation has no template.
@@ -234,7 +238,7 @@ class Asked:
 
 
 def _refuse_unworded(found: pl.DataFrame, templates: Templates) -> None:
-    """Raise an error that names all relations without a template, if there are any."""
+    """Raise an error that names the relations without a template, if there are any."""
     unworded = sorted(set(found["relation"]) - set(templates.relations))
     if unworded:
         raise RequestError(

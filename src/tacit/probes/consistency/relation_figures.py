@@ -28,12 +28,12 @@ _SIDE = 200  # pixels
 
 
 def by_relation(shown: Shown) -> pl.DataFrame | None:
-    """Return the background score and the consistency by model and relation; None without data.
+    """Return background score and consistency by model and relation; None if a table is missing.
 
     Returns:
-        Table with the columns of ``background_by_relation`` and with the additional columns
-        ``model``, ``consistency``, ``chance``, ``n`` (the number of anchor questions) and
-        ``lift_low``. Undefined figures are null.
+        Table with the columns of ``background_by_relation`` and the columns ``model``,
+        ``consistency``, ``chance``, ``n`` (the number of anchor questions) and ``lift_low``.
+        Undefined figures are null.
     """
     found, known = shown.table("consistency_by_relation"), shown.table("background_by_relation")
     if found is None or known is None:
@@ -48,7 +48,7 @@ def by_relation(shown: Shown) -> pl.DataFrame | None:
     "Figure 5 of Sahu et al. (2022) with one panel per relation and one mark per model.",
 )
 def relations_across_models(shown: Shown) -> Chart | None:
-    """Plot background score against consistency, a panel per relation; None for a single model."""
+    """Plot background score against consistency, one panel per relation, for two or more models."""
     import polars as pl
 
     both = None if len(shown.found) == 1 else by_relation(shown)
@@ -111,7 +111,7 @@ def _panel(
 
 
 def diagonal(ends: tuple[float, float], colours: Palette) -> alt.Chart:
-    """Return a dotted line on which background score and consistency are equal."""
+    """Return a dotted line of the points at which background score and consistency are equal."""
     import altair as alt
 
     corners = alt.InlineData(values=[{"a": end} for end in ends])

@@ -1,4 +1,4 @@
-"""Tabulate how reliable predictors of correct answers are, by coverage and by calibration."""
+"""Tabulate the reliability of predicted probabilities: risk by coverage, and calibration."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ COVERAGES = tuple(range(10, 101, 10))
 
 
 def tables(rows: Rows, bootstrap: Bootstrap) -> dict[str, pl.DataFrame]:
-    """Return the tables ``RISK_COVERAGE`` and ``CALIBRATION``, empty without a prediction."""
+    """Return the tables ``RISK_COVERAGE`` and ``CALIBRATION``; no rows without a prediction."""
     return {
         RISK_COVERAGE.name: risk_coverage(rows),
         CALIBRATION.name: calibration(rows, bootstrap),
@@ -31,7 +31,7 @@ def tables(rows: Rows, bootstrap: Bootstrap) -> dict[str, pl.DataFrame]:
 
 
 def risk_coverage(rows: Rows) -> pl.DataFrame:
-    """Return the table ``RISK_COVERAGE`` of each predictor's risk at selected coverages."""
+    """Return the table ``RISK_COVERAGE`` with the risk of each predictor at selected coverages."""
     found = []
     for name in PREDICTORS if rows.undefined is None else ():
         curve = risks(rows.right, rows.ranked(name))
@@ -44,7 +44,7 @@ def risk_coverage(rows: Rows) -> pl.DataFrame:
 
 
 def calibration(rows: Rows, bootstrap: Bootstrap) -> pl.DataFrame:
-    """Return the table ``CALIBRATION`` of probabilities and shares of correct answers by bin."""
+    """Return the table ``CALIBRATION`` of predicted probabilities and accuracies, by bin."""
     found = []
     for name in PREDICTORS if rows.undefined is None else ():
         for each in calibration_bins(rows.predicted[name]):

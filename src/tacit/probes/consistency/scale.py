@@ -1,9 +1,9 @@
-"""Compute lift, background score and accuracy for a comparison of models by size.
+"""Compute the lift, the background score and the accuracy of models of different sizes.
 
-All models of a family are evaluated on the anchors for which each model has an answer and a
-background score. Resamples draw question concepts. In Page's test, a block is a group of question
-concepts, because the lift is undefined for a single concept. The concepts are assigned in
-alphabetical order to each of up to 20 blocks in turn.
+The models of a family are compared on the anchors for which every model has an answer and a
+background score. Resamples draw question concepts. In Page's test, each block is a group of
+question concepts, because the lift of a single concept is undefined. The concepts are sorted
+alphabetically and assigned to the blocks in rotation. There are at most 20 blocks.
 """
 
 from __future__ import annotations
@@ -48,5 +48,5 @@ def scaling(found: Mapping[str, Findings]) -> list[ScaledFigure]:
 
 
 def blocks_of(concepts: int) -> NDArray[np.intp]:
-    """Return the index of the block of each question concept, shape (concepts,)."""
+    """Return the index of each question concept's block, shape (concepts,)."""
     return np.arange(concepts) % max(1, min(MOST_BLOCKS, concepts // CONCEPTS_PER_BLOCK))

@@ -28,23 +28,23 @@ ANCHORING = ("choice", "verify")
 class Scored:
     """All scores or votes of a run, as arrays from which answers are derived.
 
-    An input is a prompt variant together with an answer word.
+    An input is a pair of a prompt variant and an answer word.
 
     Args:
         variants: The prompt variants of a yes/no question.
-        choice_variants: The prompt variants that a choice can answer.
-        background: Scores of the background questions in nats, or vote counts, shape (questions,
-            inputs); NaN if missing.
-        choices: Scores in nats, shape (anchors, choice variants, choices); None if choices were not
-            scored.
-        verified: Scores in nats, or vote counts, shape (anchors, choices, inputs); None if choices
-            were not verified.
-        prior: Scores in nats of the choices after an empty question, shape (anchors, choice
-            variants, choices); None if choices were not scored.
+        choice_variants: The prompt variants whose answer can be a choice.
+        background: The scores of the background questions in nats, or their vote counts, shape
+            (questions, inputs); NaN if missing.
+        choices: The scores of the choices in nats, shape (anchors, choice variants, choices); None
+            if choices were not scored as texts.
+        verified: The scores of the yes/no questions about choices in nats, or their vote counts,
+            shape (anchors, choices, inputs); None if choices were not verified.
+        prior: The scores of the choices after an empty question in nats, shape (anchors, choice
+            variants, choices); None if choices were not scored as texts.
         sizes: The choices' lengths in UTF-8 bytes, shape (anchors, choices); 0 is padding.
         bounds: Upper bounds of the missing scores.
-        unread: Numbers of sampled replies that could not be parsed, if the scores are vote counts.
-            ``unread`` is None if the scores are log-probabilities.
+        unread: The numbers of sampled replies that could not be parsed; None if the scores are
+            log-probabilities.
     """
 
     variants: tuple[PromptVariant, ...]
@@ -65,8 +65,9 @@ class Scored:
     def answers(self, method: Method) -> Answers:
         """Compute the answers to the background questions.
 
-        For votes, the preset ``max`` pools the replies to all prompt variants. With many prompt
-        variants, the highest share of a single variant would often be 1 for both answers.
+        With the preset ``max``, the sampled replies to all prompt variants are pooled. If only the
+        prompt variant with the highest vote share counted, both answers would often have the
+        highest possible share of 1.
         """
         if not self.voted:
             return method.answers(self.background, self.inputs, self.bounds.background)
@@ -75,7 +76,7 @@ class Scored:
         return method.answers(without_unvoted(self.background, self.inputs), self.inputs)
 
     def beliefs(self, method: Method) -> pl.DataFrame | None:
-        """Return the vote shares computed by ``votes.of_questions``; None without votes."""
+        """Return the vote shares from ``votes.of_questions``; None without sampled replies."""
         if self.unread is None:
             return None
         sides = method.sides(self.inputs)
@@ -83,11 +84,11 @@ class Scored:
 
     @cached_property
     def inputs(self) -> Inputs:
-        """The inputs (prompt variants with answer words), one per column of yes/no scores."""
+        """The inputs of yes/no questions, in the order of the last axis of ``background``."""
         return Inputs.of(self.variants)
 
     def chosen(self, anchoring: str) -> Chosen | None:
-        """Return the answers to the anchors by one method; None if the method was not run."""
+        """Return the answers to the anchors by the given method; None if the run did not use it."""
         if anchoring == "choice":
             if self.choices is None:
                 return None
@@ -99,7 +100,7 @@ class Scored:
         return answers.verify(self.verified, self.inputs, self.sizes, self.bounds.verified)
 
     def chosen_variants(self, anchoring: str) -> Sequence[tuple[int, str | None, str | None]]:
-        """Return the meta-prompt, pair and word for each possible ``winner`` of ``chosen``."""
+        """Return the meta-prompt, pair and word for each value of ``Chosen.winner``."""
         if anchoring == "choice":
             return [
                 (variant.meta, joined_pair(variant.pair), None) for variant in self.choice_variants

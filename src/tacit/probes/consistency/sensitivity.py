@@ -33,11 +33,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Alone:
-    """Numbers of answers and of correct answers if each prompt variant is used alone.
+    """Numbers of answers and of correct answers for each prompt variant used alone.
 
     Args:
-        right: Number of correct answers by variant, or by meta-prompt and pair.
-        scored: Number of answers, in the same shape as ``right``.
+        right: Number of correct answers. The axes are prompt variants, or meta-prompts and label
+            pairs.
+        scored: Number of answers, an array of the same shape as ``right``.
     """
 
     right: Ints
@@ -45,20 +46,20 @@ class Alone:
 
 
 def wins(answers: Answers, inputs: Inputs) -> Ints:
-    """Count how often the winning input belongs to each meta-prompt and pair of answer words.
+    """Count how often the input that decides the answer has each meta-prompt and label pair.
 
-    The sum over the first axis is the number of wins of each pair. The sum over the second axis is
-    the number of wins of each meta-prompt.
+    A sum over meta-prompts is the number of answers decided by a label pair. A sum over label pairs
+    is the number of answers decided by a meta-prompt.
 
     Returns:
-        Counts, shape (metas, pairs). Answers without a winning input are not counted.
+        Counts, shape (metas, pairs). Answers that are not decided by a single input do not count.
     """
     won = np.bincount(answers.winner[answers.winner >= 0], minlength=len(inputs.words))
     return won[inputs.positive] + won[inputs.negative]
 
 
 def choose_alone(scores: Floats, sizes: Ints, right: Ints, most: Floats | None = None) -> Alone:
-    """Compute the accuracy of each prompt variant alone, using ``choose``.
+    """Compute the accuracy of ``choose`` for each prompt variant used alone.
 
     Args:
         scores: Log-probabilities in nats, shape (anchors, variants, choices); NaN if missing.
@@ -85,7 +86,7 @@ def verify_alone(
     *,
     voted: bool = False,
 ) -> Alone:
-    """Compute the accuracy of each pair of answer words with each meta-prompt, using ``verify``.
+    """Compute the accuracy of ``verify`` for each meta-prompt and label pair used alone.
 
     Args:
         scores: Log-probabilities in nats or vote counts, shape (anchors, choices, inputs); NaN if
@@ -94,7 +95,8 @@ def verify_alone(
         sizes: Lengths of the choices in UTF-8 bytes, shape (anchors, choices); 0 is padding.
         right: The index of each anchor's correct choice, shape (anchors,).
         most: Upper bounds of the missing scores (``Bounds.verified``).
-        voted: Whether the scores are votes, for which tied choices count as missing.
+        voted: Whether the scores are vote counts. For vote counts, an anchor with tied choices has
+            no answer.
 
     Returns:
         Counts, shape (metas, pairs).
@@ -120,7 +122,7 @@ _OF_VOTES: tuple[Preset, ...] = ("max", "count")
 
 
 def background_variants(scored: Scored, asked: Asked, anchors: pl.DataFrame) -> pl.DataFrame:
-    """Compute the background results of each preset, and of each meta-prompt and pair alone.
+    """Compute the background results of each preset, and of each meta-prompt with each label pair.
 
     Args:
         scored: All scores.
@@ -130,11 +132,12 @@ def background_variants(scored: Scored, asked: Asked, anchors: pl.DataFrame) -> 
     Returns:
         Table with the columns ``preset``, ``meta``, ``pair``, ``n``, ``positive_accuracy``,
         ``negative_accuracy``, ``background_score``, ``consistency``, ``chance``, ``lift``,
-        ``missing`` and ``tied``. The preset ``votes`` pools all sampled replies. ``meta`` and
-        ``pair`` are set for the preset ``single``. ``n`` is the number of anchors with a background
-        score. The accuracies and the background score are means over the anchors with a background
-        score (Figure 6). ``missing`` and ``tied`` are numbers of background questions. Undefined
-        figures are null.
+        ``missing`` and ``tied``. The preset ``votes`` pools the sampled replies to all prompt
+        variants. ``meta`` and ``pair`` are null for presets other than ``single``. ``n`` is the
+        number of anchors with a background score. The accuracies and the background score are
+        averaged over the anchors that have a background score (Figure 6). ``missing`` and ``tied``
+        are the numbers of background questions with missing answers and with tied answers.
+        Undefined figures are null.
     """
     import polars as pl
 
@@ -152,12 +155,12 @@ def background_variants(scored: Scored, asked: Asked, anchors: pl.DataFrame) -> 
 
 
 def anchor_variants(scored: Scored, anchors: Sequence[Anchor]) -> pl.DataFrame:
-    """Compute the anchor accuracy of each prompt variant, or of each meta-prompt and pair.
+    """Compute the anchor accuracy of each prompt variant, or of each meta-prompt and label pair.
 
     Returns:
         Table with the columns ``anchoring`` (``choice`` or ``verify``), ``meta``, ``pair``,
-        ``right``, ``n`` and ``accuracy``. ``pair`` is null if the prompt variant names no pair.
-        ``n`` is the number of answered anchors.
+        ``right``, ``n`` and ``accuracy``. ``pair`` is null if the prompt variant names no label
+        pair. ``n`` is the number of anchors that have an answer.
     """
     import polars as pl
 
@@ -194,17 +197,18 @@ def anchor_variants(scored: Scored, anchors: Sequence[Anchor]) -> pl.DataFrame:
 def winners(
     answers: Answers, scored: Scored, anchors: Sequence[tuple[str, Chosen]]
 ) -> pl.DataFrame:
-    """Count how often the winning input belongs to each meta-prompt and pair of answer words.
+    """Count how often the input that decides the answer has each meta-prompt and label pair.
 
     Args:
         answers: The answers to the background questions.
         scored: All scores.
-        anchors: Pairs of an anchoring method and the answers that it selects.
+        anchors: Pairs of an anchoring method and the answers of this method.
 
     Returns:
         Table with the columns ``of`` (``background``, ``choice`` or ``verify``), ``meta``,
-        ``pair``, ``count`` and ``share``. ``pair`` is null if the prompt variant names no pair.
-        ``share`` is ``count`` divided by the number of answers that a single input decided.
+        ``pair``, ``count`` and ``share``. ``pair`` is null if the prompt variant names no label
+        pair. ``share`` is ``count`` divided by the number of answers that are decided by a single
+        input.
     """
     import polars as pl
 
@@ -236,7 +240,7 @@ def _methods(scored: Scored) -> Iterator[Method]:
 
 
 def _preset(method: Method, scored: Scored) -> str:
-    """Return the name of an answering method in the tables."""
+    """Return the name that the tables use for an answering method."""
     return "votes" if scored.voted and method.preset == "max" else method.preset
 
 
@@ -257,7 +261,7 @@ def _background_row(
 
 
 def _prediction(anchors: pl.DataFrame) -> tuple[float | None, float | None, float | None]:
-    """Return the conceptual consistency, its chance level and the lift."""
+    """Return conceptual consistency, its chance level and the lift above chance."""
     right, score = anchors["right"].to_numpy(), anchors["background_score"].to_numpy()
     precision, chance = average_precision(right, score), chance_level(right, score)
     return precision, chance, lift(precision, chance)

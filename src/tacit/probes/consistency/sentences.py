@@ -26,7 +26,7 @@ _HALF = 0.5  # the AUROC of a useless score
 
 
 def sentences(summary: Mapping[str, Any]) -> Iterator[str]:
-    """Yield sentences on the questions, the results and missing answers.
+    """Yield sentences on the questions, on the results and on missing answers.
 
     Args:
         summary: The summary of the probe's findings.
@@ -66,7 +66,7 @@ def sentences(summary: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _odds(summary: Mapping[str, Any]) -> Iterator[str]:
-    """Yield a sentence on the adjusted odds ratio, or on the reason why there is none."""
+    """Yield a sentence on the adjusted odds ratio, or on why there is none."""
     if summary["no_odds_ratio"] is not None:
         yield f"There is no adjusted odds ratio: {summary['no_odds_ratio']}."
         return
@@ -81,7 +81,7 @@ def _odds(summary: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _without_knowledge(row: Mapping[str, Any]) -> str:
-    """Return a sentence on the baseline that uses only the tail of each fact and negative."""
+    """Return a sentence on the no-knowledge baseline, which uses only tails."""
     if row["auroc"] is None:
         return f"The no-knowledge baseline is undefined: {row['undefined']}."
     area, accuracy = (
@@ -99,7 +99,7 @@ def _without_knowledge(row: Mapping[str, Any]) -> str:
 
 
 def _relevant(row: Mapping[str, Any]) -> str:
-    """Return a sentence on the relevance of a fact, with the numbers of facts."""
+    """Return a sentence on the relevance of facts, with the numbers of facts."""
     right, wrong = several(row["facts_right"], "fact"), f"{row['facts_wrong']:,}"
     sides = f"{right} answered correctly and {wrong} incorrectly"
     if row["relevance"] is None:
@@ -110,7 +110,7 @@ def _relevant(row: Mapping[str, Any]) -> str:
 
 
 def _unanswered(summary: Mapping[str, Any]) -> Iterator[str]:
-    """Yield sentences on missing answers, ties and missing background scores."""
+    """Yield sentences on missing answers, on ties and on missing background scores."""
     missing, without = summary["missing_questions"], summary["without_answer"]
     if missing or without:
         facts, negatives = (
@@ -151,7 +151,7 @@ def _unanswered(summary: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _unscored(summary: Mapping[str, Any]) -> Iterator[str]:
-    """Yield sentences on missing scores, several-token answers and tokens shared with prompts."""
+    """Yield sentences on missing scores, answers of several tokens, and shared tokens."""
     for name, of, what in (
         ("inputs", "answer word", "background questions"),
         ("anchor_inputs", "answer", "anchor questions"),
@@ -177,7 +177,7 @@ def _unscored(summary: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _surface(counts: Mapping[str, int]) -> str:
-    """Return a sentence on the facts that are worded by their surface text."""
+    """Return a sentence on how many facts are worded by their surface text."""
     facts, texts, worded = counts["facts"], counts["with_text"], counts["worded"]
     if not texts:
         return (
@@ -198,7 +198,7 @@ def _surface(counts: Mapping[str, int]) -> str:
 
 
 def _worded(summary: Mapping[str, Any]) -> Iterator[str]:
-    """Yield sentences on surface text, facts without a negative and repeated choices."""
+    """Yield sentences on surface texts, on facts without a negative and on repeated choices."""
     if "surface" in summary:
         yield _surface(summary["surface"])
     if summary["without_negative"]:
@@ -212,7 +212,7 @@ def _worded(summary: Mapping[str, Any]) -> Iterator[str]:
 
 
 def notes(summary: Mapping[str, Any]) -> Iterator[str]:
-    """Yield sentences on the extraction of facts, chance levels and intervals.
+    """Yield sentences on the extraction of facts, on chance levels and on intervals.
 
     Args:
         summary: The summary of the probe's findings.
@@ -264,7 +264,7 @@ def _made(how: Mapping[str, Any]) -> str:
 
 
 def verdict(summary: Mapping[str, Any]) -> str:
-    """Return a sentence on whether background scores predict correct answers, if known.
+    """Return a sentence on whether background scores predict correct answers.
 
     Args:
         summary: The summary of the probe's findings.
@@ -293,7 +293,7 @@ def verdict(summary: Mapping[str, Any]) -> str:
 
 
 def _ranked(found: Mapping[str, Any], summary: Mapping[str, Any], n: str) -> str:
-    """Return the sentence on the lift for runs in which the lift is defined."""
+    """Return the sentence on the lift, for a run in which the lift is defined."""
     row = {"value": found["lift"], "low": found["lift_low"], "high": found["lift_high"]}
     figures = (
         f"conceptual consistency is {score(found['consistency'])} (chance level "
@@ -329,7 +329,7 @@ def _ranked(found: Mapping[str, Any], summary: Mapping[str, Any], n: str) -> str
 
 
 def _outcome(found: Mapping[str, Any], summary: Mapping[str, Any]) -> str:
-    """Return a conclusion from the lift and the lift adjusted for the number of facts."""
+    """Return a conclusion from two measures: the lift, and the adjusted lift."""
     plain = _side(found["lift_low"], found["lift_high"])
     adjusted = _side(summary["lift_adjusted_low"], summary["lift_adjusted_high"])
     answers = {1: "correct", -1: "incorrect"}
@@ -354,14 +354,14 @@ def _outcome(found: Mapping[str, Any], summary: Mapping[str, Any]) -> str:
 
 
 def _side(low: float | None, high: float | None) -> int | None:
-    """Return the sign of an interval, 0 if the interval includes 0, or None without an interval."""
+    """Return the sign of an interval: 1, -1, or 0 if it includes 0; None without an interval."""
     if low is None or high is None:
         return None
     return 1 if low > 0 else -1 if high < 0 else 0
 
 
 def _adjusted(summary: Mapping[str, Any]) -> str:
-    """Return a phrase on the lift that is adjusted for the number of facts."""
+    """Return a phrase on the lift adjusted for the number of facts."""
     names = {"value": "", "low": "_low", "high": "_high"}
     row = {name: summary[f"lift_adjusted{end}"] for name, end in names.items()}
     if row["value"] is None or summary["no_adjusted_interval"] is not None:
@@ -373,7 +373,7 @@ def _adjusted(summary: Mapping[str, Any]) -> str:
 
 
 def _disagreement(found: Mapping[str, Any]) -> Iterator[str]:
-    """Yield a sentence if the intervals of lift and AUROC support different conclusions."""
+    """Yield a sentence if the interval of the lift and the interval of the AUROC disagree."""
     low, high = found["auroc_low"], found["auroc_high"]
     if low is None or high is None:
         return
@@ -388,7 +388,7 @@ def _disagreement(found: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _alike(summary: Mapping[str, Any]) -> str:
-    """State that all background questions have the same answer, or return an empty string."""
+    """Return a clause if all background questions have the same answer, or an empty string."""
     for answer, other in (("positive", "negative"), ("negative", "positive")):
         if (summary[f"{answer}_accuracy"], summary[f"{other}_accuracy"]) == (1, 0):
             word = "yes" if answer == "positive" else "no"

@@ -1,4 +1,4 @@
-"""The summary of a run, with counts and main figures as values that JSON can represent."""
+"""The summary of a run: counts and main figures, as values that JSON can represent."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 def of_tables(tables: Mapping[str, pl.DataFrame], bootstrap: Bootstrap) -> dict[str, Any]:
-    """Return counts and the main figures from a run's tables."""
+    """Return counts and main figures, computed from the tables of a run."""
     anchors = tables["anchors"]
     able = anchors.filter(anchors["facts"] > 0)
     variants = tables["background_variants"]
@@ -61,12 +61,12 @@ def of_tables(tables: Mapping[str, pl.DataFrame], bootstrap: Bootstrap) -> dict[
 def of_answers(
     answers: Answers, facts: pl.DataFrame, beliefs: pl.DataFrame | None
 ) -> dict[str, int]:
-    """Count the background questions without an answer, with tied answers or without a margin.
+    """Count the background questions that have no answer, a tied answer or no margin.
 
     Args:
         answers: The answers to the background questions.
         facts: The table of facts.
-        beliefs: The vote shares of the background questions; None without votes.
+        beliefs: The vote shares of the background questions; None for log-probabilities.
     """
     asked = {side: facts.drop_nulls(f"{side}_question") for side in ("positive", "negative")}
     return {
@@ -82,10 +82,10 @@ def of_answers(
 
 
 def score_counts(scores: Mapping[str, Sequence[Scores]]) -> dict[str, int]:
-    """Count inputs, missing scores, answers of several tokens, and tokens shared with prompts.
+    """Count inputs, missing scores, answers of several tokens, and answers that share a token.
 
     Args:
-        scores: The scores by the name of the group of prompts.
+        scores: The scores of the prompts in each group, by the name of the group.
     """
     words = [one for score in scores[BACKGROUND] for one in score.answers]
     anchors = [
@@ -102,7 +102,7 @@ def score_counts(scores: Mapping[str, Sequence[Scores]]) -> dict[str, int]:
 
 
 def intervals(how: Permutations, bootstrap: Bootstrap) -> dict[str, Any]:
-    """Return a description of how the intervals of each figure are computed."""
+    """Return a description of how the intervals of the figures are computed."""
     by_concept = {"clusters": "question concept"}
     return {
         "consistency": {**how.to_json(), **by_concept},
@@ -123,11 +123,11 @@ def _accuracy(anchors: pl.DataFrame, bootstrap: Bootstrap) -> dict[str, float | 
 
 
 def _guessing(baselines: pl.DataFrame) -> float | None:
-    """Return the expected accuracy of randomly selected choices."""
+    """Return the expected accuracy of a random choice."""
     found: float | None = baselines.filter(baselines["baseline"] == RANDOM)["accuracy"].item()
     return found
 
 
 def _clear(beliefs: pl.DataFrame) -> int:
-    """Count the questions whose vote share has an interval that excludes one half."""
+    """Count the questions for which the interval of the vote share excludes one half."""
     return int(((beliefs["low"] > 1 / 2) | (beliefs["high"] < 1 / 2)).sum())

@@ -1,11 +1,11 @@
-"""Word background questions by the surface text of the knowledge base.
+"""Word background questions by the surface texts of the knowledge base.
 
 ConceptNet marks the concepts of a fact in its surface text: "You are likely to find [[wheat]] in
-[[a field]]". A surface text may mention the tail first ("*Something you find on [[a test]] is
-[[hard questions]]"), so the marked concepts are matched with the labels of head and tail. A
-question is the surface text inserted into a template. In a question about a negative, the
-negative's tail replaces the marked tail and receives an article if the marked tail has one. A
-missing article would reveal that a question is about a negative.
+[[a field]]". The tail may come first, as in "*Something you find on [[a test]] is [[hard
+questions]]". The marked concepts are therefore compared with the labels of head and tail. To form a
+question, the surface text is inserted into a template. In a question about a negative, the marked
+tail is replaced by the negative's tail. The new tail has an article if the marked tail has one.
+Without the article, the wording would reveal that the question is about a negative.
 """
 
 from __future__ import annotations
@@ -44,11 +44,11 @@ _FIRST_PERSON = re.compile(r"I\b")
 
 @dataclass(frozen=True, slots=True)
 class Sentence:
-    """A surface text in which the marked concepts are a fact's head and tail.
+    """A parsed surface text, whose marked concepts are the head and the tail of a fact.
 
     Args:
-        before: The text before the tail, without concept marks.
-        tail: The tail as worded in the surface text.
+        before: The text before the tail, without the marks of the head.
+        tail: The tail in the wording of the surface text.
         after: The text after the tail.
     """
 
@@ -66,8 +66,8 @@ class Sentence:
             tail: The label of the fact's tail.
 
         Returns:
-            The parsed sentence; None if the text does not mark exactly two concepts, or if it is
-            unclear which concept is the tail.
+            The parsed surface text. None if the text does not mark exactly two concepts, or if it
+            is unclear which of the two is the tail.
         """
         plain = " ".join(unescape(text).replace("_", " ").split())
         pieces = _MARKED.split(plain.strip("* "))
@@ -89,7 +89,7 @@ class Sentence:
 
         Args:
             nouns: The rules for the articles ``a`` and ``an``.
-            tail: A concept that replaces the tail; None to keep the tail.
+            tail: A concept that replaces the tail of the surface text; None to keep this tail.
         """
         if tail is None:
             return f"{self.before}{self.tail}{self.after}"
@@ -104,12 +104,12 @@ class Sentence:
 
 @dataclass(frozen=True)
 class Surface:
-    """The surface texts of facts, from which questions are built.
+    """The surface texts of facts, which are used to word background questions.
 
     Args:
         facts: Number of distinct facts.
-        texts: Number of distinct facts that have a surface text.
-        sentences: The parsed surface texts, by head, relation and tail.
+        texts: Number of distinct facts with a surface text.
+        sentences: The parsed surface texts, each with its fact (head, relation, tail) as key.
         template: The question, with ``{statement}``.
         nouns: The rules for the articles ``a`` and ``an``.
     """
@@ -122,7 +122,7 @@ class Surface:
 
     @classmethod
     def of(cls, base: KnowledgeBase, facts: pl.DataFrame, template: str) -> Self:
-        """Read the surface texts of facts, and log a warning if no fact has one.
+        """Load the surface texts of facts, and log a warning if no fact has a surface text.
 
         Args:
             base: The knowledge base.
@@ -148,11 +148,11 @@ class Surface:
         return cls(distinct, found.height, sentences, template, Nouns.load())
 
     def question(self, fact: Fact, tail: str) -> str | None:
-        """Return a question worded by a fact's surface text, or None without a usable surface text.
+        """Return a question worded by a fact's surface text, or None if the text cannot be used.
 
         Args:
             fact: Head, relation and tail.
-            tail: The tail to ask about, either the fact's own tail or the negative's tail.
+            tail: The tail to insert: the tail of the fact, or the tail of its negative.
         """
         sentence = self.sentences.get(fact)
         if sentence is None:
@@ -161,12 +161,12 @@ class Surface:
         return ended(self.template.format(statement=sentence.statement(self.nouns, other)))
 
     def summary(self) -> dict[str, int]:
-        """Return the numbers of all facts, facts with surface text, and facts with usable text."""
+        """Return the numbers of facts: all, with a surface text, and with a usable surface text."""
         return {"facts": self.facts, "with_text": self.texts, "worded": len(self.sentences)}
 
 
 def _overlap(worded: str, label: str) -> float:
-    """Return the Jaccard index of the words of a marked concept and of a label, from 0 to 1."""
+    """Return the Jaccard index of the words of a marked concept and the words of a label."""
     one, other = _words(worded), _words(label)
     return len(one & other) / len(one | other) if one | other else 0.0
 
@@ -177,7 +177,7 @@ def _words(text: str) -> frozenset[str]:
 
 
 def _lowered(start: str, first: str) -> tuple[str, str]:
-    """Convert the first letter to lower case, except in the pronoun I and in possible names."""
+    """Convert the first letter to lower case, except in the pronoun "I" and in possible names."""
     text = start or first
     is_name = not start and text.split(maxsplit=1)[0].lower() not in determiners()
     if is_name or _FIRST_PERSON.match(text):

@@ -32,7 +32,7 @@ VARIANT = (
 
 
 def sampled(before: str = "") -> tuple[Column, ...]:
-    """Return the columns for sampled replies: vote share, its interval and unparsed replies.
+    """Return the columns for sampled replies: vote share with interval, and unparsed replies.
 
     Args:
         before: Prefix of the columns' names.
@@ -132,8 +132,8 @@ def _answer(before: str = "") -> tuple[Column, ...]:
     """Return the columns that describe an anchor's answer.
 
     Args:
-        before: Prefix of the columns' names, which is the name of the anchoring method, or empty
-            for the main anchoring method.
+        before: Prefix of the columns' names: empty for the main anchoring method, otherwise the
+            name of the method.
     """
     optional = bool(before)
     return (
@@ -225,7 +225,7 @@ ANCHORS = TableSpec(
 
 
 def _side(before: str, of: str, right: str) -> tuple[Column, ...]:
-    """Return the columns for the question about a fact, or its negative, and the answer."""
+    """Return the columns for a background question about a fact or a negative, and its answer."""
     named = f"{of}: "
     return (
         Column(f"{before}question", f"{named}question", meaning="The background question."),
@@ -359,7 +359,7 @@ CHANCE = Column(
 
 
 def _predicts(name: Column) -> tuple[Column, ...]:
-    """Return columns that show how well background scores predict correct answers in a subset."""
+    """Return the columns on how well background scores predict correct answers in a subset."""
     return (
         Column(
             "subset",

@@ -46,15 +46,18 @@ Worded = Annotated[str, AfterValidator(_worded)]
 
 @dataclass(frozen=True)
 class RelationTemplate:
-    """The template of a relation's questions, with the fields that ``consistency.yaml`` describes.
+    """The templates of a relation's questions. ``consistency.yaml`` describes the fields.
 
     Args:
-        text: The paper's text, with the placeholders ``{c1}`` and ``{c2}``.
-        singular: The grammatical text for a singular subject; None if ``text`` is grammatical.
-        plural: The grammatical text for a plural subject; None if ``singular`` is None.
-        statement: The fact as a statement; None if the relation cannot be used in a context.
-        plural_statement: The statement for a plural subject; None if ``statement`` is correct for
-            singular and plural subjects.
+        text: The question as in the paper, with the placeholders ``{c1}`` and ``{c2}``.
+        singular: The question in grammatical English for a singular subject; None if ``text`` is
+            grammatical.
+        plural: The question in grammatical English for a plural subject; None if ``singular`` is
+            None.
+        statement: The text that states a fact; None if facts of the relation cannot be stated in a
+            context.
+        plural_statement: The text that states a fact with a plural subject; None if ``statement``
+            also fits plural subjects.
     """
 
     __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(extra="forbid")
@@ -74,12 +77,12 @@ class RelationTemplate:
 
 @dataclass(frozen=True)
 class ContextFormat:
-    """The format in which facts precede a prompt.
+    """The format of a prompt that states facts before a question.
 
     Args:
-        fact: A fact as a sentence, with the placeholder ``{statement}``.
+        fact: The format of one fact, with the placeholder ``{statement}``.
         separator: The text between two facts.
-        text: The complete text, with the placeholders ``{facts}`` and ``{prompt}``.
+        text: The format of the prompt, with the placeholders ``{facts}`` and ``{prompt}``.
     """
 
     fact: str
@@ -87,11 +90,11 @@ class ContextFormat:
     text: str
 
     def facts(self, statements: Iterable[str]) -> str:
-        """Return statements joined as the facts of a context."""
+        """Return the given statements in the format of a context, joined to one text."""
         return self.separator.join(self.fact.format(statement=one) for one in statements)
 
     def wrapped(self, facts: str, prompt: Prompt) -> Prompt:
-        """Return a prompt that is preceded by the facts of a context."""
+        """Return the prompt with the given facts before it."""
         return replace(prompt, text=self.text.format(facts=facts, prompt=prompt.text))
 
 
@@ -100,15 +103,16 @@ class Templates:
     """All templates of questions and prompts (Tables 1 and 2).
 
     Args:
-        relations: The relation templates by ConceptNet's name of the relation.
+        relations: The template of each relation, by the relation's name in ConceptNet.
         meta_prompts: The meta-prompts in the order of Table 1, with the placeholders
             ``{question}``, ``{label_a}`` and ``{label_b}``.
         pairs: The positive and the negative word of each label pair.
-        versions: The number of meta-prompts in each version of the paper.
-        asks_for_truth: The numbers, starting at 1, of the meta-prompts that no choice can answer.
-        verify: The template of the question whether a choice is the answer, with the placeholders
-            ``{choice}`` and ``{question}``.
-        surface: The template of the question whether a fact's surface text is true, with the
+        versions: The number of meta-prompts in each version of the paper, by the name of the
+            version.
+        asks_for_truth: The numbers of the meta-prompts that a choice cannot answer, counted from 1.
+        verify: The template of a yes/no question whether a choice is the answer, with the
+            placeholders ``{choice}`` and ``{question}``.
+        surface: The template of a yes/no question whether a fact's surface text is true, with the
             placeholder ``{statement}``.
         context: The format in which facts precede a prompt.
     """
@@ -139,7 +143,7 @@ class Templates:
         return self.relations[name]
 
     def of_version(self, version: str) -> tuple[str, ...]:
-        """Return the meta-prompts of a version of the paper.
+        """Return the meta-prompts that a version of the paper contains.
 
         Raises:
             RequestError: The version does not exist.
@@ -152,17 +156,18 @@ class Templates:
 
 
 def load_templates(own: Path | None = None) -> Templates:
-    """Return Tacit's templates, extended by a user's relation templates.
+    """Return Tacit's templates, combined with relation templates that the user defines.
 
     Args:
-        own: Path of a YAML file with the key ``relations``, in which each relation has the fields
-            that ``consistency.yaml`` describes. Templates in the file override Tacit's templates of
-            the same relations.
+        own: Path of a YAML file with the key ``relations``. In the file, each relation has the
+            fields that ``consistency.yaml`` describes. If Tacit and the file both have a template
+            for a relation, the template in the file is used.
 
     Raises:
-        DataError: The file is missing or not valid YAML, or contains an invalid template. A
-            template is invalid if it has an unknown field, lacks ``text``, has only one of
-            ``singular`` and ``plural``, or does not contain each concept once.
+        DataError: The file is missing, is not valid YAML, or contains an invalid template. A
+            template is invalid if it has an unknown field or lacks ``text``. A template with
+            ``singular`` but without ``plural``, or the reverse, is also invalid. Each text of a
+            template must contain each of the two concepts exactly once.
     """
     templates = _built_in()
     return (

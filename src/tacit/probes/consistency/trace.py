@@ -1,4 +1,4 @@
-"""Trace one anchor from its question to its contribution to conceptual consistency."""
+"""Trace one anchor from its question to its share of conceptual consistency."""
 
 from __future__ import annotations
 
@@ -17,24 +17,25 @@ TABLES = ("anchors", "links", "facts", "choices", "consistency")
 
 
 def trace(tables: Mapping[str, pl.DataFrame], anchor: str) -> dict[str, Any]:
-    """Return all results of a run for one anchor.
+    """Collect all results of a run that concern one anchor.
 
     Args:
-        tables: The tables of the findings that ``TABLES`` names.
+        tables: The tables of the findings, including the tables that ``TABLES`` names.
         anchor: The anchor's id.
 
     Returns:
-        The anchor's row in the table ``anchors``, with the added keys ``facts_count``, ``choices``,
-        ``facts`` and ``contribution``. ``choices`` lists each choice with the prompt variant that
-        results in the highest score per byte. ``facts`` lists the anchor's rows in the table
-        ``facts``. ``contribution`` is None if the anchor lacks a background score or an answer.
-        ``contribution`` has the keys ``background_score``, ``at_least``, ``right``, ``precision``,
-        ``all_right``, ``adds`` and ``consistency``. ``at_least`` is the number of answered anchors
-        whose background score is at least ``background_score``. ``right`` is the number of correct
-        answers among the ``at_least`` anchors, and ``precision`` is ``right`` divided by
-        ``at_least``. ``all_right`` is the number of correct answers to all anchors with a
-        background score. ``adds`` is ``precision`` divided by ``all_right``, or 0 for an incorrect
-        answer. ``consistency`` is the sum of ``adds`` over all anchors.
+        The anchor's row in the table ``anchors``, with four more keys: ``facts_count``,
+        ``choices``, ``facts`` and ``contribution``. ``choices`` contains one row per choice, for
+        the prompt variant in which the choice has the highest score per byte. ``facts`` contains
+        the anchor's facts, as rows of the table ``facts``. ``contribution`` is None if the anchor
+        has no background score or no answer. ``contribution`` has the keys ``background_score``,
+        ``at_least``, ``right``, ``precision``, ``all_right``, ``adds`` and ``consistency``.
+        ``at_least`` counts the anchors that have an answer and a background score of at least
+        ``background_score``. ``right`` counts the correct answers among the anchors that
+        ``at_least`` counts. ``precision`` is ``right`` divided by ``at_least``. ``all_right`` is
+        the number of correctly answered anchors with a background score. ``adds`` is ``precision``
+        divided by ``all_right``; 0 if the anchor is answered incorrectly. ``consistency`` is the
+        conceptual consistency of the run: the sum of ``adds`` over all anchors.
 
     Raises:
         RequestError: The run has no anchor with this id.
@@ -66,7 +67,7 @@ def trace(tables: Mapping[str, pl.DataFrame], anchor: str) -> dict[str, Any]:
 def _contribution(
     anchors: pl.DataFrame, place: int, consistency: pl.DataFrame
 ) -> dict[str, Any] | None:
-    """Return the anchor's contribution to average precision; None without a score or an answer."""
+    """Return how much the anchor adds to average precision; None without a score or an answer."""
     own = anchors.row(place, named=True)
     threshold = own["background_score"]
     if threshold is None or own["right"] is None:
@@ -149,7 +150,7 @@ def _answer_text(fact: Mapping[str, Any], side: str) -> str:
 
 
 def _replied(fact: Mapping[str, Any], side: str) -> str:
-    """Return the vote share of yes and the number of unparsed replies, as text."""
+    """Return the share of positive votes and the number of unparsed replies, as text."""
     share = fact.get(f"{side}_share")
     if share is None:
         return ""

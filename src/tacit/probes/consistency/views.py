@@ -1,4 +1,4 @@
-"""Tables of a run's questions for readers, with choices, facts and scores of answer words."""
+"""Tables that show readers a run's questions, with their choices, facts and scores."""
 
 from __future__ import annotations
 
@@ -61,11 +61,12 @@ _PROMPT = Column("prompt", "prompt", "prompt", within="background")
 
 
 def views(findings: Findings, request: Mapping[str, Any], most: int) -> Iterator[View]:
-    """Yield the questions, the choices and facts of each question, and the scores of each fact.
+    """Yield tables of the questions, their choices, their facts, and the scores of the facts.
 
     Args:
         findings: The findings, with their questions.
-        request: The run's options. ``paper_version`` determines the prompts that are shown.
+        request: The run's options. The options of the run. The option ``paper_version`` determines
+            which prompts are shown.
         most: Approximate maximum number of scores to show. If the run has more scores, the
             questions are sampled.
     """
@@ -95,7 +96,7 @@ def _questions(told: str) -> TableSpec:
 
 
 def _choices(shown: pl.DataFrame, findings: Findings, prompts: pl.DataFrame) -> pl.DataFrame:
-    """Return the choices of the given anchors, the highest score per byte first."""
+    """Return the choices of the given anchors, sorted by decreasing score per byte."""
     import polars as pl
 
     asked_as = shown.select(
@@ -107,7 +108,7 @@ def _choices(shown: pl.DataFrame, findings: Findings, prompts: pl.DataFrame) -> 
 
 
 def _scores(own: pl.DataFrame, findings: Findings, prompts: pl.DataFrame) -> View:
-    """Return the scores of every answer word in every prompt, for some background questions."""
+    """Return the scores of all answer words in all prompts, for the given background questions."""
     scores = findings.questions.rename({"question": "background"}).join(
         own.select("background").unique(maintain_order=True), on="background", how="semi"
     )
@@ -124,7 +125,7 @@ def _scores(own: pl.DataFrame, findings: Findings, prompts: pl.DataFrame) -> Vie
 
 
 def _asked(facts: pl.DataFrame) -> pl.DataFrame:
-    """Return the background questions with their expected answers, in the column ``background``."""
+    """Return the background questions, in the column ``background``, with the expected answers."""
     import polars as pl
 
     names = ["question", "right", "margin", "word", "meta", "pair"]
@@ -145,7 +146,7 @@ def _asked(facts: pl.DataFrame) -> pl.DataFrame:
 def _sample(
     anchors: pl.DataFrame, asked: pl.DataFrame, findings: Findings, most: int
 ) -> tuple[pl.DataFrame, str]:
-    """Return the anchors to show, sampled evenly if there are too many scores, and a caption."""
+    """Return the anchors to show and a caption; sample the anchors if there are too many scores."""
     import polars as pl
 
     questions = findings.questions
@@ -162,7 +163,7 @@ def _sample(
 
 
 def _prompts(request: Mapping[str, Any]) -> pl.DataFrame:
-    """Return a table with the text of each meta-prompt and label pair."""
+    """Return a table of the prompt text for each meta-prompt and label pair."""
     import polars as pl
 
     from tacit.errors import TacitError

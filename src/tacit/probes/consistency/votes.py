@@ -1,9 +1,9 @@
 """Compute vote shares of sampled replies, with confidence intervals.
 
-Replies that cannot be parsed are counted separately, and are not votes for any answer. Replies to
-several prompts are treated as independent draws with a common probability of each answer. If the
-probability of an answer differs between prompts, the vote share varies less than Wilson's interval
-assumes, so the interval is conservative (too wide rather than too narrow).
+A reply that cannot be parsed is counted separately and is not a vote. Wilson's interval assumes
+that all replies are independent and that an answer has the same probability in all prompts. If an
+answer's probability differs between prompts, the vote share varies less than Wilson's interval
+assumes. The interval is then conservative: too wide rather than too narrow.
 """
 
 from __future__ import annotations
@@ -29,11 +29,12 @@ COLUMNS = ("share", "low", "high", "unparsed", "truncated")
 
 @dataclass(frozen=True)
 class Unread:
-    """Counts of unparsed replies to background questions, shape (questions, variants).
+    """Numbers of unparsed replies to background questions, shape (questions, variants).
 
     Args:
         unparsed: Number of replies that could not be parsed.
-        truncated: Number of unparsed replies that were cut off while the model was reasoning.
+        truncated: Number of unparsed replies that ended before the model had finished its
+            reasoning.
     """
 
     unparsed: Ints
@@ -44,8 +45,8 @@ class Unread:
         """Count the replies that could not be parsed.
 
         Args:
-            votes: The votes on each question's prompt variants, ordered by question and prompt
-                variant.
+            votes: The votes for the prompt variants of each question, sorted by question and then
+                by prompt variant.
             variants: The number of prompt variants.
         """
         unparsed, truncated = (
@@ -58,22 +59,23 @@ class Unread:
 def of_questions(
     votes: Floats, unread: Unread, inputs: Inputs, positive: Ints, negative: Ints
 ) -> pl.DataFrame:
-    """Compute each background question's share of positive replies.
+    """Compute the share of positive replies to each background question.
 
     Args:
-        votes: Vote counts, shape (questions, inputs); NaN if no reply to a prompt variant could be
-            parsed.
-        unread: The counts of replies that could not be parsed.
-        inputs: The inputs, one per column of ``votes``.
-        positive: The inputs that count as positive answers.
-        negative: The inputs that count as negative answers.
+        votes: Vote counts, shape (questions, inputs); NaN for the inputs of a prompt variant if
+            none of its replies could be parsed.
+        unread: The numbers of replies that could not be parsed.
+        inputs: The inputs (prompt variants with answer words), in the order of the columns of
+            ``votes``.
+        positive: The indices of the inputs whose answer word is positive.
+        negative: The indices of the inputs whose answer word is negative.
 
     Returns:
         Table with one row per question and the columns ``share``, ``low``, ``high``, ``unparsed``
-        and ``truncated``. ``share`` is the share of positive replies. ``low`` and ``high`` are the
-        ends of the share's 95 % interval by Wilson's method. ``share``, ``low`` and ``high`` are
-        null if no reply could be parsed. ``unparsed`` and ``truncated`` are numbers of replies to
-        the prompt variants in use.
+        and ``truncated``. ``share`` is the number of positive replies divided by the number of
+        parsed replies. ``low`` and ``high`` are the ends of Wilson's 95 % interval of the share.
+        ``share``, ``low`` and ``high`` are null if none of the replies could be parsed.
+        ``unparsed`` and ``truncated`` count the replies to the prompt variants of the given inputs.
     """
     counts = np.nan_to_num(votes)
     yes, no = (counts[:, side].sum(axis=1) for side in (positive, negative))
@@ -83,10 +85,11 @@ def of_questions(
 
 
 def of_inputs(votes: Floats, unread: Unread, inputs: Inputs) -> pl.DataFrame:
-    """Compute the share of each answer word among the replies to its prompt.
+    """Compute the share of each answer word among the parsed replies to its prompt.
 
     Returns:
-        Table with one row per question and input, and the columns of ``of_questions``.
+        Table with one row per question and input. The columns of the table are those of
+        ``of_questions``.
     """
     variants = np.array(inputs.variants)
     counts = np.nan_to_num(votes)

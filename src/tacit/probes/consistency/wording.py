@@ -1,11 +1,11 @@
-"""Word background questions by a template, either as in the paper or grammatically.
+"""Word background questions by templates, with the paper's wording or a grammatical wording.
 
-The grammatical wording uses a lexicon of single words with their parts of speech, and the lists in
-``consistency.yaml``. The grammatical wording is approximate, because sentences are not parsed. A
-word that may be a noun or a verb is treated as a noun, unless the template requires an activity. A
-noun that may be a mass noun or a count noun is classified by the lists, and is a count noun if no
-list contains the noun. Words inside a phrase are not changed ("soak in hotspring", "chest of
-drawer").
+The grammatical wording is based on a lexicon of words with their parts of speech and on the word
+lists in ``consistency.yaml``. The grammatical wording can contain errors, because the concepts are
+not parsed. A word that can be a noun or a verb is treated as a noun, unless the template requires
+an activity. The word lists decide whether an ambiguous noun is a mass noun or a count noun. An
+ambiguous noun that is in no list is treated as a count noun. Words inside a phrase are not
+corrected. The phrases "soak in hotspring" and "chest of drawer" are therefore not changed.
 """
 
 from __future__ import annotations
@@ -34,27 +34,27 @@ _PLURAL_PRONOUNS = frozenset({"i", "you", "we", "they"})
 
 
 class Wording(Protocol):
-    """The protocol of classes that word a fact as a question."""
+    """The protocol of objects that word a fact as a question."""
 
     def question(self, template: RelationTemplate, first: str, second: str) -> str:
-        """Return the question without its question mark and with a capital first letter."""
+        """Return the question with a capital first letter and without its question mark."""
 
 
 class Paper:
-    """The wording of the paper, including grammatical errors."""
+    """The paper's wording, without corrections of grammatical errors."""
 
     def question(self, template: RelationTemplate, first: str, second: str) -> str:
-        """Return the question as worded in the paper."""
+        """Return the question in the paper's wording."""
         return ended(template.text.format(c1=_spaced(first), c2=_spaced(second)))
 
 
 @dataclass(frozen=True)
 class Grammatical:
-    """The paper's wording with corrected articles, grammatical number and verb forms.
+    """The paper's wording, with corrected articles, numbers of nouns and verb forms.
 
     Args:
-        nouns: The nouns that are exceptions to the rules for number and articles.
-        words: The lists of words that ``consistency.yaml`` describes, by name.
+        nouns: The nouns that are exceptions to the rules for plurals and articles.
+        words: The lists of words, by the names that ``consistency.yaml`` describes.
     """
 
     nouns: Nouns
@@ -69,7 +69,7 @@ class Grammatical:
         return ended(self._filled(text, first, second))
 
     def statement(self, template: RelationTemplate, first: str, second: str) -> str:
-        """Return a fact as a statement, without a full stop and with a capital first letter.
+        """Return a fact as a statement with a capital first letter and without a full stop.
 
         Raises:
             RequestError: The template has no statement.
@@ -102,7 +102,7 @@ class Grammatical:
         }
 
     def noun(self, concept: str) -> str:
-        """Return a noun with its article, if the noun requires one; return a verb as a gerund."""
+        """Return a noun with the article that it requires, if any, or the gerund of a verb."""
         if self._is_verb(concept):
             return _gerund(concept)
         if self._is_determined(concept) or self._is_plural_noun(concept) or self._is_mass(concept):
@@ -112,18 +112,18 @@ class Grammatical:
     def plural(self, concept: str) -> str:
         """Return the plural of a noun.
 
-        For a verb, a mass noun or a noun with a determiner, the result is that of ``noun``.
+        A verb, a mass noun and a noun with a determiner are returned as ``noun`` returns them.
         """
         if self._is_verb(concept) or self._is_determined(concept) or self._is_mass(concept):
             return self.noun(concept)
         return concept if self._is_plural_noun(concept) else _pluralised(concept)
 
     def doing(self, concept: str) -> str:
-        """Return a possible verb as a gerund, and another concept as returned by ``_agreeing``."""
+        """Return the gerund of a possible verb; return other concepts like ``_agreeing``."""
         return _gerund(concept) if self._is_verb(concept, eager=True) else self._agreeing(concept)
 
     def _agreeing(self, concept: str) -> str:
-        """Return a concept such as ``two eye`` with a plural noun, and other concepts unchanged."""
+        """Return a concept like ``two eye`` with a plural noun; return other concepts unchanged."""
         singular = not self._is_plural_noun(concept)
         return _pluralised(concept) if singular and self._is_many(concept) else concept
 
@@ -165,9 +165,9 @@ class Grammatical:
 
 
 def wording(preset: str) -> Wording:
-    """Return the wording of a preset: ``paper``, ``grammatical`` or ``surface``.
+    """Return the wording for a preset: ``paper``, ``grammatical`` or ``surface``.
 
-    For ``surface``, the result is the paper's wording, which is used for facts without a surface
+    The preset ``surface`` returns the paper's wording, which is used for facts without a surface
     text.
 
     Raises:
@@ -182,12 +182,12 @@ def wording(preset: str) -> Wording:
 
 
 def grammatical() -> Grammatical:
-    """Return the grammatical wording with the word lists that Tacit provides."""
+    """Return the grammatical wording with Tacit's word lists."""
     return Grammatical(Nouns.load(), _lists())
 
 
 def determiners() -> frozenset[str]:
-    """Return the words that replace an article, such as determiners and pronouns."""
+    """Return the words that can replace an article: determiners, pronouns and similar words."""
     return _lists()["determiners"]
 
 
@@ -208,7 +208,7 @@ def _first(concept: str) -> str:
 
 
 def ended(text: str, mark: str = "?") -> str:
-    """Remove ``mark`` from the end of the text, and capitalise the first letter."""
+    """Remove ``mark`` from the end of the text, and change its first letter to upper case."""
     bare = text.rstrip().removesuffix(mark).rstrip()
     return bare[:1].upper() + bare[1:]
 
@@ -234,7 +234,7 @@ def _is_current(word: str) -> bool:
 
 @cache
 def _lemmas(word: str) -> Mapping[str, tuple[str, ...]]:
-    """Return a word's lemmas by part of speech; empty for words outside the lexicon."""
+    """Return a word's lemmas by part of speech; empty if the word is not in the lexicon."""
     from lemminflect import getAllLemmas
 
     lemmas: Mapping[str, tuple[str, ...]] = getAllLemmas(word)
@@ -242,13 +242,13 @@ def _lemmas(word: str) -> Mapping[str, tuple[str, ...]]:
 
 
 def _plurals(noun: str) -> tuple[str, ...]:
-    """Return a noun's plurals, the usual one first; a mass noun can be its own plural."""
+    """Return the plurals of a noun, the most usual first."""
     return _inflected(noun, "NNS")
 
 
 @cache
 def _inflected(word: str, tag: str) -> tuple[str, ...]:
-    """Return a word's inflections in the lexicon; empty if the lexicon lists none."""
+    """Return the inflections of a word; empty if the lexicon lists none."""
     from lemminflect import getInflection
 
     return tuple(getInflection(word, tag, inflect_oov=False))
