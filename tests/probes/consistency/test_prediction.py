@@ -159,7 +159,7 @@ def test_anchors_without_a_feature_are_left_out_and_counted() -> None:
     assert rows.names(BOTH) == [name for name in FEATURES if name != "prior"]
     summary = prediction.summary(rows, prediction.tables(rows, unanswered, BOOTSTRAP))
     assert list(sentences(summary))[1] == (
-        "5 anchor questions lack a feature and are excluded from the prediction."
+        "5 anchor questions lack at least one feature and are excluded from the prediction."
     )
 
 
