@@ -66,7 +66,8 @@ def test_background_that_decides_adds_to_the_margin() -> None:
     _, summary = Planted(background=2, margin=1).found()
     assert prediction.background_adds(summary)
     (sentence,) = sentences(summary)
-    assert sentence.startswith("Knowing the background facts adds to the answer margin: AUROC 0.")
+    told = "Knowing the background facts adds to the answer margin: the AUROC is 0."
+    assert sentence.startswith(told)
     assert "(400 anchor questions, cross-validated by question concept)." in sentence
 
 
