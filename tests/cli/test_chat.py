@@ -397,7 +397,7 @@ def test_sampled_replies_answer_the_consistency_probe(
         assert row["positive_low"] < row["positive_share"] < row["positive_high"]
         assert row["positive_unparsed"] == 3 * 24 - yes - no
     clear = summary["clear_questions"]
-    told = "the 95 % CI of the vote share of yes excludes one half"
+    told = "one half is outside the 95 % CI of the share of replies that say yes"
     assert f"For {clear} of " in ran.out
     assert told in ran.out
     shown = tacit("show", "anchor", "run", "q1")

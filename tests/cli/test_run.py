@@ -77,7 +77,7 @@ def test_things_that_nobody_drew_are_shown_without_accuracy(
     assert "1 statement without a belief (0 with a gold label) is excluded" in shown
     assert "The most common violation is that an asymmetric relation is believed in both" in shown
     assert (
-        "2 applicable constraints are undecided because a statement has no belief; violation rates"
+        "2 applicable constraints are undecided because the model has no belief about one of the "
         in shown
     )
 

@@ -183,7 +183,7 @@ def test_the_probability_of_both_answers_is_reported(
     masses = [math.exp(t) + math.exp(f) for t, f in zip(*sides.values(), strict=True)]
     assert findings.summary["answer_probability"] == pytest.approx(statistics.median(masses))
     told = " ".join(PartsProbe.sentences(findings))
-    assert "The median of P(true) + P(false)" in told
+    assert "P(true) + P(false) is the total probability" in told
     assert (f"is {statistics.median(masses):.1e}." in told) == improbable
 
 

@@ -49,8 +49,8 @@ def audit(
 ) -> None:
     """Audit the background facts of a file of questions, and draw facts for people to rate.
 
-    Two people each rate a separate copy of the sample, in the column rating. The option --seed
-    determines which facts are drawn.
+    Two people each rate all facts of the sample, in the column "rating" of separate copies. The
+    option --seed determines which facts are drawn.
 
     Example: tacit kb audit conceptnet.kb --questions dev.jsonl --out sample.tsv
     """

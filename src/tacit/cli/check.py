@@ -41,8 +41,9 @@ Groups = Annotated[
     typer.Option(
         metavar="COL[,COL]",
         help=(
-            "Columns whose values define the groups of beliefs [default: all columns of the table "
-            "that are named thing, annotator, person, document, model or group]."
+            "Columns that define the groups: beliefs with the same values in these columns form "
+            "one group [default: all columns of the table that are named thing, annotator, "
+            "person, document, model or group]."
         ),
     ),
 ]
@@ -103,7 +104,7 @@ def check(
     force: Force = False,
     as_json: AsJson = False,
 ) -> None:
-    """Count the logical constraints that a table of beliefs violates.
+    """Count the logical constraints that are violated by a table of beliefs.
 
     Example: tacit check beliefs.tsv --ontology taxonomy
     """

@@ -29,7 +29,7 @@ def enrich_command(
     force: Force = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the counts as JSON.")] = False,
 ) -> None:
-    """Write all statements about parts that people's drawings imply.
+    """Write every statement about parts that follows from people's drawings.
 
     Each statement is labelled True or False according to the drawing.
 

@@ -151,7 +151,7 @@ def background_command(
     force: given.Force = False,
     as_json: given.AsJson = False,
 ) -> None:
-    """Write the background facts of all questions in a file.
+    """Write the background facts of each question of a file.
 
     Each fact is written together with its negative.
 

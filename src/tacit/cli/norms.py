@@ -57,7 +57,10 @@ def prompts_command(
     ] = False,
     left_out: Annotated[
         Path | None,
-        typer.Option(help="File for the properties that retrieval prompts omit, with the reasons."),
+        typer.Option(
+            help="File for the properties that are left out of retrieval prompts, each with the "
+            "reason."
+        ),
     ] = None,
     force: given.Force = False,
     as_json: given.AsJson = False,

@@ -49,7 +49,7 @@ def predict(
     ] = False,
     yes: Annotated[
         bool,
-        typer.Option("--yes", help="Skip the request to confirm the cost of a chat API."),
+        typer.Option("--yes", help="Do not ask for confirmation of the cost of a chat API."),
     ] = False,
     store: given.StorePath = None,
     as_json: given.AsJson = False,

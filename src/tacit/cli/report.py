@@ -39,16 +39,16 @@ def compare(
         bool,
         typer.Option(
             "--force",
-            help="Compare runs that differ in more than the model, and overwrite an output file "
-            "that another command or program wrote.",
+            help="Compare runs even if they differ in more than the model, and overwrite an output "
+            "file even if it was written by another command or program.",
         ),
     ] = False,
     as_json: AsJson = False,
 ) -> None:
     """Write an HTML page that compares several models.
 
-    The page shows paired differences between runs of the same probe on the same data, and the
-    change of results with model size within each family.
+    The page shows paired differences between runs of the same probe on the same data. For each
+    family of models, the page also shows how results change with model size.
 
     Example: tacit compare runs/gpt2 runs/opt --out comparison.html
     """

@@ -47,8 +47,8 @@ def parrot(
     """Compare the parts probe's results with Gu et al. 2023 (ParRoT).
 
     The command prints Tables 1 and 5 of Gu et al. 2023. If a model or beliefs are given, the
-    command also prints Tables 3, 4, 6 and 7 of Gu et al. 2023, the counts behind Figure 3, and the
-    number of drawings that repair changes.
+    command also prints Tables 3, 4, 6 and 7, the counts that Figure 3 shows, and the number of
+    drawings that are changed by repair.
 
     Example: tacit reproduce parrot --drawings drawings --model gpt2
     """

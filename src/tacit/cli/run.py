@@ -219,8 +219,8 @@ class Output:
 
     out: Path | None = option(
         None,
-        help="Folder for the run or, with several models, for the runs of all models. Required, "
-        "except with --dry-run.",
+        help="Folder for the run, or for all runs if there are several models. Required, except "
+        "with --dry-run.",
         flags=("--out", "-o", "--output"),
         group=OUTPUT,
     )

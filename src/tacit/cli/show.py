@@ -70,7 +70,7 @@ def _file(file: SourceFile) -> Iterator[str]:
 app = group("Show prompts, one question of a run, or data sources.")
 First = Annotated[
     int,
-    typer.Option("--first", min=1, help="Number of prompts to print from each group of prompts."),
+    typer.Option("--first", min=1, help="How many prompts of each kind are printed."),
 ]
 Everything = Annotated[bool, typer.Option("--all", help="Print all prompts.")]
 Chat = Annotated[

@@ -31,8 +31,9 @@ class Selection:
 
     given: list[str] | None = option(
         None,
-        help="Set an option, such as limit=10, for every model and every run of the suite that has "
-        "this option; repeatable. Paths in VALUE are relative to the current folder.",
+        help="Set an option, such as limit=10. The value applies to all models and runs of the "
+        "suite that have this option; repeatable. Paths in VALUE are relative to the current "
+        "folder.",
         flags=("--set",),
         metavar="OPTION=VALUE",
         group=WHAT,

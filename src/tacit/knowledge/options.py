@@ -35,16 +35,17 @@ class BackgroundOptions:
     overlap: Literal["all-words", "content-words"] = option(
         "all-words",
         help=(
-            "A concept matches a question if the question contains more than half of the "
-            "concept's words (all-words) or of the concept's content words (content-words)."
+            "A concept matches a question that contains more than half of the concept's words. "
+            "Which words count: all words (all-words) or content words only (content-words)."
         ),
         group=EXTRACTION,
     )
     parts: Literal["separate", "pooled"] = option(
         "separate",
         help=(
-            "Whether concepts are matched separately with the question and each choice (separate), "
-            "or with all words of the question and choices pooled (pooled)."
+            "How concepts are matched: with the question and with each choice, one text at a "
+            "time (separate), or with the words of the question and all choices together "
+            "(pooled)."
         ),
         group=EXTRACTION,
     )
@@ -77,8 +78,8 @@ class BackgroundOptions:
     seed: int = option(
         0,
         help=(
-            "Random seed for drawing negatives, and for selecting facts of equal weight when --cap "
-            "limits their number."
+            "Random seed for drawing negatives. If --cap limits the number of facts, the seed "
+            "also selects among facts of equal weight."
         ),
         group=EXTRACTION,
     )
@@ -92,8 +93,8 @@ class BackgroundOptions:
         help=(
             "How the tail of a negative (a false version of a fact) is drawn: uniform (any "
             "frequent word, as in the paper), same-relation (the tail of another fact with the "
-            "same relation) or matched (same-relation, and similar to the true tail in form, "
-            "frequency and degree)."
+            "same relation) or matched (like same-relation, but the new tail is similar to the "
+            "true tail in form, frequency and degree)."
         ),
         group=EXTRACTION,
     )

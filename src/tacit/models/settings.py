@@ -116,7 +116,7 @@ class ServerSettings:
     )
     api: Literal["completions", "chat"] = option(
         "completions",
-        help="Which API of the server Tacit uses: completions or chat.",
+        help="The API of the server to use: completions or chat.",
         group=SERVER,
     )
     samples: int | None = option(
@@ -136,7 +136,7 @@ class ServerSettings:
     )
     yes: bool = option(
         default=False,
-        help="Skip the request to confirm the cost of a chat API.",
+        help="Do not ask for confirmation of the cost of a chat API.",
         group=CHAT,
         requested=False,
     )
@@ -182,7 +182,7 @@ class DescribedSettings:
 
     family: list[str] | None = option(
         None,
-        help="Assign a model to a family; models are compared by size only within a family "
+        help="Assign a model to a family; models of different families are not compared by size "
         "[default: the checkpoint's model_type]; repeatable.",
         metavar="NAME=FAMILY",
         group=MODEL,

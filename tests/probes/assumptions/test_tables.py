@@ -139,7 +139,10 @@ def test_a_headline_over_different_concepts_gives_each_n_and_the_paired_figure()
     (rank,) = ranks.filter(concept="bear")["rank"]
     text = (of_run.headline(findings) or "").replace("\N{NO-BREAK SPACE}", " ")
     assert f", n = {concepts} concepts) given 1 property and " in text
-    assert f"n = 1 concept) given 10 (for the same 1 concept, {1 / rank:.3f} given 1 prop" in text
+    assert (
+        f"n = 1 concept) given 10 (the mean over the same 1 concept is {1 / rank:.3f} given 1 p"
+        in text
+    )
     assert "; the chance level is " in text
     told = " ".join(sentences(findings))
     assert told.count("n = 1 concept)") == 1
@@ -183,11 +186,11 @@ def test_what_was_dropped_and_counted_is_told() -> None:
     for sentence in (
         "Retrieval ranks 4 candidate words (vocabulary: file, wording blank-last).",
         (
-            "1 of the candidate words is not a single token of the model; 1,200 of the words that "
-            "are a single token of the model are not in the file of candidates."
+            "1 of the candidate words is not a single token of the model. Of the words that "
+            "are a single token, 1,200 are not in the file of candidates."
         ),
-        "8 of 10 properties can be stated in a prompt.",
-        "Numbers of properties left out, by reason: names its concept (2).",
+        "Prompts can state 8 of 10 properties.",
+        "The remaining properties are left out, for these reasons: names its concept (2).",
         "Properties worded by the feature instead of its first alternative: no wording (3).",
         "Rows of the norms with incomplete counts: alternatives without participants (2).",
         "Responses: counted by the feature (5).",

@@ -122,9 +122,9 @@ UP, FLAT, DOWN = (0.1, 0.3), (-0.1, 0.1), (-0.3, -0.1)
         (
             UP,
             FLAT,
-            "but not among questions with similar numbers of facts, so the number of facts may",
+            "but not if only questions with similar numbers of facts are compared, so the number",
         ),
-        (UP, DOWN, "because the plain and the adjusted lift disagree: "),
+        (UP, DOWN, "because the lift and the adjusted lift disagree: "),
         (FLAT, UP, "There is no clear evidence that background scores predict correct answers, "),
         (FLAT, FLAT, "There is no evidence that background scores predict correct answers: "),
         (UP, None, "higher background scores are associated with correct answers: "),

@@ -190,7 +190,7 @@ def test_the_sentences_give_change_interval_and_p() -> None:
         s.startswith(
             "With true facts in the prompt, the accuracy on 12 anchor questions changes by +50.0 "
             "points (95\N{NO-BREAK SPACE}% CI +20.0 to +75.0 points), exact McNemar p = 0.031: "
-            "6 answers turn correct and 0 wrong."
+            "6 wrong answers become correct, and 0 correct answers become wrong."
         )
         for s in told
     ), told

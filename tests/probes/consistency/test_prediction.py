@@ -66,7 +66,8 @@ def test_background_that_decides_adds_to_the_margin() -> None:
     _, summary = Planted(background=2, margin=1).found()
     assert prediction.background_adds(summary)
     (sentence,) = sentences(summary)
-    assert sentence.startswith("Knowing the background facts adds to the answer margin: AUROC 0.")
+    told = "Knowing the background facts adds to the answer margin: the AUROC is 0."
+    assert sentence.startswith(told)
     assert "(400 anchor questions, cross-validated by question concept)." in sentence
 
 
@@ -159,7 +160,7 @@ def test_anchors_without_a_feature_are_left_out_and_counted() -> None:
     assert rows.names(BOTH) == [name for name in FEATURES if name != "prior"]
     summary = prediction.summary(rows, prediction.tables(rows, unanswered, BOOTSTRAP))
     assert list(sentences(summary))[1] == (
-        "5 anchor questions lack a feature and are excluded from the prediction."
+        "5 anchor questions lack at least one feature and are excluded from the prediction."
     )
 
 

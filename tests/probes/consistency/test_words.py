@@ -80,17 +80,17 @@ def test_a_background_score_that_is_always_the_same(
     sentence = words_of([True, False] * 20, [0.5] * 40, accuracies=accuracies)
     assert sentence.startswith("All 40 anchor questions have the same background score, 0.500")
     assert alike in sentence
-    assert sentence.endswith("the share of correct answers, 0.500.")
+    assert sentence.endswith("the share of correct answers: 0.500.")
 
 
 def test_a_perfect_ranking() -> None:
     """It is not too few questions: the sentence has the p-value of 40 independent ones."""
     sentence = words_of([True] * 15 + [False] * 25, FALLING)
-    assert sentence.startswith("Every correctly answered question has a higher background score")
+    assert sentence.startswith("Every question that is answered correctly has a higher background")
     assert (
         "a lift of 1.000 over 40 anchor questions, 15 of which are answered correctly" in sentence
     )
-    assert sentence.endswith("the permutation test gives p = 0.005.")
+    assert sentence.endswith("The permutation test gives p = 0.005.")
 
 
 def test_one_question_concept() -> None:
@@ -106,7 +106,7 @@ def test_few_question_concepts() -> None:
     right = [number % 3 > 0 for number in range(40)]
     few, enough = (words_of(right, FALLING, [at % n for at in range(40)]) for n in (9, 10))
     assert few.startswith("There are too few question concepts to test")
-    assert few.endswith("An interval of the lift requires 10 question concepts.")
+    assert few.endswith("An interval of the lift requires at least 10 question concepts.")
     assert "95" not in few
     assert "95\N{NO-BREAK SPACE}% CI" in enough
     assert "too few" not in enough

@@ -38,7 +38,8 @@ _CONCEPTS = TableSpec(
             "best_word",
             "best response",
             "count",
-            "The best of the ranks of people's responses about the concept.",
+            "Each of people's responses about the concept has a rank; this column contains the "
+            "best of these ranks.",
         ),
     ),
 )

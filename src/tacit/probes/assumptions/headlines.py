@@ -162,14 +162,17 @@ _RELATIONS = (
         "chance_map",
         "chance",
         "score",
-        "The mAP of random rankings of all words in the vocabulary.",
+        "The mAP if all words in the vocabulary were ranked at random.",
     ),
     Column("sensible", "mAP\nsens", "score", "The mAP over the sensible words."),
     Column(
-        "chance_sensible", "chance", "score", "The mAP of random rankings of the sensible words."
+        "chance_sensible", "chance", "score", "The mAP if the sensible words were ranked at random."
     ),
     Column(
-        "spearman", "rho", "score", "Spearman's rho between production frequency and probability."
+        "spearman",
+        "rho",
+        "score",
+        "Spearman's rho between the production frequency and the probability of responses.",
     ),
     Column("used", "n of\nrho", "count", "The number of prompts for which rho is defined."),
 )

@@ -67,10 +67,10 @@ class NormsOptions:
     responses: Literal["people", "feature", "first"] = option(
         "people",
         help=(
-            "The wordings of a feature that count as responses in elicitation: people (every "
-            "wording, with the number of people who used the wording), feature (every wording, "
-            "with the frequency of the feature) or first (only the first wording, with the "
-            "frequency of the feature)."
+            "Which wordings of a feature count as responses in elicitation: people (every "
+            "wording, weighted by the number of people who used it), feature (every wording, "
+            "weighted by the frequency of the feature) or first (only the first wording, "
+            "weighted by the frequency of the feature)."
         ),
     )
     least: int = option(
@@ -117,10 +117,12 @@ class AssumptionsOptions(NormsOptions):
     orders: Literal["all", "main"] = option(
         "all",
         help=(
-            "Orders of the properties in a prompt: main (only the most frequent first, which is "
-            "faster) or all (also the least frequent properties, increasing frequency, and random "
-            "orders)."
+            "How the properties in prompts are ordered: main (by decreasing frequency, which is "
+            "faster) or all (also by increasing frequency and in random orders, and prompts that "
+            "state the least frequent properties)."
         ),
     )
-    top: int = option(20, help="Number of the best candidates to store for each ranking.", least=1)
+    top: int = option(
+        20, help="How many of the best candidates are stored for each ranking.", least=1
+    )
     seed: int = option(0, help="Random seed of the random orders of properties.")

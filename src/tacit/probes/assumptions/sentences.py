@@ -45,7 +45,7 @@ def wordings(table: pl.DataFrame) -> str:
     """Return a caption text on the wording of the retrieval prompts."""
     kinds = table["wording"].unique(maintain_order=True).to_list()
     if len(kinds) > 1:
-        return "the wording of the prompts is given in brackets after the model's name"
+        return "in brackets after the model's name: the wording of the prompts"
     text = load_templates().retrieval.get(kinds[0], "")
     shown = text.replace("{A}", "A").replace("{a}", "a").replace("{properties}", "has fur")
     return f"wording: {kinds[0]}" + (f" ({shown})" if shown else "")
@@ -107,7 +107,7 @@ def whole_sentences(shown: Shown) -> str:
         for wording in dict(shown.summaries("wordings")).get(model, ())
     ):
         return (
-            " (for a causal model in the wording sentence, only the probability among the "
+            " (if a causal model scores whole sentences, only the probability among the "
             "candidates is known)"
         )
     return ""
@@ -159,8 +159,8 @@ def elicitation_left_out(shown: Shown) -> Iterator[str]:
         if told:
             listed = ", ".join(told)
             yield (
-                "people's responses left out because no spelling of the response is ranked: "
-                f"{listed}"
+                "number of people's responses that are left out because none of their spellings "
+                f"is ranked: {listed}"
             )
     ranks = shown.table("agreement")
     if ranks is not None:
@@ -168,8 +168,9 @@ def elicitation_left_out(shown: Shown) -> Iterator[str]:
         sums = ranks.group_by("model").agg(pl.col("too_few", "constant").sum())
         few, same = (spread(sums[name].to_list()) for name in ("too_few", "constant"))
         yield (
-            f"prompts for which Spearman's rho is undefined: {few} with fewer than 3 ranked "
-            f"responses, {same} with constant production frequencies or probabilities"
+            f"number of prompts without Spearman's rho: {few} because fewer than 3 responses are "
+            f"ranked, {same} because all responses have the same production frequency or the same "
+            "probability"
         )
 
 
@@ -183,7 +184,10 @@ def headline(findings: Findings) -> str | None:
     share = _share_of_namings(findings.summary.get("namings", {}))
     if ranks is None or share is None or share >= _HALF:
         return ranks
-    return f"{ranks} The prompts can state only {percent(share)} of people's namings of properties."
+    return (
+        f"{ranks} The prompts can state only {percent(share)} of the properties that people named "
+        "(weighted by the number of people who named each property)."
+    )
 
 
 def _ranks(findings: Findings) -> str | None:
@@ -230,7 +234,7 @@ def _paired(findings: Findings, first: Mapping[str, Any], last: Mapping[str, Any
     given = several(first["n"], "property", "properties")
     concepts = several(both.height, "concept")
     mean = score(float(both["mrr"].to_numpy().mean()))
-    return f" (for the same {concepts}, {mean} given {given})"
+    return f" (the mean over the same {concepts} is {mean} given {given})"
 
 
 def sentences(findings: Findings) -> Iterator[str]:
@@ -263,11 +267,11 @@ def notes(findings: Findings) -> Iterator[str]:
         )
     if any(not table.is_empty() for table in findings.tables.values()):
         yield (
-            "Ranks are pessimistic: a candidate that is tied with the correct word ranks above the "
-            "correct word. A word that the tokenizer cannot encode has no rank and is excluded "
-            f"from means; the tables count such words. A mean over zero cases is {UNDEFINED}, "
-            "not 0. The chance level is the MRR or the mAP of random rankings of the same "
-            "candidates."
+            "Ranks are pessimistic: a candidate that is tied with the correct word counts as "
+            "better than the correct word. A word that the tokenizer cannot encode has no rank "
+            "and is excluded from means; the tables state the number of such words. A mean over "
+            f"zero cases is {UNDEFINED}, not 0. The chance level is the MRR or the mAP of random "
+            "rankings of the same candidates."
         )
 
 
@@ -291,8 +295,8 @@ def _asked(summary: Mapping[str, Any]) -> Iterator[str]:
     if {"concepts", "retrieval_prompts", "elicitation_prompts"} <= summary.keys():
         yield (
             f"The model was given {several(summary['retrieval_prompts'], 'retrieval prompt')} for "
-            f"{several(summary['concepts'], 'concept')}, which state 1 to 10 properties of a "
-            "concept and ask for the concept, and "
+            f"{several(summary['concepts'], 'concept')}. Each retrieval prompt states 1 to 10 "
+            "properties of a concept and asks for the concept. The model was also given "
             f"{several(summary['elicitation_prompts'], 'elicitation prompt')}, which ask for the "
             "properties of a concept."
         )
@@ -319,8 +323,8 @@ def _asked(summary: Mapping[str, Any]) -> Iterator[str]:
             unlisted = vocabulary["own_left_out"]
             yield (
                 f"{split:,} of the candidate words {number_of(split, 'is', 'are')} not a single "
-                f"token of the model; {unlisted:,} of the words that are a single token of the "
-                f"model {number_of(unlisted, 'is', 'are')} not in the file of candidates."
+                f"token of the model. Of the words that are a single token, {unlisted:,} "
+                f"{number_of(unlisted, 'is', 'are')} not in the file of candidates."
             )
 
 
@@ -336,9 +340,10 @@ def _retrieval(findings: Findings) -> Iterator[str]:
         ]
         words = several(mine[0]["candidates"], "candidate word")
         yield (
-            f"In the wording {wording}, the mean reciprocal rank of the concept among {words} is "
-            f"{_listed(told)}. The mean reciprocal rank would be 1 if the concept always ranked "
-            f"first; for random ranks, the mean is {score(mine[0]['chance_mrr'])}."
+            f"With the wording \u201c{wording}\u201d, the mean reciprocal rank of the concept "
+            f"among {words} is {_listed(told)}. The mean reciprocal rank would be 1 if the "
+            "concept always ranked first; for random ranks, the mean is "
+            f"{score(mine[0]['chance_mrr'])}."
         )
 
 
@@ -390,10 +395,10 @@ def _properties(counts: Mapping[str, int], namings: Mapping[str, int]) -> Iterat
     )
     told = f"{counts['usable']:,} of {several(counts['all'], 'property', 'properties')}"
     if (share := _share_of_namings(namings)) is not None:
-        told += f", with {percent(share)} of all namings,"
-    yield f"{told} can be stated in a prompt."
+        told += f"; these properties account for {percent(share)} of all namings by people"
+    yield f"Prompts can state {told}."
     if reasons:
-        yield f"Numbers of properties left out, by reason: {reasons}."
+        yield f"The remaining properties are left out, for these reasons: {reasons}."
 
 
 def _share_of_namings(namings: Mapping[str, int]) -> float | None:

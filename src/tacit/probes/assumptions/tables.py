@@ -5,14 +5,18 @@ from __future__ import annotations
 from tacit.findings.spec import QUESTIONS, Column, TableSpec
 
 _WORDING = Column(
-    "wording", "wording", meaning="The wording of the prompt: sentence or blank-last."
+    "wording",
+    "wording",
+    meaning="The wording of the prompt: \u201csentence\u201d or \u201cblank-last\u201d.",
 )
 _ORDER = Column(
     "order",
     "order",
-    meaning="The selection of properties (top: most frequent; bottom: least frequent) and their "
-    "order (decreasing or increasing production frequency). The value random is the mean over a "
-    "concept's random orders; a value such as random-2-5 is one of these orders.",
+    meaning="Which properties the prompt states (\u201ctop\u201d: the most frequent; "
+    "\u201cbottom\u201d: the least frequent), and in which order (by decreasing or increasing "
+    "production frequency). In a row with the value \u201crandom\u201d, results are means over "
+    "the random orders of a concept; a value such as \u201crandom-2-5\u201d stands for one "
+    "random order.",
 )
 _CATEGORY = Column(
     "category",
@@ -32,8 +36,8 @@ _PREFACE = Column(
 _OVER = Column(
     "over",
     "candidates",
-    meaning="The set of ranked words: vocabulary (all words) or sensible (words with which people "
-    "completed the relation for any concept).",
+    meaning="The set of ranked words: \u201cvocabulary\u201d (all words) or \u201csensible\u201d "
+    "(only words with which people completed the relation, whatever the concept).",
 )
 _TEXT = Column("text", "prompt", meaning="The prompt.")
 _PLACE = Column("place", "place", "count", "The candidate's rank, from 1.")
@@ -42,8 +46,9 @@ _RANK = Column(
     "rank",
     "rank",
     "count",
-    "The number of candidates, the target included, that are at least as probable as the target; "
-    "null if the target is not a candidate or the tokenizer cannot encode the target.",
+    "The number of candidates that are at least as probable as the target word, including the "
+    "target word itself. Null if the target word is not a candidate, or cannot be encoded by the "
+    "tokenizer.",
 )
 _OF = Column("candidates", "candidates", "count", "The number of ranked candidates.")
 _LOGPROB = Column("logprob", "log-probability (nats)", "nats", "The word's log-probability.")
@@ -51,7 +56,8 @@ _RENORMALISED = Column(
     "renormalised",
     "among candidates (nats)",
     "nats",
-    "The log-probability of the word, normalised over the candidates only.",
+    "The log-probability of the word, if the probabilities of all candidates are scaled to sum "
+    "to 1.",
 )
 _PROMPTS = Column("prompts", "prompts", "count", "The number of prompts.")
 
@@ -65,10 +71,10 @@ def _mean(name: str, heading: str, meaning: str, kind: str = "score", **more: st
 ASKED = TableSpec(
     QUESTIONS,
     "Prompts",
-    "One row per ranking: a prompt and the vocabulary that the model ranks.",
+    "One row per ranking. Each ranking sorts one vocabulary for one prompt.",
     keys=2,
     columns=(
-        Column("text", "prompt", meaning="The prompt for which the vocabulary is ranked."),
+        Column("text", "prompt", meaning="The prompt of the ranking."),
         Column("words", "words", "count", "The size of the vocabulary."),
         Column(
             "normaliser",
@@ -92,7 +98,7 @@ ASKED = TableSpec(
             "top",
             "best candidates",
             "list",
-            "The most probable candidates, each with the log-probability in nats.",
+            "The most probable candidates, each with its log-probability in nats.",
         ),
     ),
     shown=False,
@@ -100,7 +106,7 @@ ASKED = TableSpec(
 RETRIEVAL = TableSpec(
     "retrieval",
     "Which concept has these properties?",
-    "The rank of the concept among the candidates, with one row per prompt.",
+    "One row per prompt, with the rank of the concept among the candidates.",
     keys=7,
     columns=(
         *(_WORDING, _ORDER, _CATEGORY, _CONCEPT),
@@ -113,8 +119,8 @@ RETRIEVAL = TableSpec(
 RETRIEVAL_TOP = TableSpec(
     "retrieval_top",
     "Best candidates of retrieval",
-    "The most probable candidates of each prompt of Figure 2 of Weir et al. 2020, in which the "
-    "most frequent properties come first.",
+    "The most probable candidates of each prompt of Figure 2 of Weir et al. 2020. These prompts "
+    "state the most frequent properties first.",
     keys=4,
     columns=(*(_CONCEPT, _N, _WORDING, _PLACE, _WORD, _LOGPROB, _RENORMALISED),),
     shown=False,
@@ -135,7 +141,7 @@ RETRIEVAL_SCORES = TableSpec(
 ELICITATION = TableSpec(
     "elicitation",
     "People's responses and their ranks",
-    "The rank of each response that people gave, among the candidates.",
+    "One row per response that people gave, with its rank among the candidates.",
     keys=6,
     columns=(
         *(_CONCEPT, _RELATION, _PREFACE, _TEXT, _OVER),
@@ -144,7 +150,7 @@ ELICITATION = TableSpec(
         Column(
             "spelling",
             "spelling",
-            meaning="The spelling of the response that is ranked; null if no spelling is a "
+            meaning="The spelling with which the response is ranked; null if no spelling is a "
             "candidate.",
         ),
         *(_RANK, _OF, _LOGPROB),
@@ -162,8 +168,8 @@ ELICITATION_TOP = TableSpec(
 PRINCE = TableSpec(
     "prince",
     "Prince's examples (Table 3 of Weir et al. 2020)",
-    "The most probable candidates for Prince's prompts in Table 3 of Weir et al. 2020. The column "
-    "\u201cPrince's\u201d states whether Prince lists the word for the prompt.",
+    "The most probable candidates for Prince's prompts in Table 3 of Weir et al. 2020. Column "
+    "\u201cPrince's\u201d: whether the word is one of the words that Prince lists for the prompt.",
     keys=4,
     columns=(
         _CONCEPT,
@@ -182,8 +188,8 @@ PRINCE = TableSpec(
 CANDIDATES = TableSpec(
     "candidates",
     "Sets of candidates",
-    "Ranks of two runs are comparable if both runs have the same candidates and each run has "
-    "scores for all candidates.",
+    "Ranks of two runs are comparable if two conditions hold: both runs have the same "
+    "candidates, and no candidate lacks a score.",
     keys=3,
     columns=(
         Column("part", "part", meaning="Retrieval or elicitation."),
@@ -199,8 +205,8 @@ CANDIDATES = TableSpec(
             "missing",
             "missing",
             "count",
-            "The number of candidates that the tokenizer cannot encode, the largest over the "
-            "prompts.",
+            "The number of candidates that the tokenizer cannot encode. If prompts differ in "
+            "this number, the largest number is given.",
         ),
         Column("digest", "digest", meaning="SHA-256 of the words."),
     ),
@@ -209,10 +215,10 @@ CANDIDATES = TableSpec(
 RETRIEVAL_BY_NUMBER = TableSpec(
     "retrieval_by_number",
     "Concept retrieval (Figures 2 and 3 of Weir et al. 2020)",
-    "One row per number, order and category of the stated properties; in rows without a category, "
-    "properties of all categories are stated. Missing: the number of concepts that the tokenizer "
-    "cannot encode. Chance: the MRR of random ranks among the candidates. Ranks among different "
-    "sets of candidates are not comparable.",
+    "One row per number, order and category of the stated properties. In rows without a "
+    "category, the prompts state properties of any category. Missing: the number of concepts "
+    "that cannot be encoded by the tokenizer. Chance: the MRR of random ranks among the "
+    "candidates. Ranks among different sets of candidates are not comparable.",
     keys=4,
     columns=(
         *(_WORDING, _ORDER, _CATEGORY, _N),
@@ -228,7 +234,8 @@ RETRIEVAL_BY_NUMBER = TableSpec(
             "candidates",
             "candidates",
             "count",
-            "The number of ranked candidates, the largest over the prompts.",
+            "The number of ranked candidates. If prompts differ in this number, the largest "
+            "number is given.",
         ),
         Column("chance_mrr", "chance", "score", "The MRR of random ranks among the candidates."),
         _mean(
@@ -247,8 +254,8 @@ ELICITATION_BY_RELATION = TableSpec(
     "elicitation_by_relation",
     "Properties elicited (Table 2 of Weir et al. 2020)",
     "Mean average precision over prompts. Absent: the number of people's responses that are not "
-    "candidates. Without: the number of prompts that are left out because none of their responses "
-    "is ranked. Chance: the mAP of random rankings of the candidates.",
+    "candidates. Without: the number of prompts without a ranked response, which are left out. "
+    "Chance: the mAP of random rankings of the candidates.",
     keys=3,
     columns=(
         *(_RELATION, _PREFACE, _OVER),
@@ -261,13 +268,17 @@ ELICITATION_BY_RELATION = TableSpec(
         _mean(
             "map",
             "mAP",
-            "The mean over these prompts of the average precision.",
+            "The mean of the average precision over these prompts.",
             chance="chance_map",
         ),
         Column(
-            "candidates", "words", "count", "The largest number of candidates that a prompt ranks."
+            "candidates",
+            "words",
+            "count",
+            "The number of ranked candidates. If prompts differ in this number, the largest "
+            "number is given.",
         ),
-        Column("chance_map", "chance", "score", "The mAP of random rankings of the candidates."),
+        Column("chance_map", "chance", "score", "The mAP if the candidates were ranked at random."),
         Column(
             "absent",
             "absent",
@@ -285,14 +296,15 @@ ELICITATION_BY_RELATION = TableSpec(
             "without",
             "without",
             "count",
-            "The number of prompts that are left out because no response is ranked.",
+            "The number of prompts without a ranked response, which are left out.",
         ),
     ),
 )
 AGREEMENT = TableSpec(
     "agreement",
     "Agreement with people (Table 2 of Weir et al. 2020)",
-    "Spearman's rho between the production frequency of a response and its log-probability.",
+    "Spearman's rank correlation (rho) over the responses to a prompt, between production "
+    "frequency and log-probability.",
     keys=2,
     columns=(
         *(_RELATION, _PREFACE),
@@ -309,22 +321,24 @@ AGREEMENT = TableSpec(
             "constant",
             "constant",
             "count",
-            "The number of prompts whose responses have constant frequencies or probabilities.",
+            "The number of prompts for which all responses have the same frequency or the same "
+            "probability.",
         ),
     ),
 )
 ABLATION = TableSpec(
     "ablation",
     "With and without \u201cEveryone knows that\u201d",
-    "Each measure with and without the preface \u201cEveryone knows that\u201d, over the same "
-    "prompts, and the paired difference.",
+    "Each measure for prompts with the preface \u201cEveryone knows that\u201d and for the same "
+    "prompts without the preface, and the paired difference.",
     keys=2,
     columns=(
         _RELATION,
         Column(
             "measure",
             "measure",
-            meaning="The name of the measure: map vocabulary, map sensible or spearman.",
+            meaning="The name of the measure: \u201cmap vocabulary\u201d, \u201cmap "
+            "sensible\u201d or \u201cspearman\u201d.",
         ),
         Column(
             "prompts",
@@ -360,8 +374,7 @@ ABLATION = TableSpec(
 FAVOURED = TableSpec(
     "favoured",
     "Favoured words",
-    "How often each word ranks first, and how often a word that ranks first is also one of "
-    "people's responses.",
+    "How often each word ranks first, and how often the word then is one of people's responses.",
     keys=3,
     columns=(
         *(_RELATION, _PREFACE),
@@ -379,7 +392,8 @@ FAVOURED = TableSpec(
             "right",
             "correct",
             "count",
-            "The number of prompts in which the word ranks first and is one of people's responses.",
+            "The number of prompts for which the word ranks first and also is one of people's "
+            "responses.",
         ),
         Column(
             "in_top5",
@@ -391,14 +405,14 @@ FAVOURED = TableSpec(
             "probability",
             "mean probability",
             "percent",
-            "The mean probability of the word over the prompts whose stored candidates include the "
-            "word.",
+            "The mean probability of the word, over the prompts for which the word is a stored "
+            "candidate.",
         ),
         Column(
             "stored",
             "stored",
             "count",
-            "The number of prompts whose stored candidates include the word.",
+            "The number of prompts for which the word is a stored candidate.",
             shown=False,
         ),
     ),
@@ -406,7 +420,8 @@ FAVOURED = TableSpec(
 VOCABULARY = TableSpec(
     "vocabulary",
     "Vocabulary",
-    "Which words are a single token of the model, and which words are candidates in retrieval.",
+    "For each word: whether the word is a single token of the model, and whether the word is a "
+    "candidate in retrieval.",
     columns=(
         Column("word", "word", meaning="The word."),
         Column("own", "own", "truth", "Whether the word is a single token of the model."),
@@ -423,7 +438,7 @@ VOCABULARY = TableSpec(
 LEFT_OUT = TableSpec(
     "left_out",
     "Concepts left out",
-    "The concepts for which there are no prompts, and the filter that removed each concept.",
+    "The concepts without prompts. Each concept is listed with the filter that removed it.",
     keys=2,
     columns=(
         Column("filter", "filter", meaning="The name of the filter that removed the concept."),
@@ -434,8 +449,8 @@ LEFT_OUT = TableSpec(
 CATEGORIES = TableSpec(
     "categories",
     "Properties by category",
-    "The number of properties of the norms in each category; the last rows pool the perceptual and "
-    "the non-perceptual categories.",
+    "The number of properties of the norms, by category. Of the last two rows, one pools all "
+    "perceptual categories, and the other pools all non-perceptual categories.",
     columns=(
         Column("category", "category", meaning="The category."),
         Column("properties", "properties", "count", "The number of distinct properties."),
@@ -443,7 +458,8 @@ CATEGORIES = TableSpec(
             "concepts_per_property",
             "concepts per property",
             "number",
-            "The mean number of concepts that have the same property.",
+            "The number of concepts that have a property, averaged over the properties of the "
+            "category.",
         ),
         Column(
             "usable",
@@ -457,7 +473,8 @@ CATEGORIES = TableSpec(
 CATEGORY_COUNTS = TableSpec(
     "category_counts",
     "Concepts by category and number",
-    "The number of concepts that have at least n properties of a category.",
+    "For each category and each number n: the number of concepts that have at least n properties "
+    "of the category.",
     keys=2,
     columns=(
         Column("category", "category", meaning="The category."),

@@ -60,8 +60,8 @@ def accuracy_by_score(anchors: pl.DataFrame, bootstrap: Bootstrap) -> pl.DataFra
 ACCURACY_BY_SCORE = TableSpec(
     "accuracy_by_score",
     "Accuracy by background score",
-    "Bins of increasing background scores. Each bin contains at least a tenth of the questions, "
-    "and at least 20; questions with equal background scores are in the same bin.",
+    "Bins of increasing background scores. Each bin contains at least a tenth of all questions, "
+    "and never fewer than 20. Questions with equal background scores are in the same bin.",
     columns=(
         Column("lowest", "from", "score", "The lowest background score of a question in the bin."),
         Column("highest", "to", "score", "The highest background score of a question in the bin."),
@@ -71,7 +71,7 @@ ACCURACY_BY_SCORE = TableSpec(
             "score",
             "The mean background score of the questions in the bin.",
         ),
-        Column("n", "n", "count", "The number of answered questions in the bin."),
+        Column("n", "n", "count", "The number of questions in the bin that have an answer."),
         Column(
             "right",
             "correct",
@@ -82,8 +82,8 @@ ACCURACY_BY_SCORE = TableSpec(
             "accuracy",
             "accuracy",
             "percent",
-            "The share of questions in the bin that are answered correctly; the 95 % CI resamples "
-            "question concepts.",
+            "The share of questions in the bin that are answered correctly, with a 95 % CI. For "
+            "the CI, question concepts are resampled.",
             ends=("low", "high"),
         ),
     ),

@@ -32,14 +32,15 @@ LIFT_COLUMNS = (
         "strata",
         "strata",
         "count",
-        "The number of strata of questions with similar numbers of facts; each stratum has at "
-        "least 20 questions.",
+        "The number of strata. Each stratum has at least 20 questions, and its questions have "
+        "similar numbers of facts.",
     ),
     Column(
         "chance_adjusted",
         "chance within strata",
         "score",
-        "The exact mean of conceptual consistency over all permutations within strata.",
+        "The mean of conceptual consistency over all permutations of the answers within strata, "
+        "computed exactly.",
     ),
     Column(
         "lift_adjusted",
@@ -54,7 +55,8 @@ LIFT_COLUMNS = (
         "p_adjusted",
         "p, adjusted",
         "p",
-        "The one-sided p-value against an adjusted lift of 0, from permutations within strata.",
+        "The one-sided p-value of a test whether the adjusted lift exceeds 0, from permutations "
+        "within strata.",
     ),
 )
 """The columns of ``LiftWithinStrata.columns``."""
@@ -62,10 +64,11 @@ LIFT_COLUMNS = (
 ADJUSTED = TableSpec(
     "adjusted",
     "Adjusted for the number of facts",
-    "Whether background scores predict correct answers among questions with similar numbers of "
-    "facts. The odds ratio is the factor by which the odds of a correct answer change when the "
-    "background score rises from 0 to 1; 1 means no relation. The odds ratio is adjusted for the "
-    "number of facts, the frequency of the concepts and the length of the correct choice.",
+    "Whether background scores predict correct answers if only questions with similar numbers of "
+    "facts are compared. The odds ratio is the factor by which the odds of a correct answer "
+    "change when the background score rises from 0 to 1; 1 means no relation. The odds ratio is "
+    "adjusted for the number of facts, the frequency of the concepts and the length of the "
+    "correct choice.",
     columns=(
         Column("n", "n", "count", "The number of questions with a background score and an answer."),
         *LIFT_COLUMNS,
@@ -78,7 +81,7 @@ ADJUSTED = TableSpec(
             "odds_ratio",
             "odds ratio",
             "ratio",
-            "The odds ratio of a logistic regression; the standard errors of the 95 % CI are "
+            "The odds ratio from a logistic regression, with a 95 % CI. The standard errors are "
             "clustered by question concept.",
             ends=("odds_ratio_low", "odds_ratio_high"),
             chance=1.0,
@@ -87,14 +90,14 @@ ADJUSTED = TableSpec(
             "odds_ratio_p",
             "p, odds ratio",
             "p",
-            "The two-sided p-value against an odds ratio of 1.",
+            "The two-sided p-value of a test whether the odds ratio is 1.",
         ),
         Column(
             "odds_ratio_n",
             "n, odds ratio",
             "count",
-            "The number of questions in the regression, all of whose concepts have a known "
-            "frequency.",
+            "The number of questions in the regression. Questions are excluded if the frequency "
+            "of their concepts is unknown.",
             shown=False,
         ),
         Column(

@@ -27,12 +27,14 @@ RATING_QUESTION = (
 AUDIT = TableSpec(
     "audit",
     "Audit of the background facts",
-    "How many concepts and facts depend on each rule by which background facts are extracted, "
-    "summed over the questions. The counts also include concepts and facts that the extraction "
-    "options exclude.",
+    "Background facts are extracted by rules. For each rule, the number of concepts or facts "
+    "that depend on the rule, summed over the questions. The counts also include concepts and "
+    "facts that are excluded by the extraction options.",
     columns=(
         Column("audited", "audited", meaning="The concepts or facts that are counted."),
-        Column("relation", "relation", meaning="The value all, or a relation of the facts."),
+        Column(
+            "relation", "relation", meaning="The value \u201call\u201d, or a relation of the facts."
+        ),
         Column(
             "count",
             "count",
@@ -46,7 +48,7 @@ AUDIT = TableSpec(
             "of",
             "count",
             "The total number of concepts or facts, including those that depend on the rule. "
-            "Facts found only by pooling are counted before --cap limits the number of facts.",
+            "Facts found only by pooling are counted before the limit of --cap is applied.",
         ),
         Column("share", "share", "percent", "The count divided by the total number."),
         Column(

@@ -147,53 +147,54 @@ def _consistency(name: str, right: Floats, scores: Floats) -> tuple[float | None
 ANCHOR_BASELINES = TableSpec(
     "anchor_baselines",
     "Baselines of anchor questions",
-    "The accuracy of the model, of the same model with pointwise mutual information, and of "
-    "baselines that do not see the question. If choices are tied, the first tied choice is the "
-    "answer. CC (conceptual consistency): how well the model's background score predicts which "
-    "answers of the baseline are correct. The majority position is the position at which the "
-    "correct answer occurs most often in the questions of the run.",
+    "One row per method of answering: the model, the same model with pointwise mutual "
+    "information, and baselines that do not see the question. If choices are tied, the first of "
+    "the tied choices is the answer. CC (conceptual consistency): how well the model's "
+    "background score predicts which of the row's answers are correct. The majority position is "
+    "the position that most often contains the correct answer, over all questions of the run.",
     columns=(
         Column(
             "baseline",
             "answers by",
             meaning="The method that selects the answer: the model, or one of the baselines. The "
             "choice prior selects the choice with the highest score per byte after an empty "
-            "question. Pointwise mutual information selects the choice with the highest log "
-            "p(choice | question) minus log p(choice | empty question), with the best prompt "
-            "variant. Other baselines select the longest or shortest choice (in bytes), the "
-            "most frequent choice (wordfreq), the position that is most often correct, or a "
-            "random choice.",
+            "question. Pointwise mutual information selects the choice with the largest "
+            "difference between log p(choice | question) and log p(choice | empty question), "
+            "over all prompt variants. Other baselines select the longest choice (in bytes), the "
+            "shortest choice, the most frequent choice (by wordfreq), the choice at the majority "
+            "position, or a random choice.",
         ),
         Column(
-            "n", "n", "count", "The number of questions for which the baseline selects an answer."
+            "n", "n", "count", "The number of questions for which the method selects an answer."
         ),
         Column(
             "accuracy",
             "accuracy",
             "percent",
-            "The share of questions that are answered correctly; for random, the expected share. "
-            "The 95 % CI resamples question concepts.",
+            "The share of questions that are answered correctly, with a 95 % CI. For random "
+            "choices, the expected share. For the CI, question concepts are resampled.",
             ends=("low", "high"),
         ),
         Column(
             "scored",
             "n, CC",
             "count",
-            "The number of answered questions that have a background score.",
+            "The number of questions with an answer and a background score.",
             shown=False,
         ),
         Column(
             "consistency",
             "CC",
             "score",
-            "The average precision of the background score; for random, the chance level.",
+            "The average precision of the background score. For random choices, the chance level.",
             chance="chance",
         ),
         Column(
             "chance",
             "chance",
             "score",
-            "The exact mean of conceptual consistency over all permutations.",
+            "The mean of conceptual consistency over all permutations of the answers, computed "
+            "exactly.",
         ),
     ),
     printed=Layout(columns=("baseline", "n", "accuracy", "consistency", "chance")),

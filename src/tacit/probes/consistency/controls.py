@@ -46,22 +46,24 @@ UNKNOWN = "concepts of parts unknown"
 CONTROLS = TableSpec(
     "controls",
     "Leakage and irrelevant background",
-    "Conceptual consistency when part of the background is left out, or replaced by the "
-    "irrelevant background of another question with as many facts and no shared concept. The lift "
-    "with irrelevant background should be 0; a different lift means that the number of facts "
-    "alone predicts correct answers. Each row includes only the questions that have a background "
-    "score from the row's facts.",
+    "Conceptual consistency with other background facts. In some rows, part of the question's "
+    "own facts is left out. In one row, each question has the irrelevant background of another "
+    "question, which has as many facts and shares no concept with it. The lift of this row "
+    "should be 0; a different lift means that the number of facts alone predicts correct "
+    "answers. Each row includes only questions that have a background score with the facts of "
+    "the row.",
     columns=(
         Column(
             "background",
             "background",
-            meaning="The facts from which the background score is computed.",
+            meaning="The facts that are used to compute the background score.",
         ),
         Column(
             "n",
             "n",
             "count",
-            "The number of questions with an answer and a background score from the row's facts.",
+            "The number of questions that have an answer and, with the facts of the row, a "
+            "background score.",
         ),
         Column(
             "facts", "facts", "number", "The mean number of facts in the background per question."
@@ -87,7 +89,8 @@ CONTROLS = TableSpec(
             "chance",
             "chance",
             "score",
-            "The exact mean of conceptual consistency over all permutations.",
+            "The mean of conceptual consistency over all permutations of the answers, computed "
+            "exactly.",
         ),
         Column(
             "lift",
@@ -101,7 +104,7 @@ CONTROLS = TableSpec(
             "p_value",
             "p",
             "p",
-            "The one-sided p-value against a lift of 0, from permutations.",
+            "The one-sided p-value of a test whether the lift exceeds 0, from permutations.",
         ),
         *LIFT_COLUMNS,
         Column(
@@ -281,9 +284,10 @@ def doubts(rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
         if row["background"] == IRRELEVANT and (row["lift_low"] or 0.0) > 0:
             lift = {"value": row["lift"], "low": row["lift_low"], "high": row["lift_high"]}
             yield (
-                "But the background scores of other questions, with as many facts and no shared "
-                f"concept, predict correct answers too (lift {estimate(lift, how=score)}), so part "
-                "of the lift may come from the number of facts."
+                "As a control, each question was given the background score of another question "
+                "that has as many facts and shares no concept with it. These scores predict "
+                f"correct answers too (lift {estimate(lift, how=score)}), so part of the lift may "
+                "come from the number of facts."
             )
 
 

@@ -62,7 +62,8 @@ _ANCHORS = (
     "anchor questions with a background score and an answer",
 )
 _HOLLOW = (
-    "hollow: no interval (too few anchor questions or question concepts, or a perfect ranking)"
+    "hollow mark: no interval (too few anchor questions, too few question concepts, or a perfect "
+    "ranking)"
 )
 _FORMULA = "(consistency \N{MINUS SIGN} chance)/(1 \N{MINUS SIGN} chance)"
 _SMALLEST = "tick: smallest detectable lift (significant at 5 % in 80 of 100 samples)"
@@ -382,8 +383,8 @@ def intervention(shown: Shown) -> Chart | None:
         "Intervention: accuracy with facts in the prompt",
         "paired change of anchor accuracy; true: the question's own facts; false: their negatives; "
         "irrelevant: facts of another question that shares no concept; none: no facts",
-        f"lines: {shown.intervals('others')}; {counted(table['n'], 'anchor question')}; hollow: no "
-        "interval",
+        f"lines: {shown.intervals('others')}; {counted(table['n'], 'anchor question')}; hollow "
+        "mark: no interval",
         "facts correct: the model answers all true facts correctly; answer in a fact: a true fact "
         "contains a concept of the correct choice",
     )

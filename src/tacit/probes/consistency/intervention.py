@@ -63,13 +63,14 @@ ANSWERS_IN_CONTEXT = TableSpec(
         Column(
             "condition",
             "facts in context",
-            meaning="The facts in the prompt: true (the question's own facts), false (their "
-            "negatives) or irrelevant (another question's facts).",
+            meaning="The facts in the prompt: \u201ctrue\u201d (the question's own facts), "
+            "\u201cfalse\u201d (the negatives of these facts) or \u201cirrelevant\u201d (another "
+            "question's facts).",
         ),
         Column(
             "cluster",
             "cluster",
-            meaning="The bootstrap cluster of the question, as in the table ``anchors``.",
+            meaning="The question's cluster, as in the table ``anchors``.",
         ),
         Column("facts", "facts", "count", "The number of facts that the prompt states."),
         Column("context", "context", meaning="The text of the facts."),
@@ -77,15 +78,15 @@ ANSWERS_IN_CONTEXT = TableSpec(
             "facts_right",
             "facts correct",
             "truth",
-            "Whether the model answered all facts of the condition true (the question's own facts) "
-            "correctly as background questions; null if unknown.",
+            "Whether the model judged all of the question's own facts correctly when they were "
+            "asked as background questions; null if unknown.",
         ),
         Column(
             "answer_in_fact",
             "answer in a fact",
             "truth",
-            "Whether a fact of the condition true (the question's own facts) contains a concept of "
-            "the correct choice; null if unknown.",
+            "Whether one of the question's own facts contains a concept of the correct choice; "
+            "null if unknown.",
         ),
         Column(
             "right_before",
@@ -105,7 +106,10 @@ ANSWERS_IN_CONTEXT = TableSpec(
             "Whether the answer with the facts in the prompt is correct; null without an answer.",
         ),
         Column(
-            "tied", "tied", "truth", "Whether several choices tie with the facts in the prompt."
+            "tied",
+            "tied",
+            "truth",
+            "Whether several choices are tied if the prompt states the facts.",
         ),
     ),
     keys=2,
@@ -115,22 +119,29 @@ ANSWERS_IN_CONTEXT = TableSpec(
 INTERVENTION = TableSpec(
     "intervention",
     "Intervention: accuracy with facts in the prompt",
-    "The paired change of accuracy when the prompt states facts before the anchor question. Facts "
-    "correct: the model answers all facts of the condition true (the question's own facts) "
-    "correctly as background questions. Answer in a fact: a fact of the condition true contains a "
-    "concept of the correct choice, so that the model can copy the answer.",
+    "The change of accuracy if the prompt states facts before the anchor question, for the same "
+    "questions. The own facts of a question are the facts in the prompt under the condition "
+    "\u201ctrue\u201d. Facts correct: questions for which the model judges all own facts "
+    "correctly when they are asked as background questions. Answer in a fact: questions for "
+    "which one of the own facts contains a concept of the correct choice, so that the model can "
+    "copy the answer.",
     columns=(
         Column(
             "group",
             "questions",
-            meaning="All questions, or the subset of questions that the label describes.",
+            meaning="The subset of questions: all questions, or those that the label describes.",
         ),
-        Column("condition", "facts", meaning="The facts in the prompt: true, false or irrelevant."),
+        Column(
+            "condition",
+            "facts",
+            meaning="The facts in the prompt: \u201ctrue\u201d, \u201cfalse\u201d or "
+            "\u201cirrelevant\u201d.",
+        ),
         Column(
             "against",
             "against",
-            meaning="The condition that the facts are compared with: none (no facts in the "
-            "prompt), or other facts.",
+            meaning="The condition of comparison: \u201cnone\u201d (no facts in the prompt), or "
+            "other facts.",
         ),
         Column(
             "n", "n", "count", "The number of questions that have an answer under both conditions."
@@ -139,22 +150,22 @@ INTERVENTION = TableSpec(
             "clusters",
             "concepts",
             "count",
-            "The number of different question concepts among the questions that have an answer "
-            "under both conditions.",
+            "The number of different question concepts of the n questions.",
             shown=False,
         ),
         Column(
             "before",
             "accuracy against",
             "percent",
-            "The accuracy under the condition with which the facts are compared.",
+            "The accuracy under the condition of comparison.",
         ),
         Column("after", "accuracy", "percent", "The accuracy with the facts in the prompt."),
         Column(
             "change",
             "change",
             "points",
-            "The difference of the accuracies; the 95 % CI resamples question concepts.",
+            "The difference of the accuracies, with a 95 % CI. For the CI, question concepts are "
+            "resampled.",
             ends=("low", "high"),
             chance=0.0,
         ),
@@ -177,7 +188,8 @@ INTERVENTION = TableSpec(
             "p_corrected",
             "p, Holm",
             "p",
-            "The p-value, corrected by Holm's method over the rows with the same questions.",
+            "The p-value, corrected by Holm's method. The correction is over all rows with the "
+            "same subset of questions.",
         ),
         Column(
             "no_interval",
@@ -344,8 +356,10 @@ def sentences(found: Mapping[str, Any]) -> Iterator[str]:
             yield (
                 f"With {_FACTS[condition]}{compared} in the prompt, the accuracy on "
                 f"{several(row['n'], 'anchor question')} changes by {_change(row)}: "
-                f"{several(row['gained'], 'answer turns', 'answers turn')} correct and "
-                f"{row['lost']:,} wrong."
+                f"{several(row['gained'], 'wrong answer becomes', 'wrong answers become')} "
+                "correct, and "
+                f"{several(row['lost'], 'correct answer becomes', 'correct answers become')} "
+                "wrong."
             )
     true = CONDITIONS[0]
     for first, text, second, other in (

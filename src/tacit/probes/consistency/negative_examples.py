@@ -43,8 +43,8 @@ def negative_examples(findings: Findings) -> pl.DataFrame | None:
 NEGATIVE_EXAMPLES = TableSpec(
     "negative_examples",
     "Examples of negatives",
-    "Three facts of each relation, selected at random, and their negatives as yes/no questions "
-    "(Table 3 of Sahu et al. 2022). A good negative is false and yet plausible.",
+    "For each relation, three random facts and their negatives, all worded as yes/no questions "
+    "(as in Table 3 of Sahu et al. 2022). A good negative is false and yet plausible.",
     columns=(
         Column("relation", "relation", meaning="The relation.", filter="relation"),
         Column("fact", "fact (answer: yes)", meaning="The question about the fact."),

@@ -278,8 +278,9 @@ def _checked(question: str, choices: Sequence[str]) -> Anchor:
 EFFECTS = TableSpec(
     "effects",
     "Background facts",
-    "Effect: the probability of a correct answer to the new question, minus this probability if "
-    "the model had given the opposite answer to the fact's question.",
+    "Effect: the predicted probability of a correct answer to the new question, minus the "
+    "probability that would be predicted if the model had given the opposite answer to the "
+    "fact's question.",
     columns=(
         Column("fact", "fact", meaning="The head, the relation and the tail of the fact."),
         Column(
@@ -292,7 +293,7 @@ EFFECTS = TableSpec(
             "effect",
             "effect",
             "points",
-            "The change of the probability that is due to the model's answer to the fact's "
+            "How much the predicted probability depends on the model's answer to the fact's "
             "question.",
         ),
     ),

@@ -40,12 +40,14 @@ ONE_HEAD = "all facts have the same first concept"
 NO_KNOWLEDGE = TableSpec(
     "no_knowledge",
     "Background score without knowledge",
-    "A logistic regression that sees only the second concept of each fact and of each negative, "
-    "compared with the model. The regression is cross-validated, and all facts with the same first "
-    "concept are in one fold. Intervals resample first concepts. A background score that does not "
-    "exceed the regression's accuracy requires no knowledge of how two concepts relate.",
+    "The model is compared with a logistic regression that distinguishes facts from negatives by "
+    "their second concept alone. The regression is cross-validated, and all facts with the same "
+    "first concept are in one fold. Intervals resample first concepts. A background score that "
+    "does not exceed the regression's accuracy requires no knowledge of how two concepts relate.",
     columns=(
-        Column("relation", "relation", meaning="The value all, or a relation of the facts."),
+        Column(
+            "relation", "relation", meaning="The value \u201call\u201d, or a relation of the facts."
+        ),
         Column("facts", "facts", "count", "The number of distinct facts that have a negative."),
         Column(
             "accuracy",
@@ -59,7 +61,8 @@ NO_KNOWLEDGE = TableSpec(
             "auroc",
             "AUROC, tail alone",
             "score",
-            "How well the regression's probability ranks facts above negatives.",
+            "The AUROC of the regression: the probability that a random fact ranks above a "
+            "random negative.",
             ends=("auroc_low", "auroc_high"),
             chance=0.5,
         ),
@@ -67,14 +70,15 @@ NO_KNOWLEDGE = TableSpec(
             "model_accuracy",
             "accuracy, model",
             "percent",
-            "The mean of the model's accuracies on the facts and on the negatives of these facts.",
+            "The model's accuracy on the facts and its accuracy on the negatives, averaged.",
             chance=0.5,
         ),
         Column(
             "model_auroc",
             "AUROC, model",
             "score",
-            "How well the model's answer margin ranks facts above negatives.",
+            "The AUROC of the model's answer margin: the probability that a random fact ranks "
+            "above a random negative.",
             ends=("model_auroc_low", "model_auroc_high"),
             chance=0.5,
         ),

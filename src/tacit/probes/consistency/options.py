@@ -55,19 +55,19 @@ class ConsistencyOptions:
     anchors: str = option(
         "choice",
         help="How anchor questions are answered: choice (the model scores every choice), verify "
-        "(the model is asked whether each choice is the answer) or both, as in choice,verify; "
-        "results use the method that is named first.",
+        "(the model is asked whether each choice is the answer) or both, as in choice,verify. If "
+        "both are used, results come from the first.",
     )
     intervene: bool = option(
         default=False,
-        help="Ask each anchor question again with each kind of facts in the prompt: the question's "
-        "own facts, false versions of these facts (their negatives), and another question's "
-        "facts.",
+        help="Ask each anchor question three more times, each time with other facts in the "
+        "prompt: the question's own facts, their negatives (false versions of the facts), or "
+        "another question's facts.",
     )
     context_facts: int | None = option(
         None,
-        help="With --intervene: maximum number of facts before a question; the facts with the "
-        "highest weight are used [default: 5].",
+        help="With --intervene: maximum number of facts that a prompt states before the "
+        "question; the facts with the highest weight are used [default: 5].",
         least=1,
     )
 

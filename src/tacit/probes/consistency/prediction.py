@@ -302,7 +302,7 @@ def sentences(summary: Mapping[str, Any]) -> Iterator[str]:
     if of["left_out"]:
         lacking = several(of["left_out"], "anchor question lacks", "anchor questions lack")
         verb = number_of(of["left_out"], "is", "are")
-        yield f"{lacking} a feature and {verb} excluded from the prediction."
+        yield f"{lacking} at least one feature and {verb} excluded from the prediction."
 
 
 def adds(summary: Mapping[str, Any]) -> str:
@@ -317,10 +317,10 @@ def adds(summary: Mapping[str, Any]) -> str:
             f"{estimate(area, 'value', score)} (chance level 0.5)"
         )
     figures = (
-        f"AUROC {score(found[BOTH]['auroc'])} with all features, "
-        f"{score(found[MARGIN]['auroc'])} with the margin alone, difference "
-        f"{estimate(margin, 'value', signed)}; over all features but the background "
-        f"{estimate(rest, 'value', signed)}"
+        f"the AUROC is {score(found[BOTH]['auroc'])} with all features and "
+        f"{score(found[MARGIN]['auroc'])} with the margin alone, a difference of "
+        f"{estimate(margin, 'value', signed)}; the difference between all features and all "
+        f"features except the background is {estimate(rest, 'value', signed)}"
     )
     return f"{_outcome(margin, rest)}: {figures}"
 
@@ -350,10 +350,10 @@ def _outcome(margin: Mapping[str, float | None], rest: Mapping[str, float | None
 PREDICTOR_COLUMN = Column(
     "predictor",
     "predictor",
-    meaning="The features of the predictor: base_rate (no features, only the share of correct "
-    "answers), margin (the answer margin alone), background (background score, its margin, "
-    "number of facts), answer (margin, entropy, prior and frequency, but not the background) "
-    "or both (all features).",
+    meaning="The predictor, named by its features: \u201cbase_rate\u201d (no features; the "
+    "prediction is the share of correct answers), \u201cmargin\u201d (only the answer margin), "
+    "\u201cbackground\u201d (background score, its margin, number of facts), \u201canswer\u201d "
+    "(answer margin, entropy, prior and frequency) or \u201cboth\u201d (all features).",
 )
 _N = Column("n", "n", "count", "The number of answered anchor questions that have all features.")
 
@@ -365,10 +365,11 @@ def _measure(name: str, heading: str, meaning: str, kind: Kind = "score") -> Col
 PREDICTION = TableSpec(
     "prediction",
     "Prediction of correct answers",
-    "Out-of-fold predictions of a ridge-penalised logistic regression, cross-validated with all "
-    "questions of a question concept in one fold. The base rate ranks no question above another, "
-    "so its AUROC is always 0.5. For Brier score, calibration error and AURC, lower values are "
-    "better.",
+    "How well logistic regressions (ridge-penalised) predict correct answers. The regressions "
+    "are cross-validated: all questions with the same question concept are in one fold, and each "
+    "prediction is for a question that was left out of the fit. The base rate ranks no question "
+    "above another, so its AUROC is always 0.5. For Brier score, calibration error and AURC, "
+    "lower values are better.",
     columns=(
         PREDICTOR_COLUMN,
         _N,
@@ -387,15 +388,15 @@ PREDICTION = TableSpec(
 GAINS = TableSpec(
     "prediction_gains",
     "Gains in prediction",
-    "A measure of one predictor minus the same measure of another predictor, on the same questions "
-    "and folds, with a paired 95 % CI. Positive differences in AUROC and negative differences in "
-    "Brier score or AURC are improvements.",
+    "Differences between predictors, with a paired 95 % CI: a measure of one predictor minus the "
+    "same measure of another, on the same questions and folds. Positive differences in AUROC and "
+    "negative differences in Brier score or AURC are improvements.",
     columns=(
         Column("predictor", "predictor", meaning="The predictor; see ``prediction``."),
         Column(
             "over",
             "minus",
-            meaning="The predictor whose measure is subtracted from that of the first predictor.",
+            meaning="The other predictor, whose measure is subtracted.",
         ),
         _N,
         _measure("auroc", "AUROC", "Difference of AUROC.", "signed"),
@@ -408,8 +409,8 @@ GAINS = TableSpec(
 PREDICTIONS = TableSpec(
     "predictions",
     "Predicted probabilities",
-    "The probability that each anchor question is answered correctly, predicted without the "
-    "answers to questions with the same question concept.",
+    "For each anchor question, the predicted probability of a correct answer. The predictor was "
+    "fitted without the questions that have the same question concept.",
     columns=(
         Column("anchor", "id", meaning="The id of the anchor question in the file of questions."),
         Column("right", "correct", "truth", "Whether the answer is correct."),
@@ -417,7 +418,8 @@ PREDICTIONS = TableSpec(
             "fold",
             "fold",
             "count",
-            "The number of the fold whose questions were left out of the fit, from 0.",
+            "The fold of the question, numbered from 0. The predictor was fitted without the "
+            "questions of this fold.",
         ),
         *(
             Column(name, name.replace("_", " "), "percent", f"The probability by ``{name}``.")

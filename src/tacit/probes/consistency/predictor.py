@@ -113,8 +113,9 @@ def stored(found: Mapping[str, pl.DataFrame]) -> dict[str, Predictor]:
 PREDICTOR = TableSpec(
     "predictor",
     "Fitted predictors of correct answers",
-    "The logistic regressions that ``tacit predict`` applies to new questions, fitted to all "
-    "questions that have all features. Each coefficient is per standard deviation of its feature.",
+    "The logistic regressions for new questions, which are used by ``tacit predict``. They were "
+    "fitted to all questions of the run that have all features. Features were standardised, so a "
+    "coefficient is the effect of one standard deviation of the feature.",
     columns=(
         Column("predictor", "predictor", meaning="margin or both; see ``prediction``."),
         Column("feature", "feature", meaning="The intercept, then each feature."),
@@ -157,8 +158,8 @@ PREDICTOR = TableSpec(
 COVARIANCE = TableSpec(
     "predictor_covariance",
     "Covariance of the fitted predictors",
-    "The cluster-robust covariances of the coefficients in ``predictor``, from which the intervals "
-    "of predictions are computed.",
+    "The cluster-robust covariances of the coefficients in the table ``predictor``. These "
+    "covariances are used to compute the intervals of predictions.",
     columns=(
         Column("predictor", "predictor", meaning="margin or both."),
         Column("feature", "feature", meaning="The intercept or a feature."),

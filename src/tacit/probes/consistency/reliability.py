@@ -67,30 +67,30 @@ def calibration(rows: Rows, bootstrap: Bootstrap) -> pl.DataFrame:
 RISK_COVERAGE = TableSpec(
     "risk_coverage",
     "Risk by coverage",
-    "The share of wrong answers among the questions to which a predictor assigns the highest "
-    "probabilities. If several questions have equal probabilities, the table contains the share "
-    "that a random order of these questions would have on average.",
+    "A predictor assigns each question a probability of a correct answer. The risk at a coverage "
+    "of 10 % is the share of wrong answers among the 10 % of questions with the highest "
+    "probabilities. Questions with equal probabilities are in random order; the risk is the mean "
+    "over such orders.",
     columns=(
         PREDICTOR_COLUMN,
         Column(
             "coverage",
             "coverage (%)",
             "count",
-            "The share of all questions that are covered (the questions with the highest "
-            "probabilities), in per cent.",
+            "The coverage: the share of questions that are covered, in per cent. The covered "
+            "questions are those with the highest probabilities.",
         ),
         Column(
             "n",
             "n",
             "count",
-            "The number of covered questions, which have the highest probabilities.",
+            "The number of covered questions.",
         ),
         Column(
             "risk",
             "risk",
             "percent",
-            "The share of the covered questions (those with the highest probabilities) that are "
-            "answered incorrectly.",
+            "The share of the covered questions that are answered incorrectly.",
         ),
     ),
     keys=2,
@@ -99,11 +99,11 @@ RISK_COVERAGE = TableSpec(
 CALIBRATION = TableSpec(
     "calibration",
     "Calibration of the prediction",
-    "The predicted probabilities are divided into ten bins of equal width; bins without questions "
-    "are omitted.",
+    "Questions are sorted into ten bins of equal width by their predicted probability; bins "
+    "without questions are omitted.",
     columns=(
         PREDICTOR_COLUMN,
-        Column("bin", "bin", meaning="The ends of the bin, which includes the upper end."),
+        Column("bin", "bin", meaning="The two ends of the bin. The upper end belongs to the bin."),
         Column(
             "n", "n", "count", "The number of questions whose predicted probability is in the bin."
         ),
@@ -112,8 +112,8 @@ CALIBRATION = TableSpec(
             "accuracy",
             "correct",
             "percent",
-            "The share of questions in the bin that are answered correctly; the 95 % CI resamples "
-            "question concepts.",
+            "The share of questions in the bin that are answered correctly, with a 95 % CI. For "
+            "the CI, question concepts are resampled.",
             ends=("low", "high"),
         ),
     ),

@@ -36,16 +36,16 @@ def sentences(summary: Mapping[str, Any]) -> Iterator[str]:
         f"The model was asked {several(summary['anchors'], 'anchor question')} (multiple choice), "
         f"{bare:,} of which {number_of(bare, 'has', 'have')} no background fact. The background "
         f"consists of {several(summary['facts'], 'distinct fact')}. Facts and negatives are asked "
-        f"as {several(summary['questions'], 'yes/no background question')}, and the whole run "
-        f"has {several(summary['prompts'], 'prompt')}."
+        f"as {several(summary['questions'], 'yes/no background question')}, and the run has "
+        f"{several(summary['prompts'], 'prompt')} in total."
     )
     answered, known = summary["anchor_accuracy"][0], summary["background_score"]
     yield (
         f"The model answers {estimate(answered)} of {several(answered['n'], 'anchor question')} "
-        f"correctly; guessing would answer {percent(summary['guessing_accuracy'])} correctly. The "
-        f"model's background score, averaged over {several(known['relations'], 'relation')}, is "
-        f"{estimate(known)}; a model that always gives the same answer would score "
-        "50\N{NO-BREAK SPACE}%."
+        f"correctly; guessing would answer {percent(summary['guessing_accuracy'])} of them "
+        "correctly. The model's background score, averaged over "
+        f"{several(known['relations'], 'relation')}, is {estimate(known)}; a model that always "
+        "gives the same answer would score 50\N{NO-BREAK SPACE}%."
     )
     yield from _odds(summary)
     if summary.get("no_knowledge"):
@@ -55,8 +55,8 @@ def sentences(summary: Mapping[str, Any]) -> Iterator[str]:
     if "clear_questions" in summary:
         clear = summary["clear_questions"]
         yield (
-            f"For {clear:,} of {several(summary['questions'], 'background question')}, the 95 % CI "
-            "of the vote share of yes excludes one half."
+            f"For {clear:,} of {several(summary['questions'], 'background question')}, one half "
+            "is outside the 95 % CI of the share of replies that say yes."
         )
     if "intervention" in summary:
         yield from intervention.sentences(summary["intervention"])
@@ -73,9 +73,9 @@ def _odds(summary: Mapping[str, Any]) -> Iterator[str]:
     names = {"value": "", "low": "_low", "high": "_high"}
     row = {name: summary[f"odds_ratio{end}"] for name, end in names.items()}
     yield (
-        "With the number of facts, the frequency of the concepts and the length of the correct "
-        "choice held fixed, the odds of a correct answer are multiplied by "
-        f"{estimate(row, 'value', ratio)} when the background score rises from 0 to 1 (p "
+        "When the background score rises from 0 to 1, the odds of a correct answer are "
+        f"multiplied by {estimate(row, 'value', ratio)}, adjusted for the number of facts, the "
+        "frequency of the concepts and the length of the correct choice (p "
         f"{_p(summary['odds_ratio_p'])})."
     )
 
@@ -91,10 +91,10 @@ def _without_knowledge(row: Mapping[str, Any]) -> str:
         for name, how in (("auroc", score), ("accuracy", percent))
     )
     return (
-        "A logistic regression that sees only the second concept of each fact and of each negative "
-        f"distinguishes facts from negatives with an AUROC of {area} and an accuracy of "
-        f"{accuracy}, over {several(row['facts'], 'fact')}. A background score up to this accuracy "
-        "requires no knowledge of how two concepts relate."
+        "A logistic regression that sees only the second concept of a statement distinguishes "
+        f"{several(row['facts'], 'fact')} from their negatives with an AUROC of {area} and an "
+        f"accuracy of {accuracy}. A background score that does not exceed this accuracy requires "
+        "no knowledge of how two concepts relate."
     )
 
 
@@ -106,7 +106,7 @@ def _relevant(row: Mapping[str, Any]) -> str:
         return f"The relevance of background facts is undefined: {sides}."
     shown = estimate({**row, "value": row["relevance"]}, "value", points)
     without = f"; no interval: {row['no_interval']}" if row["no_interval"] else ""
-    return f"The relevance of background facts is {shown}, computed from {sides}{without}."
+    return f"The relevance of background facts is {shown}. It is computed from {sides}{without}."
 
 
 def _unanswered(summary: Mapping[str, Any]) -> Iterator[str]:
@@ -206,8 +206,9 @@ def _worded(summary: Mapping[str, Any]) -> Iterator[str]:
         yield f"{several(lacking, 'fact has', 'facts have')} no possible negative."
     if summary["repeated_choices"]:
         yield (
-            f"{several(summary['repeated_choices'], 'choice is', 'choices are')} repeated within "
-            "an anchor question; repeated choices are counted once."
+            f"{several(summary['repeated_choices'], 'choice repeats', 'choices repeat')} another "
+            "choice of the same anchor question; choices that occur several times in a question "
+            "are counted once."
         )
 
 
@@ -226,30 +227,32 @@ def notes(summary: Mapping[str, Any]) -> Iterator[str]:
         _made(made[kind]) for kind in ("consistency", "relevance", "others")
     )
     yield (
-        f"Intervals of lift and AUROC: {consistency}; the p-values of lift and AUROC are "
-        f"computed from the same permutations as the intervals. Intervals of relevance: "
-        f"{relevance}; relevance has no interval if fewer than "
-        f"{made['relevance']['least_facts']} facts are answered correctly, or incorrectly. "
-        f"Interval of the background score: {made['background_score']['method']} over "
-        f"{made['background_score']['over']}. Intervals of accuracies: {others}."
+        f"Intervals of lift and AUROC: {consistency}; the p-values of lift and AUROC are computed "
+        f"from the same permutations as the intervals. Intervals of relevance: {relevance}; "
+        f"relevance has no interval if fewer than {made['relevance']['least_facts']} facts are "
+        f"answered correctly or fewer than {made['relevance']['least_facts']} are answered "
+        f"incorrectly. Interval of the background score: {made['background_score']['method']} "
+        f"over {made['background_score']['over']}. Intervals of accuracies: {others}."
     )
     if summary.get("no_knowledge"):
         yield (
             "The no-knowledge baseline is a logistic regression on properties of the second "
             "concept: number of words, length, Zipf frequency, part of speech, degree in the "
-            "knowledge base, and count as a tail of the relation. The cross-validation keeps all "
-            "facts with the same first concept in one fold. The degree and the count as a tail "
-            "exclude the fact itself. If the second concept of a negative comes from another fact, "
-            "the degree and the count also exclude this other fact. Intervals of the no-knowledge "
-            f"baseline: {_made(made['no_knowledge'])}; these intervals do not include the variance "
-            "of the fit."
+            "knowledge base, and number of facts with the same relation that have this concept "
+            "as second concept. All facts with the same first concept are in one fold of the "
+            "cross-validation. The degree and the number of facts do not count the fact itself. "
+            "If the second concept of a negative comes from another fact, this other fact is not "
+            "counted either. Intervals of the no-knowledge baseline: "
+            f"{_made(made['no_knowledge'])}; these intervals do not include the variance of the "
+            "fit."
         )
     yield (
-        "The chance level is the exact mean of average precision over all permutations. Lift is "
-        "(consistency \N{MINUS SIGN} chance)/(1 \N{MINUS SIGN} chance). The interval of the lift "
-        "is cut at the lowest possible lift. An interval of the lift that includes 0 and is wider "
-        "than 1 (the distance from chance to a perfect ranking) is not shown. A rate over zero "
-        f"cases is {UNDEFINED}, not 0."
+        "The chance level is the mean of average precision over all permutations of the answers, "
+        "computed exactly. Lift is (consistency \N{MINUS SIGN} chance)/(1 \N{MINUS SIGN} "
+        "chance). The interval of the lift does not extend below the lowest possible lift. An "
+        "interval is not shown if it includes 0 and is wider than 1. A width of 1 is the "
+        "distance from the chance level to a perfect ranking. A rate over zero cases is "
+        f"{UNDEFINED}, not 0."
     )
     if "intervention" in summary:
         yield from intervention.notes(summary["intervention"])
@@ -286,8 +289,9 @@ def verdict(summary: Mapping[str, Any]) -> str:
         return (
             f"All {n} have the same background score, "
             f"{score(found['background_score'])}{_alike(summary)}. A constant background score "
-            "cannot predict which questions are answered correctly, so conceptual consistency "
-            f"equals its chance level, the share of correct answers, {score(found['chance'])}."
+            "cannot predict which questions are answered correctly. Conceptual consistency is "
+            "therefore at its chance level, which is the share of correct answers: "
+            f"{score(found['chance'])}."
         )
     return _ranked(found, summary, n)
 
@@ -303,19 +307,19 @@ def _ranked(found: Mapping[str, Any], summary: Mapping[str, Any], n: str) -> str
     reason = found["no_interval"]
     if reason == prediction.PERFECT:
         return (
-            "Every correctly answered question has a higher background score than every "
-            f"incorrectly answered one: {figures}, {right}. A perfect ranking has no interval; the "
-            f"permutation test gives p {_p(found['p_value'])}."
+            "Every question that is answered correctly has a higher background score than every "
+            f"question that is answered incorrectly: {figures}, {right}. The lift of a perfect "
+            f"ranking has no interval. The permutation test gives p {_p(found['p_value'])}."
         )
     if reason == prediction.ONE_CLUSTER:
         return (
-            f"All {n} have the same question concept, but testing whether background scores "
-            f"predict correct answers requires several question concepts: {figures}, {right}."
+            f"All {n} have the same question concept, so a test whether background scores predict "
+            f"correct answers is impossible: {figures}, {right}."
         )
     if reason == prediction.TOO_FEW_CLUSTERS:
         return (
-            "There are too few question concepts to test whether background scores predict correct "
-            f"answers: {figures}, {right}. An interval of the lift requires "
+            "There are too few question concepts to test whether background scores predict "
+            f"correct answers: {figures}, {right}. An interval of the lift requires at least "
             f"{prediction.FEWEST_CLUSTERS} question concepts."
         )
     if reason == prediction.TOO_FEW:
@@ -343,12 +347,13 @@ def _outcome(found: Mapping[str, Any], summary: Mapping[str, Any]) -> str:
     if adjusted:
         return (
             "There is no clear evidence that background scores predict correct answers, because "
-            "the plain and the adjusted lift disagree"
+            "the lift and the adjusted lift disagree"
         )
     if plain:
         return (
-            f"Higher background scores are associated with {answers[plain]} answers, but not among "
-            "questions with similar numbers of facts, so the number of facts may be the reason"
+            f"Higher background scores are associated with {answers[plain]} answers, but not if "
+            "only questions with similar numbers of facts are compared, so the number of facts "
+            "may be the reason"
         )
     return "There is no evidence that background scores predict correct answers"
 
@@ -382,8 +387,8 @@ def _disagreement(found: Mapping[str, Any]) -> Iterator[str]:
     row = {"value": found["auroc"], "low": low, "high": high}
     yield (
         f"Lift and AUROC disagree: the AUROC is {estimate(row, 'value', score)} (chance level "
-        "0.5). Lift depends mostly on the questions with the highest background scores, AUROC on "
-        "all questions."
+        "0.5). Lift depends mostly on the questions with the highest background scores; AUROC "
+        "depends on all questions alike."
     )
 
 

@@ -50,15 +50,14 @@ def sampled(before: str = "") -> tuple[Column, ...]:
             f"{before}unparsed",
             "unparsed",
             "count",
-            "The number of replies that could not be parsed and therefore count for none of the "
-            "answers.",
+            "The number of replies that could not be parsed. Such replies count for no answer.",
             optional=True,
         ),
         Column(
             f"{before}truncated",
             "reasoning truncated",
             "count",
-            "The number of unparsed replies that were truncated during the model's reasoning.",
+            "The number of unparsed replies that were cut off before the model's reasoning ended.",
             optional=True,
         ),
     )
@@ -91,7 +90,7 @@ QUESTION_COLUMNS = (
 QUESTION_TABLE = TableSpec(
     QUESTIONS,
     "Background questions",
-    "One row per background question, answer word and meta-prompt.",
+    "One row per combination of background question, answer word and meta-prompt.",
     columns=(Column("question", "background question", meaning="The question."), *QUESTION_COLUMNS),
     shown=False,
 )
@@ -161,7 +160,7 @@ def _answer(before: str = "") -> tuple[Column, ...]:
             f"{before}tied",
             "tied",
             "truth",
-            "Whether several choices have the highest score. If choices tie, the first tied choice "
+            "Whether several choices have the highest score. If so, the first of these choices "
             "is the answer; with sampled replies, there is no answer.",
             optional=optional,
         ),
@@ -198,15 +197,15 @@ ANCHORS = TableSpec(
         Column(
             "cluster",
             "cluster",
-            meaning="The bootstrap cluster: the question concept, or the question itself if the "
-            "question has no question concept.",
+            meaning="The cluster that is resampled by the bootstrap: the question concept, or "
+            "the question itself if there is no question concept.",
         ),
         Column("answer", "correct answer", meaning="The question's correct answer."),
         Column(
             "frequency",
             "frequency",
             "number",
-            "The mean Zipf frequency of the concepts in the question; null if unknown.",
+            "The mean Zipf frequency of the question's concepts; null if unknown.",
         ),
         Column("facts", "facts", "count", "The number of background facts of the question."),
         *_ANSWERED,
@@ -215,8 +214,8 @@ ANCHORS = TableSpec(
             "background_score",
             "background score",
             "score",
-            "The mean of the accuracy on the question's facts and the accuracy on their negatives "
-            "(equation 1); null if one of the accuracies is null.",
+            "The accuracy on the question's facts and the accuracy on the negatives, averaged "
+            "(equation 1). Null if one of the accuracies is null.",
         ),
         *(column for before in ("", "verify_", "choice_") for column in _answer(before)),
     ),
@@ -234,8 +233,8 @@ def _side(before: str, of: str, right: str) -> tuple[Column, ...]:
             f"{before}margin",
             f"{named}margin",
             "nats",
-            "The score of the best positive word minus the score of the best negative word (in "
-            "nats, or as vote shares); null if one of the scores is unknown.",
+            "The score of the best positive word minus the score of the best negative word. "
+            "Scores are in nats, or are vote shares. Null if one of the scores is unknown.",
         ),
         Column(
             f"{before}tied",
@@ -247,15 +246,17 @@ def _side(before: str, of: str, right: str) -> tuple[Column, ...]:
             f"{before}meta",
             f"{named}meta-prompt",
             "count",
-            "The meta-prompt of the score that decides the answer.",
+            "The meta-prompt with the score that decides the answer.",
         ),
         Column(
             f"{before}pair",
             f"{named}answer words",
-            meaning="The pair of answer words that contains the word that decides the answer.",
+            meaning="The pair of answer words with the score that decides the answer.",
         ),
         Column(
-            f"{before}word", f"{named}best word", meaning="The answer word that decides the answer."
+            f"{before}word",
+            f"{named}best word",
+            meaning="The answer word with the score that decides the answer.",
         ),
         *sampled(before),
     )
@@ -273,7 +274,7 @@ FACTS = TableSpec(
         Column(
             "negative",
             "negative",
-            meaning="The concept that replaces the fact's tail in the negative.",
+            meaning="The second concept of the negative, which replaces the tail of the fact.",
         ),
         *_side("positive_", "fact", "yes"),
         *_side("negative_", "negative", "no"),
@@ -289,9 +290,9 @@ LINKS = TableSpec(
             "anchor",
             "question",
             "count",
-            "The row of the question in the table ``anchors``, from 0.",
+            "The number of the question's row in the table ``anchors``, from 0.",
         ),
-        Column("fact", "fact", "count", "The index of the fact in ``facts``."),
+        Column("fact", "fact", "count", "The index of the fact in the table ``facts``."),
     ),
     keys=2,
     shown=False,
@@ -299,7 +300,8 @@ LINKS = TableSpec(
 CHOICES = TableSpec(
     "choices",
     "Choices",
-    "One row per choice and prompt variant; the table is empty if choices are only verified.",
+    "One row per combination of choice and prompt variant. If anchor questions are answered only "
+    "by verify, the table is empty.",
     columns=(
         Column("anchor", "id", meaning="The id of the anchor question in the file of questions."),
         *VARIANT,
@@ -316,8 +318,8 @@ CHOICES = TableSpec(
 VERIFICATIONS = TableSpec(
     "verifications",
     "Verified choices",
-    "One row per choice, answer word and meta-prompt; each question asks whether a choice is the "
-    "answer. Only runs that verify choices have this table.",
+    "One row per combination of choice, answer word and meta-prompt. Each prompt asks whether "
+    "the choice is the answer. Only runs that use verify have this table.",
     columns=(
         Column("anchor", "id", meaning="The id of the anchor question in the file of questions."),
         Column("choice", "choice", meaning="The choice."),
@@ -354,7 +356,10 @@ CONSISTENCY_COLUMN = Column(
     chance="chance",
 )
 CHANCE = Column(
-    "chance", "chance", "score", "The exact mean of conceptual consistency over all permutations."
+    "chance",
+    "chance",
+    "score",
+    "The mean of conceptual consistency over all permutations of the answers, computed exactly.",
 )
 
 
@@ -364,7 +369,9 @@ def _predicts(name: Column) -> tuple[Column, ...]:
         Column(
             "subset",
             "subset",
-            meaning="The kind of subset of questions: all, relation or concept.",
+            meaning="Which questions the row includes: \u201call\u201d, \u201crelation\u201d "
+            "(those with facts of the relation) or \u201cconcept\u201d (those with facts about "
+            "the concept).",
             shown=False,
         ),
         name,
@@ -417,8 +424,8 @@ def _predicts(name: Column) -> tuple[Column, ...]:
             "p_value",
             "p",
             "p",
-            "The one-sided p-value of the lift against 0, from the same permutations as the "
-            "interval.",
+            "The one-sided p-value of a test whether the lift exceeds 0. The test and the "
+            "interval use the same permutations.",
         ),
         Column(
             "p_corrected",
@@ -430,8 +437,8 @@ def _predicts(name: Column) -> tuple[Column, ...]:
             "smallest_lift",
             "smallest detectable lift",
             "score",
-            "The lift that would be significant at 5 % in 80 of 100 samples of n independent "
-            "questions.",
+            "The smallest lift that would be detected with a probability of 80 %, with n "
+            "independent questions and a significance level of 5 %.",
         ),
         Column(
             "no_interval",
@@ -445,10 +452,10 @@ CONSISTENCY = TableSpec(
     "consistency",
     "Conceptual consistency, all questions",
     "Results are computed over the anchor questions that have a background score and an answer. "
-    "The p-value tests the lift against 0 (one-sided), with the same permutations as the "
-    "interval.",
+    "The p-value is from a one-sided test whether the lift exceeds 0. The test and the interval "
+    "use the same permutations.",
     columns=_predicts(
-        Column("name", "name", meaning="The value is all in every row.", shown=False)
+        Column("name", "name", meaning="The value \u201call\u201d in every row.", shown=False)
     ),
     keys=2,
     printed=Layout(
@@ -458,8 +465,8 @@ CONSISTENCY = TableSpec(
 CONSISTENCY_BY_RELATION = TableSpec(
     "consistency_by_relation",
     "Conceptual consistency by relation",
-    "One row per relation, computed over the anchor questions whose background contains the "
-    "relation. The corrected p-value accounts for all relations of a model (Benjamini and "
+    "One row per relation. A row includes the anchor questions that have a background fact with "
+    "the relation. The p-values are corrected over all relations of a model (Benjamini and "
     "Hochberg).",
     columns=_predicts(Column("name", "relation", meaning="The relation.", filter="relation")),
     keys=2,
@@ -467,16 +474,17 @@ CONSISTENCY_BY_RELATION = TableSpec(
 CONSISTENCY_BY_CONCEPT = TableSpec(
     "consistency_by_concept",
     "Conceptual consistency by concept",
-    "One row per concept, computed over the anchor questions whose background contains the "
-    "concept. The table includes the 14 most frequent concepts with at least 28 questions each.",
+    "One row per concept. A row includes the anchor questions that have a background fact with "
+    "the concept. Of the concepts with at least 28 questions, the table includes the 14 most "
+    "frequent.",
     columns=_predicts(Column("name", "concept", meaning="The concept.", filter="concept")),
     keys=2,
 )
 BACKGROUND_BY_RELATION = TableSpec(
     "background_by_relation",
     "Background score by relation",
-    "Accuracy on the facts of each relation (expected answer: yes) and on their negatives "
-    "(expected answer: no).",
+    "For each relation, the accuracy on facts (expected answer: yes) and the accuracy on "
+    "negatives (expected answer: no).",
     columns=(
         Column("relation", "relation", meaning="The relation.", filter="relation"),
         Column("facts", "facts", "count", "The number of distinct facts with the relation."),
@@ -486,8 +494,8 @@ BACKGROUND_BY_RELATION = TableSpec(
             "background_score",
             "background score",
             "percent",
-            "The mean of the accuracy on the facts and the accuracy on their negatives; the 95 % "
-            "CI resamples the facts' heads.",
+            "The accuracy on the facts and the accuracy on the negatives, averaged, with a 95 % "
+            "CI. For the CI, the first concepts of the facts are resampled.",
             ends=("low", "high"),
             chance=0.5,
         ),
@@ -497,55 +505,59 @@ RELEVANCE = TableSpec(
     "relevance",
     "Relevance of a fact",
     "The relevance of facts is P(question correct | fact correct) \N{MINUS SIGN} P(question "
-    "correct), as Sahu et al. 2022 define it. The interval is computed by permuting which facts "
-    "are answered correctly.",
+    "correct), as Sahu et al. 2022 define it. For the interval, the answers are permuted among "
+    "the facts.",
     columns=(
-        Column("relation", "relation", meaning="The value all, or a relation of the facts."),
+        Column(
+            "relation", "relation", meaning="The value \u201call\u201d, or a relation of the facts."
+        ),
         Column(
             "facts_right",
             "facts correct",
             "count",
-            "The number of correctly answered facts in the background of the answered anchor "
-            "questions.",
+            "The number of facts that are answered correctly. Only facts in the background of an "
+            "answered anchor question are counted.",
         ),
         Column(
             "facts_wrong",
             "facts incorrect",
             "count",
-            "The number of incorrectly answered facts in the background of the answered anchor "
-            "questions.",
+            "The number of facts that are answered incorrectly. Only facts in the background of "
+            "an answered anchor question are counted.",
         ),
         Column(
             "given_right",
             "questions correct, fact correct",
             "percent",
-            meaning="The accuracy on the anchor questions whose background contains a fact, "
-            "averaged over the correctly answered facts.",
+            meaning="For each fact, the accuracy on the anchor questions whose background "
+            "contains the fact. The column is the mean of these accuracies over the facts that "
+            "are answered correctly.",
             shown=False,
         ),
         Column(
             "given_wrong",
             "questions correct, fact incorrect",
             "percent",
-            meaning="The accuracy on the anchor questions whose background contains a fact, "
-            "averaged over the incorrectly answered facts.",
+            meaning="For each fact, the accuracy on the anchor questions whose background "
+            "contains the fact. The column is the mean of these accuracies over the facts that "
+            "are answered incorrectly.",
             shown=False,
         ),
         Column(
             "accuracy",
             "questions correct",
             "percent",
-            "The accuracy on the anchor questions whose background contains a fact, averaged over "
-            "all answered facts.",
+            "For each fact, the accuracy on the anchor questions whose background contains the "
+            "fact. The column is the mean of these accuracies over all answered facts.",
             shown=False,
         ),
         Column(
             "relevance",
             "relevance, points",
             "points",
-            "The average over the correctly answered facts minus the average over all answered "
-            "facts, where the value of a fact is the accuracy on the anchor questions whose "
-            "background contains the fact.",
+            "For each fact, the accuracy on the anchor questions whose background contains the "
+            "fact. The column is the mean of these accuracies over the facts that are answered "
+            "correctly, minus their mean over all answered facts.",
             ends=("low", "high"),
         ),
         Column(
@@ -562,14 +574,14 @@ RELEVANCE = TableSpec(
 BACKGROUND_WAYS = TableSpec(
     "background_variants",
     "Background score by prompt variant",
-    "One row per combination of meta-prompt and answer-word pair, and one row per method that uses "
-    "all combinations.",
+    "One row per prompt variant, which is a meta-prompt with a pair of answer words. Further "
+    "rows: one per method that uses all variants.",
     columns=(
         Column(
             "preset",
             "method",
-            meaning="The method by which scores are converted to answers; votes: by the majority "
-            "of all sampled replies.",
+            meaning="The method that converts scores to answers. The method \u201cvotes\u201d "
+            "uses the majority of all sampled replies.",
         ),
         *VARIANT,
         Column("n", "n", "count", "The number of questions with a background score."),
@@ -595,7 +607,7 @@ BACKGROUND_WAYS = TableSpec(
 ANCHOR_WAYS = TableSpec(
     "anchor_variants",
     "Anchor accuracy by prompt variant",
-    "The accuracy on anchor questions with each prompt variant alone.",
+    "The accuracy on anchor questions if a single prompt variant is used.",
     columns=(
         Column("anchoring", "method", meaning="Choice or verify."),
         *VARIANT,
@@ -618,23 +630,27 @@ ANCHOR_WAYS = TableSpec(
 WINNERS = TableSpec(
     "winners",
     "Prompt variants that decide the answers",
-    "How often each combination of meta-prompt and answer-word pair had the highest score of all "
-    "combinations.",
+    "For each prompt variant (a meta-prompt with a pair of answer words), how often its score "
+    "was the highest of all variants.",
     columns=(
         Column(
             "of",
             "of",
-            meaning="The answers that are counted: to background questions, or to anchor questions "
-            "by the method choice or verify.",
+            meaning="The answers that are counted: answers to background questions, or answers "
+            "to anchor questions with the method \u201cchoice\u201d or \u201cverify\u201d.",
         ),
         *VARIANT,
-        Column("count", "times", "count", "The number of answers that the prompt variant decided."),
+        Column(
+            "count",
+            "times",
+            "count",
+            "The number of answers that were decided by the prompt variant.",
+        ),
         Column(
             "share",
             "share",
             "percent",
-            "The share of answers that the prompt variant decided, among the answers that a single "
-            "variant decided.",
+            "The count as a share of all answers that were decided by a single prompt variant.",
         ),
     ),
     keys=3,
@@ -671,9 +687,10 @@ def _frame(spec: TableSpec, rows: list[dict[str, object]]) -> pl.DataFrame:
 BACKGROUND_SCORE = TableSpec(
     "background_score",
     "Background score",
-    "The mean of the relations' background scores, with a 95 % CI over relations. A model that "
-    "always gives the same answer would score 50 %. The accuracies on facts and on negatives are "
-    "means over the n anchor questions that have a background score.",
+    "The mean of the background scores of all relations. The 95 % CI treats relations as a "
+    "sample. A model that always gives the same answer would score 50 %. The accuracy on facts "
+    "and the accuracy on negatives are means over the n anchor questions that have a background "
+    "score.",
     columns=(
         Column(
             "relations", "relations", "count", "The number of relations with a background score."
@@ -682,7 +699,7 @@ BACKGROUND_SCORE = TableSpec(
             "value",
             "background score",
             "percent",
-            "The mean of the relations' background scores, with a Student's t 95 % CI.",
+            "The mean of the background scores of all relations, with a 95 % CI (Student's t).",
             ends=("low", "high"),
             chance=0.5,
         ),
@@ -696,8 +713,8 @@ BACKGROUND_SCORE = TableSpec(
 ANCHOR_ACCURACY = TableSpec(
     "anchor_accuracy",
     "Anchor accuracy",
-    "Accuracy on all answered anchor questions, and on the answered anchor questions that have "
-    "background facts.",
+    "The accuracy on all anchor questions, and the accuracy on the anchor questions that have "
+    "background facts. Questions without an answer are excluded.",
     columns=(
         Column(
             "of",
@@ -709,8 +726,8 @@ ANCHOR_ACCURACY = TableSpec(
             "value",
             "accuracy",
             "percent",
-            "The share of questions in the bin that are answered correctly; the 95 % CI resamples "
-            "question concepts.",
+            "The share of the n questions that are answered correctly, with a 95 % CI. For the CI, "
+            "question concepts are resampled.",
             ends=("low", "high"),
         ),
     ),
@@ -720,8 +737,8 @@ ANCHOR_ACCURACY = TableSpec(
 RELATIONS = TableSpec(
     "relations",
     "Background score and conceptual consistency by relation",
-    "Results on the facts of each relation, and on the n anchor questions whose background "
-    "contains the relation.",
+    "For each relation, the results on its facts and the results on n anchor questions. Each of "
+    "these questions has a background fact with the relation.",
     columns=(
         Column("name", "relation", meaning="The relation."),
         Column("facts", "facts", "count", "The number of distinct facts with the relation."),

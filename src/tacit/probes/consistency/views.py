@@ -34,8 +34,8 @@ _QUESTIONS = tuple(column for name in _READ for column in ANCHORS.columns if col
 _CHOICES = TableSpec(
     "choices",
     "Choices",
-    "One row per choice and prompt variant, sorted by decreasing score. If anchor questions are "
-    "answered by choice, the choice in the first row is the model's answer.",
+    "One row per combination of choice and prompt variant, sorted by decreasing score. If anchor "
+    "questions are answered by choice, the choice in the first row is the model's answer.",
     columns=(
         Column("choice", "choice"),
         *VARIANT,
@@ -117,7 +117,7 @@ def _scores(own: pl.DataFrame, findings: Findings, prompts: pl.DataFrame) -> Vie
     spec = TableSpec(
         "scores",
         "Log-probabilities" if by == "logprob" else "Votes",
-        "One row per answer word and prompt, sorted by decreasing probability.",
+        "One row per combination of answer word and prompt, sorted by decreasing probability.",
         columns=(*QUESTION_COLUMNS, _PROMPT),
     )
     ordered = worded.sort(by, descending=True, nulls_last=True, maintain_order=True)

@@ -171,7 +171,7 @@ def violations(shown: Shown) -> Chart | None:
         + (
             "no rate has an interval"
             if table["low"].is_null().all()
-            else f"lines: {_INTERVAL}; hollow: no interval"
+            else f"lines: {_INTERVAL}; hollow mark: no interval"
         ),
         "macro: the mean over types; micro: over all constraints; "
         "shuffled beliefs: the same beliefs permuted within each drawing",

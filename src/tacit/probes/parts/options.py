@@ -42,8 +42,8 @@ class PartsOptions:
     )
     number: Literal["paper", "grammar"] = option(
         "paper",
-        help="Rules for plural nouns and articles: paper (a noun is plural if it ends in s; the "
-        "article is an before a vowel letter) or grammar (the rules of English).",
+        help="Rules for plural nouns and articles: paper (nouns that end in s are plural; the "
+        "article before a vowel letter is always an) or grammar (the rules of English).",
     )
     nouns: Path | None = option(
         None, help="A YAML file with exceptions to the English rules of --number grammar."

@@ -56,9 +56,9 @@ def graph_set(found: Mapping[str, Findings], look: Theme) -> GraphSet | None:
         "Each figure shows one drawing: the model's beliefs, its repaired beliefs, and the "
         "annotator's mental model, if there is one. Edges that violate a constraint are coloured "
         "and dashed, or have a symbol in tables; hover over one, or move to it with Tab and the "
-        "arrow keys, to see the violated constraint. Shown first: the drawing with the most "
-        "violations among those whose believed statements contradict one another, or else among "
-        f"all. {told}"
+        "arrow keys, to see the violated constraint. If the believed statements of some drawings "
+        "contradict one another, the drawing with the most violations among them is shown first. "
+        f"Otherwise, the drawing with the most violations of all is shown first. {told}"
     )
     return GraphSet("graphs", "Parts graphs", reading, tuple(drawn), faults.index(max(faults)))
 

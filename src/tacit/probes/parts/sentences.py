@@ -83,8 +83,8 @@ def _worse_than_shuffled(summary: Mapping[str, Any]) -> Iterator[str]:
         return
     if row["rate"] > row["shuffled"]:
         yield (
-            f"The model violates {estimate(row, 'rate')} of the asymmetric constraints, more than "
-            f"the shuffled beliefs ({percent(row['shuffled'])})."
+            f"The model violates {estimate(row, 'rate')} of the asymmetric constraints. The "
+            f"shuffled beliefs violate only {percent(row['shuffled'])}."
         )
 
 
@@ -101,7 +101,10 @@ def _opposite(summary: Mapping[str, Any], gain: float) -> Iterator[str]:
         if row["gain"] is not None and row["gain"] * gain < 0
     ]
     if other:
-        yield f"Repair with other objectives changes accuracy by {' and by '.join(other)}."
+        yield (
+            "With other objectives, repair changes accuracy in the other direction: by "
+            f"{' and by '.join(other)}."
+        )
 
 
 def _without_belief(row: Mapping[str, Any]) -> Iterator[str]:
@@ -166,8 +169,8 @@ def _asked(summary: Mapping[str, Any]) -> str:
         return f"The model was asked {about}."
     asked = summary["questions"] - skipped
     return (
-        f"Of {about}, {asked:,} {number_of(asked, 'was', 'were')} asked and {skipped:,} skipped, "
-        "because the prompts of skipped questions are longer than the model's context window."
+        f"The run has {about}. The model was asked {asked:,} of them. Questions with a prompt "
+        f"longer than the model's context window were skipped ({skipped:,})."
     )
 
 
@@ -187,13 +190,14 @@ def _probable(summary: Mapping[str, Any]) -> Iterator[str]:
         return
     shown = percent(mass) if mass >= _SMALL else f"{mass:.1e}"
     yield (
-        "The median of P(true) + P(false), the model's total probability of the separator followed "
-        f"by either answer, is {shown}."
+        "P(true) + P(false) is the total probability that the model writes the separator and "
+        "then one of the two answers. The median of this probability over the questions is "
+        f"{shown}."
     )
     if mass < _SMALL:
         yield (
-            "Interpret the beliefs with caution: without the choice between true and false, the "
-            "model would hardly ever give either answer (or would rarely write the separator)."
+            "Interpret the beliefs with caution: if free to write anything, the model would "
+            "rarely write the separator and then one of the two answers."
         )
 
 
@@ -217,8 +221,8 @@ def _baselines(summary: Mapping[str, Any]) -> Iterator[str]:
         )
     if without and without["gain"] is not None:
         yield (
-            "Repair makes statements with the symmetric relations (connects, next to) true "
-            "wherever the constraints allow. Without the statements of symmetric relations, repair "
+            "Repair makes a statement with a symmetric relation (connects, next to) true if no "
+            "constraint forbids it. Without the statements of symmetric relations, repair "
             f"changes accuracy by {estimate(without, 'gain', points)}."
         )
     labels, contradicted = summary["labels_labelled"], summary["labels_contradicted"]
@@ -250,8 +254,8 @@ def _violations(summary: Mapping[str, Any]) -> Iterator[str]:
             micro["undecided"], "applicable constraint is", "applicable constraints are"
         )
         yield (
-            f"{undecided} undecided because a statement has no belief; violation rates exclude "
-            "undecided constraints."
+            f"{undecided} undecided because the model has no belief about one of the statements. "
+            "Undecided constraints are excluded from violation rates."
         )
 
 
@@ -262,8 +266,8 @@ def _asymmetric(summary: Mapping[str, Any]) -> Iterator[str]:
     if len(found) == len(_BESIDE):
         asymmetric, macro = (f"{estimate(row, 'rate')}{_shuffled(row)}" for row in found)
         yield (
-            f"The model violates {asymmetric} of the asymmetric constraints. The macro violation "
-            f"rate, the mean over constraint types, is {macro}."
+            f"The model violates {asymmetric} of the asymmetric constraints. The mean of the "
+            f"violation rates of all constraint types (the macro violation rate) is {macro}."
         )
 
 
@@ -314,7 +318,7 @@ def missing(summary: Mapping[str, Any]) -> Iterator[str]:
         yield f"{filled} replaced by the default belief of the prompt template."
     if summary.get("spanned"):
         shared = several(summary["spanned"], "answer shares", "answers share")
-        yield f"{shared} a token with the surrounding text; the score includes the whole token."
+        yield f"{shared} a token with the surrounding text; the whole token is part of the score."
 
 
 def notes(findings: Findings) -> Iterator[str]:
@@ -328,15 +332,15 @@ def notes(findings: Findings) -> Iterator[str]:
     things = findings.summary["things"]
     if FEWEST_CLUSTERS <= things < _FEW:
         yield (
-            f"There are only {several(things, 'thing')}. Intervals that resample fewer than "
-            f"{_FEW} things are too narrow; interpret such intervals as a lower bound on the "
-            "uncertainty."
+            f"There are only {several(things, 'thing')}. Intervals are too narrow if fewer than "
+            f"{_FEW} things are resampled; the uncertainty is at least as large as the intervals "
+            "show."
         )
     yield (
-        "A belief is P(true)/(P(true) + P(false)), or the share of true among sampled replies. A "
-        "statement is believed if its belief is above one half. Repaired beliefs are the "
-        "consistent assignment of truth values that is optimal under ParRoT's objective. A rate "
-        "over zero cases is undefined, not 0."
+        "A belief is P(true)/(P(true) + P(false)); with sampled replies, a belief is the share "
+        "of replies that say true. A statement is believed if its belief is above one half. "
+        "Repaired beliefs are the truth values that satisfy all constraints and are optimal "
+        "under ParRoT's objective. A rate over zero cases is undefined, not 0."
     )
 
 

@@ -17,13 +17,14 @@ _STAGES = ("before", "paper", "log-odds", "margin")
 _SET = Column(
     "set",
     "set",
-    meaning="The set of statements: ParRoT, ParRoT++, or ParRoT without symmetric relations.",
+    meaning="The set of statements: \u201cParRoT\u201d, \u201cParRoT++\u201d, or "
+    "\u201cParRoT\u201d without symmetric relations.",
 )
 _OBJECTIVE = Column("objective", "objective", meaning="The objective that repair maximises.")
 _STAGE = Column(
     "stage",
     "stage",
-    meaning="The value before (the model's own beliefs), or the objective of repair.",
+    meaning="The value \u201cbefore\u201d (before repair), or the objective of repair.",
 )
 _THING = Column("thing", "thing", meaning="The everyday thing.")
 _ANNOTATOR = Column(
@@ -32,14 +33,15 @@ _ANNOTATOR = Column(
     meaning="The annotator who drew the thing; empty if there is no drawing.",
 )
 _RELATION = Column(
-    "relation", "relation", meaning="The relation between the two parts of the statement."
+    "relation", "relation", meaning="The relation that the statement asserts between two parts."
 )
 _N = Column("n", "n", "count", "The number of statements with a gold label and a belief.")
 _MISSING = Column(
     "missing",
     "no belief",
     "count",
-    "The number of statements with a gold label but without a belief, which are excluded.",
+    "The number of statements with a gold label but without a belief. These statements are "
+    "excluded from accuracy.",
 )
 _ACCURACY = Column(
     "accuracy",
@@ -55,23 +57,35 @@ _ALWAYS_TRUE = Column(
     "The accuracy of a model that always answers true.",
 )
 _STATEMENTS = Column("statements", "statements", "count", "The number of statements.")
-_OPTIMAL = "Whether the assignment is proven optimal."
+_OPTIMAL = "Whether the repair is proven optimal."
 _TURNED = (
     Column(
-        "turned_true", "turned true", "count", "The number of statements that repair makes true."
+        "turned_true",
+        "turned true",
+        "count",
+        "The number of statements that are not believed but true after repair.",
     ),
     Column(
-        "turned_false", "turned false", "count", "The number of statements that repair makes false."
+        "turned_false",
+        "turned false",
+        "count",
+        "The number of statements that are believed but false after repair.",
     ),
     Column(
         "free",
         "free",
         "count",
-        "The number of statements whose truth value only the tie rule of repair decides.",
+        "The number of statements for which both truth values are optimal, so that a tie rule "
+        "decides.",
     ),
 )
 _COUNTS = (
-    Column("violated", "violated", "count", "The number of constraints that the beliefs violate."),
+    Column(
+        "violated",
+        "violated",
+        "count",
+        "The number of constraints that are violated by the beliefs.",
+    ),
     Column(
         "applicable", "applicable", "count", "The number of constraints that apply to the beliefs."
     ),
@@ -79,8 +93,8 @@ _COUNTS = (
         "undecided",
         "undecided",
         "count",
-        "The number of applicable constraints that depend on a missing belief and are excluded "
-        "from rates.",
+        "The number of applicable constraints that are undecided, because a belief is missing. "
+        "Undecided constraints are excluded from rates.",
         sparse=True,
     ),
 )
@@ -88,7 +102,7 @@ _COUNTS = (
 QUESTIONS = TableSpec(
     "questions",
     "Questions",
-    "Each distinct question, with the model's belief in the statement.",
+    "One row per distinct question, with the model's belief about the statement.",
     columns=(
         _THING,
         Column("subject", "subject", meaning="The part that is the subject of the statement."),
@@ -135,14 +149,15 @@ QUESTIONS = TableSpec(
             "truncated",
             "truncated",
             "count",
-            "The number of unparsed replies that were truncated during the model's reasoning.",
+            "The number of unparsed replies that were cut off before the model's reasoning ended.",
             optional=True,
         ),
         Column(
             "p_true",
             "belief",
             "percent",
-            "The belief: P(true)/(P(true) + P(false)), or the share of true among sampled replies.",
+            "The belief: P(true)/(P(true) + P(false)); with sampled replies, the share of "
+            "replies that say true.",
         ),
         Column("low", "95 % CI, low", "percent", "Lower end of the 95 % CI.", optional=True),
         Column("high", "95 % CI, high", "percent", "Upper end of the 95 % CI.", optional=True),
@@ -150,7 +165,8 @@ QUESTIONS = TableSpec(
             "filled",
             "filled in",
             "truth",
-            "Whether the belief was missing and was replaced by the prompt template's default.",
+            "Whether the belief was missing and therefore replaced by the default belief of the "
+            "prompt template.",
             optional=True,
         ),
     ),
@@ -164,19 +180,21 @@ TABLES = (
     TableSpec(
         "accuracy",
         "Accuracy (Tables 4 and 6 of Gu et al. 2023)",
-        "The agreement of beliefs with the gold labels that the annotators' drawings imply. "
-        "ParRoT: all labelled statements. ParRoT++: the statements on which all annotators of a "
-        "thing agree. Without symmetric relations: the statements of ParRoT without the relations "
-        "connects and next to. Balanced: the mean of the accuracy on statements labelled true and "
-        "the accuracy on statements labelled false. Stage: before repair, or after repair under "
-        "one of three objectives.",
+        "How often beliefs agree with the gold labels, which follow from the annotators' "
+        "drawings. ParRoT: all labelled statements. ParRoT++: the labelled statements about "
+        "which all annotators of the thing agree. Without symmetric relations: all labelled "
+        "statements except those with the relations \u201cconnects\u201d and \u201cnext "
+        "to\u201d. Balanced: the accuracy on statements labelled true and the accuracy on "
+        "statements labelled false, averaged. Stage: before repair, or after repair with one of "
+        "three objectives.",
         columns=(
             _SET,
             Column(
                 "gold",
                 "gold label",
-                meaning="The gold labels of the statements: all, true, false, or balanced (the "
-                "mean of true and false).",
+                meaning="Which statements are included, by their gold label: \u201call\u201d, "
+                "\u201ctrue\u201d, \u201cfalse\u201d, or \u201cbalanced\u201d (the mean of the "
+                "rows \u201ctrue\u201d and \u201cfalse\u201d).",
             ),
             *(_STAGE, _N, _MISSING, _ACCURACY),
         ),
@@ -188,8 +206,8 @@ TABLES = (
     TableSpec(
         "accuracy_baselines",
         "Accuracy of baselines",
-        "Baselines that do not use the model: always true, always false, and the majority label of "
-        "each relation, on the same statements as for the model.",
+        "Baselines that do not use the model: \u201calways true\u201d, \u201calways false\u201d, "
+        "and the majority label of each relation. The statements are the same as for the model.",
         columns=(
             *(_SET, Column("baseline", "baseline", meaning="The baseline.")),
             *(_N, _ACCURACY),
@@ -204,17 +222,19 @@ TABLES = (
     TableSpec(
         "accuracy_gain",
         "Accuracy gain of repair, in percentage points",
-        "Accuracy after repair minus accuracy before repair, paired by statement. The whole gain "
-        "is the sum of the shift of the threshold and of consistency. Shift of the threshold: the "
-        "gain from moving the threshold of beliefs so that as many statements are true as after "
-        "repair. Consistency: the accuracy after repair minus the accuracy with the moved "
-        "threshold. Each part may be negative.",
+        "Accuracy after repair minus accuracy before repair, on the same statements. The whole "
+        "gain is the sum of two parts: shift of the threshold, and consistency. Repair changes "
+        "the number of true statements. A different threshold on the beliefs would change this "
+        "number equally. Shift of the threshold: the accuracy with this threshold minus the "
+        "accuracy before repair. Consistency: the accuracy after repair minus the accuracy with "
+        "this threshold. Each part may be negative.",
         columns=(
             *(_SET, _OBJECTIVE),
             Column(
                 "part",
                 "part",
-                meaning="The part of the gain: whole, shift of the threshold, or consistency.",
+                meaning="The whole gain, or one of its two parts: shift of the threshold, or "
+                "consistency.",
             ),
             _N,
             Column(
@@ -231,7 +251,7 @@ TABLES = (
     TableSpec(
         "accuracy_at",
         "Drawings with an accuracy of at least s (Figure 3 of Gu et al. 2023)",
-        "The share of drawings on which accuracy is at least s.",
+        "The share of drawings with an accuracy of at least s.",
         columns=(
             Column("s", "s, %", "count", "The minimum accuracy s, in per cent."),
             *(
@@ -253,7 +273,7 @@ TABLES = (
     TableSpec(
         "accuracy_by_relation",
         "Accuracy by relation",
-        "The agreement of beliefs with the gold labels, for each relation.",
+        "For each relation, how often beliefs agree with the gold labels.",
         columns=(_RELATION, _STAGE, _N, _MISSING, _ACCURACY, _ALWAYS_TRUE),
         keys=2,
     ),
@@ -275,8 +295,9 @@ TABLES = (
             Column(
                 "band",
                 "band",
-                meaning="best 20, worst 20, or middle. With fewer than 40 things, the bands are "
-                "the better and the worse half of the things, such as best 12.",
+                meaning="The value \u201cbest 20\u201d, \u201cworst 20\u201d or "
+                "\u201cmiddle\u201d. With fewer than 40 things, there are two bands: the better "
+                "half of the things (such as \u201cbest 12\u201d) and the worse half.",
             ),
             *(_STAGE, _N, _MISSING),
             Column("accuracy", "accuracy", "percent", _ACCURACY.meaning),
@@ -287,7 +308,8 @@ TABLES = (
     TableSpec(
         "accuracy_by_drawing",
         "Accuracy by drawing",
-        "The agreement of beliefs with the gold labels of each annotator's drawing.",
+        "For each drawing, how often beliefs agree with the gold labels, which follow from the "
+        "drawing.",
         columns=(
             *(_THING, _ANNOTATOR, _N, _MISSING),
             *(
@@ -306,16 +328,17 @@ TABLES = (
     TableSpec(
         "violation",
         "Constraint violations (Table 3 of Gu et al. 2023)",
-        "The violation rate: the share of violated constraints among the constraints that apply to "
-        "the beliefs. A constraint that depends on a missing belief is undecided and excluded. "
-        "Macro: the mean over constraint types. Micro: the share over all constraints, so that "
-        "types with many constraints weigh more. Shuffled and always true: the violation rates of "
-        "two baselines without knowledge, before repair. After repair, no constraint is violated.",
+        "The violation rate: the share of violated constraints among the constraints that apply "
+        "to the beliefs. A constraint that depends on a missing belief is undecided and "
+        "excluded. Macro: the mean over constraint types. Micro: the share of violated "
+        "constraints among all constraints, whatever their type. Shuffled, always true: the "
+        "violation rates of two baselines that have no knowledge. After repair, no constraint is "
+        "violated.",
         columns=(
             Column(
                 "constraint",
                 "constraint",
-                meaning="The constraint type, or the value macro or micro.",
+                meaning="The constraint type, or the value \u201cmacro\u201d or \u201cmicro\u201d.",
             ),
             *(_STAGE, *_COUNTS),
             Column(
@@ -327,15 +350,16 @@ TABLES = (
                 "shuffled",
                 "shuffled",
                 "percent",
-                "The mean violation rate over seeded permutations of the model's beliefs among the "
-                "statements of each drawing. The value is null after repair.",
+                "The violation rate of shuffled beliefs: the model's beliefs are permuted within "
+                "each drawing, and the column is the mean over several random permutations. Null "
+                "after repair.",
             ),
             Column(
                 "always_true",
                 "always true",
                 "percent",
-                "The violation rate if every statement with a belief were believed. The value is "
-                "null after repair.",
+                "The violation rate if every statement with a belief were believed. Null after "
+                "repair.",
             ),
         ),
         keys=2,
@@ -351,7 +375,7 @@ TABLES = (
         "violation_by_drawing",
         "Constraint violations by drawing",
         "Constraint violations before repair. The violation rate is the share of violated "
-        "constraints among the constraints that apply and are decided.",
+        "constraints. Only constraints that apply and are decided are counted.",
         columns=(
             *(_THING, _ANNOTATOR, _STATEMENTS),
             Column("believed", "believed", "count", "The number of believed statements."),
@@ -366,10 +390,10 @@ TABLES = (
                 "consistent",
                 "believed statements\ncan all be true",
                 "truth",
-                "Whether all believed statements can be true together, for some truth values of "
-                "the remaining statements. Believed statements can be true together despite a "
-                "violation: a believed statement may imply a statement that is not believed, such "
-                "as the other direction of a symmetric relation.",
+                "Whether all believed statements can be true together. The other statements may "
+                "have any truth values. A violation does not exclude that believed statements "
+                "can be true together: a believed statement may imply a statement that is not "
+                "believed, such as the other direction of a symmetric relation.",
             ),
         ),
         keys=2,
@@ -377,23 +401,23 @@ TABLES = (
     TableSpec(
         "repair",
         "Repair (section 6 of Gu et al. 2023)",
-        "Counts for each objective: statements whose truth value repair changes, drawings whose "
-        "accuracy improves, stays the same or worsens, and drawings whose assignment is proven "
-        "optimal.",
+        "For each objective of repair, three kinds of counts: statements whose truth value is "
+        "changed by repair; drawings whose accuracy improves, stays the same or worsens; and "
+        "drawings whose repair is proven optimal.",
         columns=(
             *(_OBJECTIVE, Column("groups", "drawings", "count", "The number of drawings.")),
             Column(
                 "optimal",
                 "proven optimal",
                 "count",
-                "The number of drawings whose assignment is proven optimal.",
+                "The number of drawings whose repair is proven optimal.",
             ),
             Column("value", "value", "number", "The value of the objective.", shown=False),
             Column(
                 "bound",
                 "bound",
                 "number",
-                "A proven upper bound on the value of the objective.",
+                "An upper bound on the value of the objective. The bound is proven by the solver.",
                 shown=False,
             ),
             *_TURNED,
@@ -415,7 +439,8 @@ TABLES = (
     TableSpec(
         "repair_by_drawing",
         "Repair by drawing",
-        "The statements whose truth value repair changes, for each objective and each drawing.",
+        "For each objective and each drawing, the number of statements whose truth value is "
+        "changed by repair.",
         columns=(
             *(_OBJECTIVE, _THING, _ANNOTATOR, _STATEMENTS),
             Column(
@@ -430,7 +455,7 @@ TABLES = (
                 "bound",
                 "bound",
                 "number",
-                "A proven upper bound on the value of the objective.",
+                "An upper bound on the value of the objective. The bound is proven by the solver.",
                 shown=False,
             ),
             *(Column("optimal", "proven optimal", "truth", _OPTIMAL), *_TURNED),
@@ -440,16 +465,19 @@ TABLES = (
     TableSpec(
         "agreement",
         "Agreement among annotators (Table 5, appendix C of Gu et al. 2023)",
-        "Counts for each thing: the gold labels that the thing's drawings imply, the distinct "
-        "statements that all annotators label alike, and the labels that contradict another "
-        "annotator's label.",
+        "For each thing, three kinds of counts: gold labels, which follow from the drawings of "
+        "the thing; distinct statements that have the same label from all annotators; and labels "
+        "that contradict the label of another annotator.",
         columns=(
             *(
                 _THING,
                 Column("drawings", "drawings", "count", "The number of drawings of the thing."),
             ),
             Column(
-                "labelled", "labels", "count", "The number of gold labels that the drawings imply."
+                "labelled",
+                "labels",
+                "count",
+                "The number of gold labels, which follow from the drawings.",
             ),
             Column(
                 "distinct",
@@ -461,28 +489,28 @@ TABLES = (
                 "agreed",
                 "agreed on",
                 "count",
-                "The number of statements that all annotators label alike.",
+                "The number of distinct statements that have the same label from all annotators.",
             ),
             Column(
                 "contradicted",
                 "contradicted",
                 "count",
-                "The number of labels that another annotator's label contradicts.",
+                "The number of labels that contradict the label of another annotator.",
             ),
         ),
     ),
     TableSpec(
         "beliefs",
         "Beliefs",
-        "For each statement: the belief, the truth value before and after repair, and the gold "
-        "label.",
+        "For each statement: the belief, the truth value before repair, the truth values after "
+        "repair, and the gold label.",
         columns=(
             *(_THING, _ANNOTATOR, QUESTIONS.columns[1], _RELATION, QUESTIONS.columns[3]),
             Column(
                 "p_true",
                 "belief",
                 "percent",
-                "The belief in the statement, as in the table ``questions``.",
+                "The belief about the statement, as in the table ``questions``.",
             ),
             *(
                 Column(
@@ -499,7 +527,8 @@ TABLES = (
                 "label",
                 "gold label",
                 "truth",
-                "The truth value of the statement that the drawing implies, or null.",
+                "The gold label: the statement's truth value according to the drawing; null if "
+                "there is no label.",
             ),
         ),
         keys=5,
