@@ -45,12 +45,12 @@ class Family:
         classes: The relation classes, in the order of the ontology file.
         implications: Implications as triples (a, b, turned). Here a and b are indices into
             ``classes``, and ``turned`` is true or false. Each triple means: if class a holds
-            between items x and y, then class b holds between x and y. If ``turned`` is true, class
-            b holds between y and x instead.
+            between items x and y, then class b holds between x and y, or between y and x if
+            ``turned`` is true.
         exclusions: Exclusions as triples (a, b, turned). Here a and b are indices into ``classes``,
             and ``turned`` is true or false. Each triple means: if class a holds between items x and
-            y, then class b does not hold between x and y. If ``turned`` is true, class b does not
-            hold between y and x instead.
+            y, then class b does not hold between x and y, or between y and x if ``turned`` is
+            true.
     """
 
     classes: tuple[RelationClass, ...]

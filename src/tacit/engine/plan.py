@@ -113,7 +113,7 @@ class Plan:
         return sum(block.tokens for block in self.blocks)
 
     def shared(self) -> Mapping[type, Mapping[str, Any]]:
-        """For each request class, return the objects that encoded requests refer to by name."""
+        """Return the objects to which encoded requests refer by name, for each request class."""
         by_class: dict[type, list[Any]] = {}
         for block in self.blocks:
             by_class.setdefault(type(block.requests[0]), []).extend(block.requests)

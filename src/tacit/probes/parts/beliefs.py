@@ -85,8 +85,8 @@ def answered_summary(answers: pl.DataFrame, bootstrap: Bootstrap) -> dict[str, A
 
     Args:
         answers: The columns of the questions, and ``p_true``. If beliefs can be filled in, there is
-            also a column ``filled``. If each drawing has separate answers, there is also a column
-            ``annotator``.
+            also a column ``filled``. If the questions were asked separately for each drawing,
+            a column ``annotator`` names the drawing of each answer.
         bootstrap: The bootstrap over things, for the intervals.
 
     Returns:

@@ -50,8 +50,8 @@ class PartsOptions:
     )
     graphs: str | None = option(
         None,
-        help="With --figures: the things whose drawings are shown as graphs, separated by commas "
-        "[default: one typical drawing].",
+        help="With --figures: a comma-separated list of things; the drawings of these things are "
+        "shown as graphs [default: one typical drawing].",
         requested=False,
     )
 

@@ -325,8 +325,8 @@ def notes(findings: Findings) -> Iterator[str]:
     """Yield notes on intervals, beliefs and accuracy."""
     made = findings.summary["intervals"]
     yield (
-        f"Intervals are {level(made['level'])} {made['method']} intervals over things "
-        f"({made['resamples']:,} resamples, seed {made['seed']}). "
+        f"Intervals are {level(made['level'])} {made['method']} intervals; the bootstrap resamples "
+        f"things ({made['resamples']:,} resamples, seed {made['seed']}). "
         f"{no_interval_because('things')}"
     )
     things = findings.summary["things"]
