@@ -112,7 +112,7 @@ def test_what_is_missing_is_told_in_terminal_and_report(
         f"{by_hand['answers']:,} of {by_hand['all answers']:,} answers of anchor questions have ",
         f"{by_hand['questions']} background questions (about {by_hand['facts']} facts and ",
         f"{by_hand['negatives']} negatives) and {by_hand['anchors']} anchor questions have no",
-        f"{asked - by_hand['questions']} background questions have an answer but no known margin",
+        f"{asked - by_hand['questions']} background questions have an answer but no margin",
     ):
         assert sentence in printed
         assert sentence in page
@@ -126,7 +126,10 @@ def test_terminal_and_report_give_the_same_verdict(
     row = found.summary["relevance"]
     assert row["facts_right"] < 20
     sides = f"{row['facts_right']} facts answered correctly and {row['facts_wrong']} incorrectly"
-    for sentence in (verdict(found.summary), f", from {sides}; no interval: {row['no_interval']}."):
+    for sentence in (
+        verdict(found.summary),
+        f"computed from {sides}; no interval: {row['no_interval']}.",
+    ):
         assert sentence in printed
         assert sentence in page
 

@@ -206,8 +206,9 @@ def test_skipped_questions_are_counted_apart(tmp_path: Path) -> None:
     everything = findings.summary["questions"]
     summary = {**findings.summary, "skipped": 65, "missing": 65}
     asked, judged_true, *_ = PartsProbe.sentences(replace(findings, summary=summary))
-    assert asked.startswith(f"Of {everything:,} distinct true-or-false questions about")
-    assert f"{everything - 65:,} were asked and 65 skipped, because" in asked
+    assert asked.startswith(f"The run has {everything:,} distinct true-or-false questions about")
+    assert f"The model was asked {everything - 65:,} of them." in asked
+    assert "window were skipped (65)." in asked
     assert f" of the {everything - 65:,} questions with a belief true" in judged_true
     asked, judged_true, *_ = PartsProbe.sentences(findings)
     assert asked.startswith("The model was asked")

@@ -167,7 +167,7 @@ def test_the_share_of_namings_is_told() -> None:
     summary = {**FINDINGS.summary, "properties": properties}
     summary["namings"] = {"all": 200, "left_out": 50}
     told = " ".join(sentences(replace(FINDINGS, summary=summary)))
-    assert "8 of 10 properties, with 75.0\N{NO-BREAK SPACE}% of all namings, can be st" in told
+    assert "8 of 10 properties; these properties account for 75.0\N{NO-BREAK SPACE}% of all" in told
 
 
 def test_what_was_dropped_and_counted_is_told() -> None:
