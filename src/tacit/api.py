@@ -308,8 +308,9 @@ def check(
         options: Options of ``tacit.coherence.check.check``: ``groups`` (the columns that identify a
             group), ``revision_cost`` and ``time_limit``.
 
-    Warns: UserWarning: The beliefs have a column that does not identify groups and is only copied
-        to the results, or nearly every group of beliefs has only one row.
+    Warns:
+        UserWarning: The beliefs have a column that does not identify groups and is only copied to
+            the results, or nearly every group of beliefs has only one row.
 
     Raises:
         DataError: The beliefs are malformed, or contain a statement twice.
