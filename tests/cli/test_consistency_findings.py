@@ -131,7 +131,8 @@ def test_terminal_and_report_give_the_same_verdict(
         f"computed from {sides}; no interval: {row['no_interval']}.",
     ):
         assert sentence in printed
-        assert sentence in page
+        # The page sets all but the first sentence of a headline in a smaller font.
+        assert sentence in page.replace('<span class="more">', "")
 
 
 def test_the_terminal_shows_how_many_facts_are_right_and_wrong(
