@@ -44,8 +44,8 @@ def keep_kernels_away(trust: Trust) -> None:
     """Hide the package ``kernels`` from transformers, unless remote code is allowed.
 
     If ``kernels`` is installed, transformers computes attention, quantised weights and some
-    architectures with code that it downloads from the hub. This applies to every model, whoever its
-    author is. The environment variable USE_HUB_KERNELS turns off only a part of this code.
+    architectures with code that it downloads from the hub. This code is used for the models of all
+    authors. The environment variable USE_HUB_KERNELS turns off only a part of this code.
 
     Raises:
         ModelError: The package ``kernels`` is already imported, so it cannot be hidden.

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tacit.findings.spec import Column, Layout, TableSpec
+from tacit.probes.consistency.columns import CHANCE
 from tacit.probes.consistency.features import best_per_byte
 from tacit.statistics.intervals import Estimate
 from tacit.statistics.permutation import chance_level, chance_levels
@@ -189,13 +190,7 @@ ANCHOR_BASELINES = TableSpec(
             "The average precision of the background score. For random choices, the chance level.",
             chance="chance",
         ),
-        Column(
-            "chance",
-            "chance",
-            "score",
-            "The mean of conceptual consistency over all permutations of the answers, computed "
-            "exactly.",
-        ),
+        CHANCE,
     ),
     printed=Layout(columns=("baseline", "n", "accuracy", "consistency", "chance")),
 )

@@ -19,6 +19,7 @@ from tacit.findings.spec import Column, Layout, TableSpec
 from tacit.probes.consistency import background_scores
 from tacit.probes.consistency.adjusted import LIFT_COLUMNS, LiftWithinStrata
 from tacit.probes.consistency.background_scores import mean_of
+from tacit.probes.consistency.columns import CHANCE
 from tacit.statistics.prediction import predict
 
 if TYPE_CHECKING:
@@ -85,13 +86,7 @@ CONTROLS = TableSpec(
             "The average precision of the background score as a predictor of correct answers.",
             chance="chance",
         ),
-        Column(
-            "chance",
-            "chance",
-            "score",
-            "The mean of conceptual consistency over all permutations of the answers, computed "
-            "exactly.",
-        ),
+        CHANCE,
         Column(
             "lift",
             "lift",

@@ -9,6 +9,7 @@ from tacit.probes.consistency.accuracy_by_score import ACCURACY_BY_SCORE
 from tacit.probes.consistency.adjusted import ADJUSTED
 from tacit.probes.consistency.audit import AUDIT
 from tacit.probes.consistency.baselines import ANCHOR_BASELINES
+from tacit.probes.consistency.columns import CHANCE
 from tacit.probes.consistency.controls import CONTROLS
 from tacit.probes.consistency.intervention import ANSWERS_IN_CONTEXT, INTERVENTION
 from tacit.probes.consistency.negative_examples import NEGATIVE_EXAMPLES
@@ -354,12 +355,6 @@ CONSISTENCY_COLUMN = Column(
     "Conceptual consistency: the average precision of the background score as a predictor of "
     "correct answers (equation 3).",
     chance="chance",
-)
-CHANCE = Column(
-    "chance",
-    "chance",
-    "score",
-    "The mean of conceptual consistency over all permutations of the answers, computed exactly.",
 )
 
 

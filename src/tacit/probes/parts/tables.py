@@ -57,6 +57,16 @@ _ALWAYS_TRUE = Column(
     "The accuracy of a model that always answers true.",
 )
 _STATEMENTS = Column("statements", "statements", "count", "The number of statements.")
+_VALUE_AND_BOUND = (
+    Column("value", "value", "number", "The value of the objective.", shown=False),
+    Column(
+        "bound",
+        "bound",
+        "number",
+        "An upper bound on the value of the objective. The bound is proven by the solver.",
+        shown=False,
+    ),
+)
 _OPTIMAL = "Whether the repair is proven optimal."
 _TURNED = (
     Column(
@@ -412,14 +422,7 @@ TABLES = (
                 "count",
                 "The number of drawings whose repair is proven optimal.",
             ),
-            Column("value", "value", "number", "The value of the objective.", shown=False),
-            Column(
-                "bound",
-                "bound",
-                "number",
-                "An upper bound on the value of the objective. The bound is proven by the solver.",
-                shown=False,
-            ),
+            *_VALUE_AND_BOUND,
             *_TURNED,
             Column(
                 "improved", "improved", "count", "The number of drawings whose accuracy increases."
@@ -450,14 +453,7 @@ TABLES = (
                 "The number of statements without a belief.",
                 sparse=True,
             ),
-            Column("value", "value", "number", "The value of the objective.", shown=False),
-            Column(
-                "bound",
-                "bound",
-                "number",
-                "An upper bound on the value of the objective. The bound is proven by the solver.",
-                shown=False,
-            ),
+            *_VALUE_AND_BOUND,
             *(Column("optimal", "proven optimal", "truth", _OPTIMAL), *_TURNED),
         ),
         keys=3,
