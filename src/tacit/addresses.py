@@ -20,8 +20,8 @@ def check_holds_no_password(text: str, where: str) -> None:
             error message.
 
     Raises:
-        RequestError: The address contains a password, or a user name before the name of a bucket.
-            The error message does not repeat any part of the address.
+        RequestError: If the address contains a password, or a user name before the name of a
+            bucket. The error message does not repeat any part of the address.
     """
     if _PASSWORD.search(text) or _BUCKET.search(text):
         raise RequestError(

@@ -78,11 +78,11 @@ def run(  # noqa: PLR0913 - all of a run in one call
         run.
 
     Raises:
-        RequestError: An option is unknown, is missing, or conflicts with another option; or ``out``
-            contains another run.
-        DataError: A file is missing or malformed.
-        ModelError: A model cannot be loaded.
-        ScoringError: A model failed during scoring.
+        RequestError: If an option is unknown, is missing, or conflicts with another option; or
+            ``out`` contains another run.
+        DataError: If a file is missing or malformed.
+        ModelError: If a model cannot be loaded.
+        ScoringError: If a model failed during scoring.
 
     Examples:
         >>> import tacit
@@ -156,10 +156,10 @@ def suite(  # noqa: PLR0913 - all of a suite in one call
         ``failed`` contains the error of each run that failed.
 
     Raises:
-        RequestError: The suite does not name a folder, or an option is invalid.
-        DataError: The suite file or a data file is missing or malformed. If a line is malformed,
+        RequestError: If the suite does not name a folder, or an option is invalid.
+        DataError: If the suite file or a data file is missing or malformed. If a line is malformed,
             the error message names the line.
-        WorkError: A file cannot be written.
+        WorkError: If a file cannot be written.
 
     Examples:
         >>> import json, tempfile, tacit
@@ -203,9 +203,9 @@ def compare(*runs: Run | str | Path, force: bool = False) -> Runs:
         ``report(path)``.
 
     Raises:
-        RequestError: There are fewer than two runs, the runs belong to different probes, or the
+        RequestError: If there are fewer than two runs, the runs belong to different probes, or the
             runs differ in something other than the model.
-        DataError: A run is unfinished or damaged.
+        DataError: If a run is unfinished or damaged.
 
     Examples:
         >>> import tacit
@@ -235,8 +235,8 @@ def load_run(folder: str | Path) -> Run:
     """Read a finished run.
 
     Raises:
-        RequestError: The folder contains no run, or it contains more than one run.
-        DataError: The run is unfinished or damaged.
+        RequestError: If the folder contains no run, or it contains more than one run.
+        DataError: If the run is unfinished or damaged.
 
     Examples:
         >>> import tempfile, tacit
@@ -268,8 +268,8 @@ def build_kb(dump: str | Path, out: str | Path) -> Path:
         The path of the knowledge base that was built.
 
     Raises:
-        DataError: The ConceptNet file or the file of triples is missing or malformed.
-        RequestError: ``out`` cannot be written.
+        DataError: If the ConceptNet file or the file of triples is missing or malformed.
+        RequestError: If ``out`` cannot be written.
 
     Examples:
         >>> import tempfile, tacit
@@ -313,8 +313,8 @@ def check(
             the results, or nearly every group of beliefs has only one row.
 
     Raises:
-        DataError: The beliefs are malformed, or contain a statement twice.
-        RequestError: The name of a column or the value of an option is invalid.
+        DataError: If the beliefs are malformed, or contain a statement twice.
+        RequestError: If the name of a column or the value of an option is invalid.
 
     Examples:
         >>> import tacit
@@ -359,8 +359,8 @@ def repair(
         UserWarning: As for ``check``.
 
     Raises:
-        DataError: The beliefs are malformed, or contain a statement twice.
-        RequestError: An option is invalid.
+        DataError: If the beliefs are malformed, or contain a statement twice.
+        RequestError: If an option is invalid.
 
     Examples:
         >>> import tacit

@@ -47,7 +47,7 @@ def read_yaml(path: Path) -> Any:  # noqa: ANN401 - any content
     """Return the content of a YAML file; tags that are specific to Python are rejected.
 
     Raises:
-        DataError: The file is missing or is not valid YAML, or a mapping contains the same key
+        DataError: If the file is missing or is not valid YAML, or a mapping contains the same key
             twice.
     """
     return _composed(path)[1]
@@ -77,7 +77,7 @@ def read_as(model: type[ModelT], path: Path) -> Document[ModelT]:
     """Read a YAML file and validate its content with a pydantic model.
 
     Raises:
-        DataError: The file is missing, is not valid YAML, or does not match the model. The error
+        DataError: If the file is missing, is not valid YAML, or does not match the model. The error
             message names the line.
     """
     from pydantic import ValidationError

@@ -42,7 +42,7 @@ class Nouns:
         If both files contain a word, the entry in the user's file applies.
 
         Raises:
-            DataError: The user's file is missing, or its content is not a mapping from the four
+            DataError: If the user's file is missing, or its content is not a mapping from the four
                 expected keys to lists of words.
         """
         shipped = resources.files("tacit") / "data" / "templates" / "nouns.yaml"

@@ -97,7 +97,7 @@ def publish(path: Path, write: Callable[[Path], None]) -> None:
     The content and the new name are synced to disk before the function returns.
 
     Raises:
-        WorkError: The file cannot be written. The temporary file is removed.
+        WorkError: If the file cannot be written. The temporary file is removed.
     """
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -123,7 +123,7 @@ def publish_text(path: Path, text: str) -> None:
     are written as backslash escapes, which Python, JSON and YAML can read.
 
     Raises:
-        WorkError: The file cannot be written.
+        WorkError: If the file cannot be written.
     """
     publish_bytes(path, text.encode(errors="backslashreplace"))
 
@@ -132,7 +132,7 @@ def publish_bytes(path: Path, content: bytes | memoryview) -> None:
     """Write a file atomically.
 
     Raises:
-        WorkError: The file cannot be written.
+        WorkError: If the file cannot be written.
     """
 
     def write(file: Path) -> None:

@@ -105,7 +105,7 @@ def build(kind: type, given: Mapping[str, Any]) -> Any:  # noqa: ANN401 - an ins
     A path may be given as a string, and comma-separated names may be given as a sequence of names.
 
     Raises:
-        RequestError: A required option is missing, or the value of an option is not one of its
+        RequestError: If a required option is missing, or the value of an option is not one of its
             choices.
     """
     values: dict[str, Any] = {}
@@ -150,7 +150,7 @@ def sha256_of(*files: Path) -> dict[str, str]:
     """Return the SHA-256 hash of each file; the keys are the paths as they were given.
 
     Raises:
-        DataError: A file is missing or cannot be read.
+        DataError: If a file is missing or cannot be read.
     """
     return {str(file): _sha256(file) for file in files}
 

@@ -59,8 +59,8 @@ def check_outputs(
         force: Whether to overwrite existing files of any kind.
 
     Raises:
-        DataError: The suffix of a table is not a supported format, or a path is invalid.
-        RequestError: An output file is a folder, a device, an input file or another output file.
+        DataError: If the suffix of a table is not a supported format, or a path is invalid.
+        RequestError: If an output file is a folder, a device, an input file or another output file.
             Links are followed. An output file exists and is not empty, it is not of the kind that
             the command writes, and ``force`` is false.
     """

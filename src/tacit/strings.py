@@ -18,7 +18,7 @@ def strings(given: Iterable[str], name: str) -> tuple[str, ...]:
         name: The name of the argument, for the error message.
 
     Raises:
-        RequestError: The argument ``given`` is a single string, is not iterable, or contains a
+        RequestError: If the argument ``given`` is a single string, is not iterable, or contains a
             value that is not a string.
     """
     if isinstance(given, str):
@@ -57,7 +57,7 @@ def convert_strings(instance: object, *fields: str) -> None:
     A set becomes a frozenset. If the value of a field is None, the field is not changed.
 
     Raises:
-        RequestError: As for ``strings``.
+        RequestError: As raised by ``strings``.
     """
     for name in fields:
         given = getattr(instance, name)

@@ -41,9 +41,9 @@ def read_table(path: Path | str, required: Sequence[str] = ()) -> pl.DataFrame:
         required: The columns that the table must have. All other columns are also read.
 
     Raises:
-        DataError: The file is missing, its suffix is not supported, it lacks a required column, or
-            a row is malformed. For a malformed row, the error message names the line. A column
-            contains lists, records or bytes. Or a column of a JSONL file contains values of
+        DataError: If the file is missing, its suffix is not supported, it lacks a required column,
+            or a row is malformed. For a malformed row, the error message names the line. A column
+            contains lists, records or bytes, or if a column of a JSONL file contains values of
             different types.
     """
     required = strings(required, "required")
@@ -82,9 +82,9 @@ def write_table(frame: pl.DataFrame, path: Path | str) -> None:
     """Write a table atomically; the suffix selects the format, and Booleans become True and False.
 
     Raises:
-        DataError: The suffix is not supported. Or, in a TSV file, a cell or a column name contains
-            a tab or a line break.
-        WorkError: The file cannot be written.
+        DataError: If the suffix is not supported. Or, in a TSV file, a cell or a column name
+            contains a tab or a line break.
+        WorkError: If the file cannot be written.
     """
     write_tables([(frame, Path(path))])
 
@@ -93,9 +93,9 @@ def write_tables(tables: Sequence[tuple[pl.DataFrame, Path]]) -> None:
     """Write several tables, each of them atomically; if a table is invalid, no table is written.
 
     Raises:
-        DataError: A suffix is not supported. Or, in a TSV file, a cell or a column name contains a
-            tab or a line break. No table is written.
-        WorkError: A file cannot be written. All tables before it have already been written.
+        DataError: If a suffix is not supported. Or, in a TSV file, a cell or a column name contains
+            a tab or a line break. No table is written.
+        WorkError: If a file cannot be written. All tables before it have already been written.
     """
     for frame, path in tables:
         if _suffix_of(path) == ".tsv":
@@ -108,7 +108,7 @@ def check_suffix(path: Path | str) -> None:
     """Raise, before any work, if the suffix of a path is not a supported format of tables.
 
     Raises:
-        DataError: The suffix of the path is not that of a TSV, CSV, JSONL or Parquet file.
+        DataError: If the suffix of the path is not that of a TSV, CSV, JSONL or Parquet file.
     """
     _suffix_of(Path(path))
 
@@ -138,7 +138,7 @@ def resolved(path: Path) -> Path:
     """Return the absolute path of a file; symbolic links are resolved.
 
     Raises:
-        DataError: The path is invalid or cannot be accessed.
+        DataError: If the path is invalid or cannot be accessed.
     """
     try:
         place = path.resolve()
@@ -160,7 +160,7 @@ def check_file(path: Path) -> None:
     """Raise an error if a path does not lead to an existing file.
 
     Raises:
-        DataError: The file does not exist, the path belongs to a folder, or the path is invalid.
+        DataError: If the file does not exist, the path belongs to a folder, or the path is invalid.
     """
     place = resolved(path)
     if place.is_dir():
@@ -244,7 +244,7 @@ def once(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
     """Convert key-value pairs to a JSON object, for ``json.loads``; reject duplicate keys.
 
     Raises:
-        RepeatedKeyError: A key occurs twice.
+        RepeatedKeyError: If a key occurs twice.
     """
     found = dict(pairs)
     if len(found) < len(pairs):
@@ -258,7 +258,7 @@ def read_json_lines(path: Path | str) -> list[tuple[int, dict[str, Any]]]:
     """Return the number and the JSON object of each line of a file; blank lines are skipped.
 
     Raises:
-        DataError: The file is missing, or one of its lines is not a JSON object.
+        DataError: If the file is missing, or one of its lines is not a JSON object.
     """
     path = Path(path)
     check_file(path)
@@ -320,7 +320,7 @@ def read_parquet(path: Path) -> pl.DataFrame:
     """Read a Parquet file with columns of any type; decode strings that are dictionary-encoded.
 
     Raises:
-        DataError: The file is missing or cannot be read.
+        DataError: If the file is missing or cannot be read.
     """
     import polars as pl
 

@@ -44,8 +44,8 @@ def write_charts(
     """Write each figure that has data to a folder, and return the paths of the files.
 
     Raises:
-        RequestError: A file format or the palette is unknown.
-        WorkError: A file cannot be written.
+        RequestError: If a file format or the palette is unknown.
+        WorkError: If a file cannot be written.
     """
     colours = shown.look.colours
     check_formats(formats)
@@ -68,7 +68,7 @@ def check_formats(formats: Collection[str]) -> None:
     """Raise an error if a file format is not supported.
 
     Raises:
-        RequestError: A file format is not svg, png or pdf.
+        RequestError: If a file format is not svg, png or pdf.
     """
     unknown = sorted(set(strings(formats, "formats")) - set(FORMATS))
     if unknown:
@@ -124,8 +124,8 @@ def write_svg(svg: str, stem: Path, formats: Collection[str]) -> list[Path]:
         The paths of the written files, in the order SVG, PNG, PDF.
 
     Raises:
-        RequestError: A format is not svg, png or pdf.
-        WorkError: A file cannot be written, or the figure cannot be converted.
+        RequestError: If a format is not svg, png or pdf.
+        WorkError: If a file cannot be written, or the figure cannot be converted.
     """
     check_formats(formats)
     written = []

@@ -106,7 +106,7 @@ class Theme:
         """The palette.
 
         Raises:
-            RequestError: No palette has this name.
+            RequestError: If no palette has this name.
         """
         if self.palette not in PALETTES:
             raise RequestError(

@@ -23,7 +23,7 @@ def checked(given: str | list[str] | None) -> str | list[str] | None:
     """Return the model names unchanged, or raise if an address may contain a secret key.
 
     Raises:
-        ModelError: A model's address may contain a secret key. The error message does not repeat
+        ModelError: If a model's address may contain a secret key. The error message does not repeat
             the address.
     """
     from tacit.models.openai.options import check_holds_no_key

@@ -165,8 +165,9 @@ def _assumptions_run(
     """Return the findings to compare with the paper, the model's name, and the run's summary.
 
     Raises:
-        RequestError: The folder contains several runs, or a run of a probe other than assumptions.
-        DataError: The folder contains no finished run.
+        RequestError: If the folder contains several runs, or a run of a probe other than
+            assumptions.
+        DataError: If the folder contains no finished run.
     """
     from tacit.probes.assumptions.published import TABLES
     from tacit.runs.folder import read_findings, read_manifest

@@ -119,7 +119,7 @@ def _refuse_server(model: str) -> None:
     """Raise if the model is the address of a server.
 
     Raises:
-        RequestError: The model is the address of a server.
+        RequestError: If the model is the address of a server.
     """
     from tacit.models.openai.options import is_address
 
@@ -189,7 +189,7 @@ def _anchor_id(ids: Sequence[str], start: str) -> str:
     """Return the id that equals or starts with ``start``; if no id does, return ``start`` itself.
 
     Raises:
-        RequestError: Several ids start with ``start``, and no id equals ``start``.
+        RequestError: If several ids start with ``start``, and no id equals ``start``.
     """
     found = [start] if start in ids else [each for each in ids if each.startswith(start)]
     if len(found) > 1:

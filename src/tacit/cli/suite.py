@@ -141,7 +141,7 @@ def _given(pairs: Iterable[str]) -> dict[str, Any]:
     """Return the values of ``--set`` by option name; each value is parsed as YAML.
 
     Raises:
-        RequestError: An argument of ``--set`` is not OPTION=VALUE, or an option is set twice.
+        RequestError: If an argument of ``--set`` is not OPTION=VALUE, or an option is set twice.
     """
     import yaml
 
@@ -163,7 +163,7 @@ def _run(plan: Plan, selection: Selection, output: SuiteOutput) -> None:
     """Run the suite, and print the main result of each run.
 
     Raises:
-        WorkError: A run failed.
+        WorkError: If a run failed.
     """
     from tacit.outputs import check_outputs
     from tacit.report.writing import page_kind
@@ -204,7 +204,7 @@ def _echo_estimates(plan: Plan, *, as_json: bool) -> None:
     """Print the estimates of all runs of a suite.
 
     Raises:
-        WorkError: A model cannot be loaded.
+        WorkError: If a model cannot be loaded.
     """
     from tacit.runs.suite.estimates import estimates
 

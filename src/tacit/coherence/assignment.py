@@ -67,7 +67,7 @@ def best_assignment(
         effort: The time limit and the number of processes.
 
     Raises:
-        RepairError: The assignment violates a constraint, which is a bug.
+        RepairError: If the assignment violates a constraint, which is a bug.
     """
     families, named = compile_ontology(ontology)
     places = [named[name] for name in ontology.relations]
@@ -109,7 +109,7 @@ def verify(statements: pl.DataFrame, ontology: Ontology) -> None:
     """Verify that an assignment violates no constraint, with the same counts as `tacit check`.
 
     Raises:
-        RepairError: An assignment violates a constraint. The error message reports the number of
+        RepairError: If an assignment violates a constraint. The error message reports the number of
             violations and one example.
     """
     broken = applicable(statements, ontology).filter("violated")

@@ -52,7 +52,7 @@ def group_columns(beliefs: pl.DataFrame, groups: Sequence[str] | None = None) ->
             those columns of the table that are listed in ``GROUPS``.
 
     Raises:
-        RequestError: A column of ``groups`` does not exist, or cannot identify a group.
+        RequestError: If a column of ``groups`` does not exist, or cannot identify a group.
     """
     if groups is None:
         return [name for name in beliefs.columns if name in GROUPS]
@@ -75,7 +75,7 @@ def carried_columns(beliefs: pl.DataFrame, groups: Sequence[str] | None = None) 
     """Return the columns that are only copied: they describe neither a belief nor its group.
 
     Raises:
-        RequestError: See :func:`group_columns`.
+        RequestError: As raised by :func:`group_columns`.
     """
     known = {*REQUIRED, *TRUTHS, *group_columns(beliefs, groups)}
     return [name for name in beliefs.columns if name not in known]
@@ -97,7 +97,7 @@ def grouping_remarks(
             option ``--groups``.
 
     Raises:
-        RequestError: See :func:`group_columns`.
+        RequestError: As raised by :func:`group_columns`.
     """
     remarks = []
     carried = carried_columns(beliefs, groups)
@@ -153,9 +153,9 @@ def read_beliefs(
         of truth values are Boolean.
 
     Raises:
-        DataError: The file is missing, lacks a column, or has a malformed row. The error message
+        DataError: If the file is missing, lacks a column, or has a malformed row. The error message
             names the line.
-        RequestError: ``on_duplicate`` is unknown, or a column of ``groups`` is invalid.
+        RequestError: If ``on_duplicate`` is unknown, or a column of ``groups`` is invalid.
     """
     path = Path(path)
 
@@ -179,9 +179,9 @@ def merge_duplicates(
     """Merge rows of a table that contain the same statement, as :func:`read_beliefs` does.
 
     Raises:
-        DataError: The argument ``on_duplicate`` is ``error``, and two rows contain the same
+        DataError: If the argument ``on_duplicate`` is ``error``, and two rows contain the same
             statement with different values of ``p_true``.
-        RequestError: ``on_duplicate`` is unknown, or a column of ``groups`` is invalid.
+        RequestError: If ``on_duplicate`` is unknown, or a column of ``groups`` is invalid.
     """
 
     def complain(problem: str, row: int) -> DataError:
@@ -213,7 +213,7 @@ def check_columns(beliefs: pl.DataFrame) -> pl.DataFrame:
     """Return the beliefs.
 
     Raises:
-        DataError: A column is missing.
+        DataError: If a column is missing.
     """
     missing = [name for name in REQUIRED if name not in beliefs.columns]
     if missing:
@@ -232,9 +232,9 @@ def check_beliefs(
         groups: The columns that identify a group, as in :func:`group_columns`.
 
     Raises:
-        DataError: A column is missing, a row is malformed, or two rows of a group contain the same
-            statement.
-        RequestError: See :func:`group_columns`.
+        DataError: If a column is missing, a row is malformed, or two rows of a group contain the
+            same statement.
+        RequestError: As raised by :func:`group_columns`.
     """
 
     def complain(problem: str, row: int) -> DataError:

@@ -258,8 +258,8 @@ def check(
             within the limit, bounds on the cost are reported. None for no limit.
 
     Raises:
-        DataError: The beliefs are malformed, or contain a statement twice.
-        RequestError: The argument ``believed`` or ``groups`` names an unsuitable column, or the
+        DataError: If the beliefs are malformed, or contain a statement twice.
+        RequestError: If the argument ``believed`` or ``groups`` names an unsuitable column, or the
             time limit is not positive.
     """
     effort = effort_of(time.monotonic(), time_limit, break_ties=False)

@@ -44,7 +44,7 @@ def effort_of(
         break_ties: See `Effort`.
 
     Raises:
-        RequestError: The time limit or the number of processes is out of range.
+        RequestError: If the time limit or the number of processes is out of range.
     """
     if time_limit is not None and not time_limit > 0:
         raise RequestError(f"the time limit is {time_limit}; expected more than 0 seconds")

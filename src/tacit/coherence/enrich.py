@@ -41,8 +41,8 @@ def enrich(statements: pl.DataFrame, ontology: Ontology) -> pl.DataFrame:
         subject and object in order of first mention, and by relation in the ontology's order.
 
     Raises:
-        DataError: A column is missing or has empty values, a relation is unknown, or a statement is
-            implied to be both true and false in its group.
+        DataError: If a column is missing or has empty values, a relation is unknown, or a statement
+            is implied to be both true and false in its group.
 
     Examples:
         >>> import polars as pl

@@ -51,7 +51,8 @@ def jointly_consistent(coded: Coded, believed: Booleans, ontology: Ontology) -> 
         One truth value per group.
 
     Raises:
-        RequestError: Chains of believed statements connect more items than a dense table can hold.
+        RequestError: If chains of believed statements connect more items than a dense table can
+            hold.
     """
     consistent = np.ones(len(coded.groups), dtype=bool)
     rows = np.flatnonzero(believed)

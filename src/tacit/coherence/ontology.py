@@ -77,7 +77,7 @@ class Relation:
             both true.
 
     Raises:
-        RequestError: ``implies`` or ``excludes`` is a single string; a list or tuple of names is
+        RequestError: If ``implies`` or ``excludes`` is a single string; a list or tuple of names is
             required.
 
     Examples:
@@ -131,8 +131,8 @@ class Ontology:
         A name that contains a suffix or a folder is treated as the path of a file.
 
         Raises:
-            DataError: The file is missing or malformed. The error message names the line.
-            RequestError: No shipped ontology has the given name.
+            DataError: If the file is missing or malformed. The error message names the line.
+            RequestError: If no shipped ontology has the given name.
         """
         path = Path(name_or_path)
         if isinstance(name_or_path, Path) or path.suffix or len(path.parts) > 1:
@@ -194,8 +194,8 @@ def read_ontology(path: Path) -> Ontology:
     """Read an ontology file and check that its relations do not contradict each other.
 
     Raises:
-        DataError: The file is missing or not valid YAML, or a relation is malformed or contradicts
-            another relation. The error message names the line.
+        DataError: If the file is missing or not valid YAML, or a relation is malformed or
+            contradicts another relation. The error message names the line.
     """
     document = read_as(_File, path)
     relations = {
@@ -222,8 +222,8 @@ class _Agreement:
         """Check that a relation's properties contradict neither each other nor other relations.
 
         Raises:
-            DataError: The relation refers to an unknown relation or to itself. Or its properties
-                contradict each other or the properties of another relation.
+            DataError: If the relation refers to an unknown relation or to itself, or if its
+                properties contradict each other or the properties of another relation.
         """
         name, relations = relation.name, self.relations
         for key in ("inverse", *_LISTS):
@@ -254,7 +254,7 @@ class _Agreement:
         """Check that a relation can be true of two different items.
 
         Raises:
-            DataError: The relation's constraints imply that it is never true.
+            DataError: If the relation's constraints imply that it is never true.
         """
         relations = self.relations
         both = {other for _, other, _ in clashes(("x", relation.name, "y"), relations)}

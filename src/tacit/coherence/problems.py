@@ -114,7 +114,7 @@ def split(variables: Variables, families: Sequence[Family]) -> list[Bucket]:
     A variable that is not in any bucket is false in the best assignment.
 
     Raises:
-        RequestError: A problem connects more items than a dense table can hold.
+        RequestError: If a problem connects more items than a dense table can hold.
     """
     part = _components(variables, families)
     inside = np.flatnonzero(part >= 0)

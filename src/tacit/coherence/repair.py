@@ -59,7 +59,7 @@ def check_objective(objective: str) -> None:
     """Check that an objective exists.
 
     Raises:
-        RequestError: The objective is unknown.
+        RequestError: If the objective is unknown.
     """
     if objective not in get_args(Objective):
         raise RequestError(
@@ -205,10 +205,10 @@ def repair(
             :func:`tacit.coherence.beliefs.group_columns`.
 
     Raises:
-        DataError: The beliefs are malformed, or contain a statement twice.
-        RequestError: The objective, the time limit, the number of processes or a group column is
+        DataError: If the beliefs are malformed, or contain a statement twice.
+        RequestError: If the objective, the time limit, the number of processes or a group column is
             invalid.
-        RepairError: The assignment violates a constraint, which is a bug.
+        RepairError: If the assignment violates a constraint, which is a bug.
     """
     started = time.monotonic()
     check_objective(objective)

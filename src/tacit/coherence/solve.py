@@ -69,7 +69,7 @@ def solve(
         processes, if time does not run out.
 
     Raises:
-        WorkError: A worker process died.
+        WorkError: If a worker process died.
     """
     answers = []
     hard: list[tuple[Answers, int, Program]] = []

@@ -70,7 +70,7 @@ class Worker:
         """Start a worker process and send programs to it.
 
         Raises:
-            WorkError: The worker process ended before it had read the programs.
+            WorkError: If the worker process ended before it had read the programs.
         """
         # One thread per worker, because the workers already share the cores.
         environment = os.environ | {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
@@ -91,7 +91,7 @@ class Worker:
         """Wait until all solutions have arrived or time runs out; return those that have arrived.
 
         Raises:
-            WorkError: The process failed.
+            WorkError: If the process failed.
         """
         self.reader.join(None if deadline == math.inf else max(0.0, deadline - time.monotonic()))
         if not self.reader.is_alive() and self.process.wait() != 0:

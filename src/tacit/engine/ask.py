@@ -133,12 +133,12 @@ class Engine:
             and a ``SamplingPrompt`` by ``Samples``.
 
         Raises:
-            ModelError: The model does not support a request of this kind.
-            PromptError: The model cannot answer one of the requests. No request has been sent to
+            ModelError: If the model does not support a request of this kind.
+            PromptError: If the model cannot answer one of the requests. No request has been sent to
                 the model.
-            ScoringError: The model failed. The answers that it returned before the failure are in
-                the store.
-            StoreError: The store cannot be read or written.
+            ScoringError: If the model failed. The answers that it returned before the failure are
+                in the store.
+            StoreError: If the store cannot be read or written.
         """
         plan = plan or self.plan(requests)
         self._execute(plan, progress)
@@ -168,9 +168,9 @@ class Engine:
                 answers are stored.
 
         Raises:
-            ModelError: The model does not support requests of this kind.
-            PromptError: The model cannot answer a request; or a request is too long, and the engine
-                is strict.
+            ModelError: If the model does not support requests of this kind.
+            PromptError: If the model cannot answer a request; or a request is too long, and the
+                engine is strict.
         """
         asked = asked_of(self.model, requests)
         by_class: dict[type, list[Any]] = {}
@@ -233,8 +233,8 @@ class Engine:
             The path of the new segment, relative to the store's root.
 
         Raises:
-            ScoringError: The model failed, or it returned a value that is not a log-probability.
-            StoreError: The store cannot be written.
+            ScoringError: If the model failed, or it returned a value that is not a log-probability.
+            StoreError: If the store cannot be written.
         """
         answers = self._answers(requests, partial(self.model.answer, requests))
         return self.store.append(self.model.description, requests, answers)
@@ -246,8 +246,8 @@ class Engine:
         write.
 
         Raises:
-            ScoringError: The model failed.
-            StoreError: The store cannot be written.
+            ScoringError: If the model failed.
+            StoreError: If the store cannot be written.
         """
         if isinstance(self.model, Streams) and not plan.whole:
             for _, blocks in groupby(plan.blocks, key=lambda block: id(block.kind)):
@@ -313,7 +313,7 @@ class Engine:
         """Check that the answers are valid for the requests, and return the answers.
 
         Raises:
-            ScoringError: An answer is not valid.
+            ScoringError: If an answer is not valid.
         """
         for request, answer in zip(requests, answers, strict=True):
             wrong = KINDS[type(request)].check(request, answer)
@@ -330,7 +330,7 @@ class Engine:
         """Read the answers to all requests from the store.
 
         Raises:
-            KeyError: The store lacks an answer.
+            KeyError: If the store lacks an answer.
         """
         cached = {of: self._cached(of) for of in {type(one) for one in plan.asked}}
         return [

@@ -24,7 +24,7 @@ def asked_of(model: LanguageModel, requests: Sequence[Request]) -> Sequence[Requ
     """Return the requests to send to a model, in the order of the original requests.
 
     Raises:
-        ModelError: The model does not support requests of this kind.
+        ModelError: If the model does not support requests of this kind.
     """
     unsupported = {type(one) for one in requests} - model.supports
     if not unsupported:

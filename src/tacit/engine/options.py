@@ -76,11 +76,11 @@ class EngineOptions:
         """Check that the options are consistent, before any model is loaded.
 
         Raises:
-            ModelError: The name of a model is invalid (see ``tacit.models.loading.check_name``).
+            ModelError: If the name of a model is invalid (see ``tacit.models.loading.check_name``).
                 With ``--engine ray``, names are not checked, because a model's folder may exist
                 only on the workers' machines.
-            RequestError: An option for Ray is used without ``--engine ray``, or an option cannot be
-                used with a model on a server.
+            RequestError: If an option for Ray is used without ``--engine ray``, or an option cannot
+                be used with a model on a server.
         """
         from tacit.models.loading import check_name
         from tacit.models.openai.options import is_address
@@ -107,8 +107,8 @@ class EngineOptions:
         """Start an engine for one model; the model is freed when the engine is garbage-collected.
 
         Raises:
-            ModelError: As ``tacit.models.loading.load_model``.
-            RequestError: As ``check``, or as ``tacit.engine.ray.engine.load_engine``.
+            ModelError: As raised by ``tacit.models.loading.load_model``.
+            RequestError: As raised by ``check``, or by ``tacit.engine.ray.engine.load_engine``.
         """
         from tacit.engine.ask import Engine
         from tacit.models import loading as models

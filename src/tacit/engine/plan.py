@@ -232,7 +232,7 @@ def recorded(path: Path, digest: str, merged: Sequence[Request]) -> list[Block] 
         merged: The distinct requests. The record refers to each request by its index.
 
     Raises:
-        StoreError: The file with the recorded blocks is damaged.
+        StoreError: If the file with the recorded blocks is damaged.
     """
     import pyarrow as pa
     import pyarrow.parquet as pq
@@ -339,7 +339,7 @@ class Executor(Protocol):
         If the generator is closed, blocks that are not yet computed are cancelled.
 
         Raises:
-            ScoringError: The model failed, or all workers are lost.
-            StoreError: The store cannot be written.
+            ScoringError: If the model failed, or all workers are lost.
+            StoreError: If the store cannot be written.
         """
         ...

@@ -43,7 +43,7 @@ def rechecking(
         A function that the caller must call each time answers have been published.
 
     Raises:
-        UnreliableError: The model has changed. Answers that were published since the last
+        UnreliableError: If the model has changed. Answers that were published since the last
             successful check are withdrawn.
     """
     sound, checked = len(store.published), clock()

@@ -72,10 +72,10 @@ def decode(name: str, content: bytes, fingerprint: str, schema: Mapping[str, Any
         schema: The columns and their types.
 
     Raises:
-        Damaged: The bytes have changed since they were written, or the file is not a segment for
+        Damaged: If the bytes have changed since they were written, or the file is not a segment for
             this model.
-        StoreError: The segment is intact, but its format is newer, or its columns differ from those
-            that this version of Tacit expects.
+        StoreError: If the segment is intact, but its format is newer, or its columns differ from
+            those that this version of Tacit expects.
     """
     import polars as pl
 
@@ -127,7 +127,7 @@ def _check_format(name: str, written: bytes | None) -> None:
     """Raise if a segment's format is newer than this version of Tacit can read.
 
     Raises:
-        StoreError: The format is newer than this version of Tacit supports, or is not a number.
+        StoreError: If the format is newer than this version of Tacit supports, or is not a number.
     """
     if written is None:
         return

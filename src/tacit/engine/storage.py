@@ -32,7 +32,7 @@ class LocalStorage:
         folder: The folder. It is created when the first file is written.
 
     Raises:
-        StoreError: The path is a file.
+        StoreError: If the path is a file.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -131,9 +131,9 @@ class RemoteStorage:
         address: The folder's address, such as ``s3://bucket/folder``.
 
     Raises:
-        RequestError: The protocol of the address is unknown, or the package that supports the
+        RequestError: If the protocol of the address is unknown, or the package that supports the
             protocol is not installed.
-        StoreError: The file system cannot be reached, or the address belongs to a file.
+        StoreError: If the file system cannot be reached, or the address belongs to a file.
     """
 
     folder = None
@@ -324,9 +324,9 @@ def storage_of(root: Path | str) -> Storage:
     """Open the storage at a path or an address; fsspec is needed only for addresses.
 
     Raises:
-        RequestError: The address contains a password, contains a chain of protocols, or has an
-            unknown protocol. Or the package that supports the protocol is not installed.
-        StoreError: The path belongs to a file, or the storage cannot be reached.
+        RequestError: If the address contains a password, contains a chain of protocols, or has an
+            unknown protocol, or if the package that supports the protocol is not installed.
+        StoreError: If the path belongs to a file, or the storage cannot be reached.
     """
     if is_address(root):
         check_holds_no_password(root, "the store's address")

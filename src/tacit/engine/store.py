@@ -48,9 +48,9 @@ class Store:
         root: The folder, or an address that fsspec supports, such as ``s3://bucket/folder``.
 
     Raises:
-        RequestError: The protocol of the address is unknown, or the package that supports the
+        RequestError: If the protocol of the address is unknown, or the package that supports the
             protocol is not installed.
-        StoreError: The root is a file, or the storage at the address cannot be reached.
+        StoreError: If the root is a file, or the storage at the address cannot be reached.
 
     Examples:
         >>> import tempfile
@@ -85,7 +85,7 @@ class Store:
             The segment's path, relative to the store's root.
 
         Raises:
-            StoreError: The segment cannot be written. In this case, the store is unchanged.
+            StoreError: If the segment cannot be written. In this case, the store is unchanged.
         """
         kind = KINDS[type(requests[0])]
         folder = self._folder(kind.folder, model["fingerprint"])
@@ -104,7 +104,7 @@ class Store:
         """Move segments whose answers are unreliable to the folder for damaged files.
 
         Raises:
-            StoreError: A segment cannot be moved.
+            StoreError: If a segment cannot be moved.
         """
         moved = [place for name in names if (place := self._place.set_aside(str(name)))]
         if moved:
@@ -124,7 +124,7 @@ class Store:
             of: The class of the requests.
 
         Raises:
-            StoreError: The store cannot be read, or a damaged segment cannot be moved.
+            StoreError: If the store cannot be read, or a damaged segment cannot be moved.
         """
         kind = KINDS[of]
         return kind.settled(self._all(kind.folder, fingerprint, dict(kind.schema())))

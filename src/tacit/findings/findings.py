@@ -67,7 +67,8 @@ class Findings:
         The tables of a probe without declarations are not checked.
 
         Raises:
-            FindingsError: A table is missing, is not declared, or does not match its declaration.
+            FindingsError: If a table is missing, is not declared, or does not match its
+                declaration.
         """
         specs = {spec.name: spec for spec in declared}
         if specs:

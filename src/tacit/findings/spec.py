@@ -172,7 +172,8 @@ class TableSpec:
         """Raise if a table does not match this declaration.
 
         Raises:
-            FindingsError: A column of the table is missing, is not declared, or has the wrong type.
+            FindingsError: If a column of the table is missing, is not declared, or has the wrong
+                type.
         """
         columns = dict(self._by_name())
         for name, dtype in table.schema.items():
@@ -419,7 +420,7 @@ def check_tables(tables: Mapping[str, pl.DataFrame], declared: Mapping[str, Tabl
     """Raise if a table other than ``questions`` does not match its declaration.
 
     Raises:
-        FindingsError: A table is missing, is not declared, or does not match its declaration.
+        FindingsError: If a table is missing, is not declared, or does not match its declaration.
     """
     kept = {
         name: spec for name, spec in declared.items() if spec.made is None and name != QUESTIONS

@@ -300,9 +300,9 @@ def background(
         tails: Whether to return the attributes of tails, which the no-knowledge baseline needs.
 
     Raises:
-        RequestError: An option is out of range, the knowledge base lacks a requested relation, or a
-            question is given as a single string instead of a sequence of strings.
-        ModelError: The tagger cannot be loaded.
+        RequestError: If an option is out of range, the knowledge base lacks a requested relation,
+            or a question is given as a single string instead of a sequence of strings.
+        ModelError: If the tagger cannot be loaded.
     """
     how = extraction or Extraction()
     questions = [strings(texts, "questions") for texts in questions]

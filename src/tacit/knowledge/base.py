@@ -32,7 +32,7 @@ def check_name(path: Path) -> None:
     """Check that DuckDB can open a file at the given path.
 
     Raises:
-        DataError: The path is not valid UTF-8.
+        DataError: If the path is not valid UTF-8.
     """
     try:
         str(path).encode()
@@ -77,8 +77,8 @@ class KnowledgeBase:
         path: Path of a file created by ``tacit kb import``.
 
     Raises:
-        DataError: The file does not exist or is not a knowledge base.
-        RequestError: This version of Tacit cannot read the format of the file.
+        DataError: If the file does not exist or is not a knowledge base.
+        RequestError: If this version of Tacit cannot read the format of the file.
     """
 
     path: Path
@@ -134,7 +134,8 @@ class KnowledgeBase:
                 belong to the 14 relations of Sahu et al. (2022).
 
         Raises:
-            RequestError: The knowledge base lacks a requested relation, or ``relations`` is empty.
+            RequestError: If the knowledge base lacks a requested relation, or ``relations`` is
+                empty.
         """
         if relations is None:
             return tuple(sorted({*relation_sets()["sahu2022"]} & {*self.relations}))
@@ -152,7 +153,7 @@ class KnowledgeBase:
         """Return the result of an SQL query on the given tables and the file's tables (``base.…``).
 
         Raises:
-            DataError: The file is damaged.
+            DataError: If the file is damaged.
         """
         import duckdb
 

@@ -67,10 +67,10 @@ def build(source: Source, out: Path, advance: Callable[[int], None] | None = Non
             dumps.
 
     Raises:
-        DataError: A dump is truncated, more than 1 % of its lines are malformed, or the dumps
+        DataError: If a dump is truncated, more than 1 % of its lines are malformed, or the dumps
             contain no edge in the requested language.
-        RequestError: ``out`` is a folder or one of the dumps.
-        WorkError: The file cannot be written.
+        RequestError: If ``out`` is a folder or one of the dumps.
+        WorkError: If the file cannot be written.
     """
     import duckdb
 
@@ -99,8 +99,8 @@ def check_out(out: Path, dumps: Iterable[Path]) -> None:
     """Check that a knowledge base can be written to a path.
 
     Raises:
-        DataError: The path is invalid.
-        RequestError: ``out`` is a folder or one of the dumps.
+        DataError: If the path is invalid.
+        RequestError: If ``out`` is a folder or one of the dumps.
     """
     check_name(out)
     place = resolved(out)

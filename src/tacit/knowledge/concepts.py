@@ -41,7 +41,7 @@ class Matching:
             the part (``on`` or ``off``).
 
     Raises:
-        RequestError: A preset is unknown.
+        RequestError: If a preset is unknown.
     """
 
     overlap: Overlap = "all-words"

@@ -66,8 +66,8 @@ def facts_between(
         the cap is applied.
 
     Raises:
-        RequestError: ``length`` or ``cap`` is out of range, or the knowledge base lacks a requested
-            relation.
+        RequestError: If ``length`` or ``cap`` is out of range, or the knowledge base lacks a
+            requested relation.
     """
     import polars as pl
 

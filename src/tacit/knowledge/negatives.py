@@ -67,8 +67,8 @@ class Draw:
         preset: ``uniform``, ``same-relation`` or ``matched``.
 
     Raises:
-        RequestError: The preset is unknown, ``frequent`` is out of range, or ``frequent`` differs
-            from its default although the preset is not ``uniform``.
+        RequestError: If the preset is unknown, ``frequent`` is out of range, or ``frequent``
+            differs from its default although the preset is not ``uniform``.
     """
 
     seed: int = 0

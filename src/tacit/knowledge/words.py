@@ -63,8 +63,8 @@ class Words:
             tagger.
 
     Raises:
-        RequestError: The version is unknown, the version ``review`` is given without a tagger, or
-            another version is given with a tagger.
+        RequestError: If the version is unknown, the version ``review`` is given without a tagger,
+            or another version is given with a tagger.
     """
 
     version: Version = "review-lexicon"
@@ -86,7 +86,8 @@ class Words:
         """Tokenize each text and collect the lemmas of its content words.
 
         Raises:
-            ModelError: The tagger cannot be loaded, or the tagger does not assign parts of speech.
+            ModelError: If the tagger cannot be loaded, or the tagger does not assign parts of
+                speech.
         """
         return [self._part(doc) for doc in self._docs(strings(texts, "texts"))]
 

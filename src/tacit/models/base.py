@@ -54,11 +54,11 @@ class LanguageModel(Protocol):
         is the number of tokens, without padding, that ``answer`` computes for the same requests.
 
         Raises:
-            TooLongError: A request is longer than the model's context window. An engine skips a
+            TooLongError: If a request is longer than the model's context window. An engine skips a
                 request that is too long and sends the other requests.
-            PromptError: The model cannot answer a request, or too many candidates of a ranking
+            PromptError: If the model cannot answer a request, or too many candidates of a ranking
                 consist of several tokens when they are inserted in the text.
-            RequestError: The model does not support a request.
+            RequestError: If the model does not support a request.
         """
         ...
 
@@ -69,9 +69,9 @@ class LanguageModel(Protocol):
         candidates.
 
         Raises:
-            PromptError: As ``cost``.
-            RequestError: As ``cost``.
-            ScoringError: The model failed.
+            PromptError: As raised by ``cost``.
+            RequestError: As raised by ``cost``.
+            ScoringError: If the model failed.
         """
         ...
 
@@ -99,7 +99,7 @@ class Prepares(LanguageModel, Protocol):
             A function that runs the model and returns the answers, as ``answer`` does.
 
         Raises:
-            PromptError: As ``cost``.
+            PromptError: As raised by ``cost``.
         """
         ...
 
@@ -119,8 +119,8 @@ class Streams(LanguageModel, Protocol):
             seconds: How long answers are collected before they are yielded, in seconds.
 
         Raises:
-            PromptError: As ``cost``.
-            ScoringError: The model failed.
+            PromptError: As raised by ``cost``.
+            ScoringError: If the model failed.
         """
         ...
 
@@ -143,7 +143,7 @@ class HasWords(Protocol):
         """Return the words that are encoded as a single token after a space; letter case matters.
 
         Raises:
-            ModelError: The model has no word that is a single token.
+            ModelError: If the model has no word that is a single token.
         """
         ...
 
@@ -156,7 +156,7 @@ class Rechecks(Protocol):
         """Check that the model still answers as it did when it was loaded.
 
         Raises:
-            ScoringError: The model's answers have changed.
+            ScoringError: If the model's answers have changed.
         """
         ...
 
@@ -171,7 +171,7 @@ def by_kind(
         methods: The method for each class, which receives all requests of this class in one call.
 
     Raises:
-        RequestError: No method is given for the class of a request.
+        RequestError: If no method is given for the class of a request.
     """
     numbers: dict[type, list[int]] = {}
     for number, request in enumerate(requests):

@@ -85,7 +85,7 @@ class FakeModel:
         """Return the predefined scores, or rankings by these scores; an answer has one token.
 
         Raises:
-            PromptError: The dict has no score for an answer or a candidate.
+            PromptError: If the dict has no score for an answer or a candidate.
         """
         return by_kind(requests, {Prompt: self._scored, RankingPrompt: self._ranked})
 
@@ -93,7 +93,7 @@ class FakeModel:
         """Return the words that were passed to the constructor.
 
         Raises:
-            PromptError: No words were given.
+            PromptError: If no words were given.
         """
         return Vocabulary(self._words)
 

@@ -28,7 +28,8 @@ def parameters_in(text: str) -> int:
     """Convert a number of parameters such as ``350M``, ``1.3B`` or ``124439808`` to an integer.
 
     Raises:
-        RequestError: The text is not a number of parameters, or the number is below 1 or not whole.
+        RequestError: If the text is not a number of parameters, or the number is below 1 or not
+            whole.
 
     Examples:
         >>> parameters_in("1.3B")
@@ -61,8 +62,8 @@ def described(
         missing if the user did not specify its value.
 
     Raises:
-        RequestError: An entry is malformed, or matches no model or several models. The exception is
-            also raised if two entries match the same model.
+        RequestError: If an entry is malformed, or matches no model or several models. The exception
+            is also raised if two entries match the same model.
     """
     found: dict[str, dict[str, str | int]] = {model: {} for model in models}
     for model, family in _by_model("family", families, models):

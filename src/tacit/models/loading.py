@@ -123,12 +123,12 @@ def load_model(
         called: The model's name in messages and manifests; ``name`` if None.
 
     Raises:
-        ModelError: The model does not exist, has no weights, has incomplete weights, or is of an
+        ModelError: If the model does not exist, has no weights, has incomplete weights, or is of an
             unsupported kind.
-        MissingPackage: A package extra is not installed: ``server`` for a model on a server, or
+        MissingPackage: If a package extra is not installed: ``server`` for a model on a server, or
             ``local`` for a local model.
-        NetworkError: The hub or the server cannot be reached.
-        ScoringError: A server fails at every attempt, or a file changes while it is read.
+        NetworkError: If the hub or the server cannot be reached.
+        ScoringError: If a server fails at every attempt, or a file changes while it is read.
 
     Examples:
         >>> import tacit
@@ -222,9 +222,9 @@ def words_of(name: str, options: LoadOptions | None = None) -> tuple[str, Vocabu
     The weights are not loaded, unless the model's back-end belongs to another package.
 
     Raises:
-        ModelError: The model or an option is invalid (see ``load_model``), or no word is a single
-            token of the model.
-        MissingPackage: The package extra ``local`` is not installed.
+        ModelError: If the model or an option is invalid (see ``load_model``), or no word is a
+            single token of the model.
+        MissingPackage: If the package extra ``local`` is not installed.
     """
     from tacit.models.huggingface.alignment import bare
     from tacit.models.huggingface.vocabulary import whole_words
@@ -269,8 +269,8 @@ def _check_on_hub(name: str, options: LoadOptions) -> None:
     """Look up a name on the hub before torch is imported, because importing torch takes seconds.
 
     Raises:
-        ModelError: As ``tacit.models.huggingface.hub.where_from``.
-        NetworkError: As ``tacit.models.huggingface.hub.where_from``.
+        ModelError: As raised by ``tacit.models.huggingface.hub.where_from``.
+        NetworkError: As raised by ``tacit.models.huggingface.hub.where_from``.
     """
     if named_folder(name) is None:
         where_from(name, options.revision)
@@ -280,7 +280,7 @@ def check_name(name: str, options: LoadOptions) -> None:
     """Check a model's path or address and its options, before any large package is imported.
 
     Raises:
-        ModelError: The path is not a model folder, or an option is invalid.
+        ModelError: If the path is not a model folder, or an option is invalid.
     """
     if not name.strip():
         raise ModelError("the model's name is empty; give a folder or a name on the hub")
@@ -340,7 +340,7 @@ def _chat_of(name: str, kind: str, tokenizer: PreTrainedTokenizerBase) -> Chat:
     """Return how prompts are formatted as a chat for the given model.
 
     Raises:
-        ModelError: The model is masked, or its tokenizer has no chat template.
+        ModelError: If the model is masked, or its tokenizer has no chat template.
     """
     from tacit.models.huggingface.chat_template import Chat
 

@@ -31,7 +31,7 @@ def backend_of(name: str) -> Backend | None:
             existing folder.
 
     Raises:
-        ModelError: No back-end is registered for the scheme.
+        ModelError: If no back-end is registered for the scheme.
     """
     scheme, colon, _ = name.partition(":")
     if not colon:

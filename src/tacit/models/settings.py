@@ -145,8 +145,9 @@ class ServerSettings:
         """Reject chat options that do not apply to the given models.
 
         Raises:
-            RequestError: ``--api chat`` is used without a server's address. The exception is also
-                raised if ``--samples`` or ``--thinking-tokens`` is used without ``--api chat``.
+            RequestError: If ``--api chat`` is used without a server's address. The exception is
+                also raised if ``--samples`` or ``--thinking-tokens`` is used without ``--api
+                chat``.
         """
         from tacit.models.openai.options import is_address
 
@@ -161,7 +162,7 @@ class ServerSettings:
         """Return these settings as ``ServerOptions``.
 
         Raises:
-            RequestError: ``thinking_tokens`` is neither a number nor ``all``.
+            RequestError: If ``thinking_tokens`` is neither a number nor ``all``.
         """
         from tacit.models.openai.options import ServerOptions
 
@@ -201,7 +202,7 @@ class DescribedSettings:
         """Return the user-specified family and number of parameters of each model.
 
         Raises:
-            RequestError: As ``tacit.models.families.described``.
+            RequestError: As raised by ``tacit.models.families.described``.
         """
         from tacit.models.families import described
 
@@ -220,8 +221,8 @@ class ModelSettings:
         """Return these settings as ``LoadOptions`` for the given models.
 
         Raises:
-            RequestError: The server options are invalid (see ``ServerSettings``), or ``batch_size``
-                is specified.
+            RequestError: If the server options are invalid (see ``ServerSettings``), or
+                ``batch_size`` is specified.
         """
         from tacit.models.huggingface.trust import Trust
         from tacit.models.loading import LoadOptions

@@ -219,8 +219,8 @@ class Terminal(Progress):
         """See ``Reporter.confirm``.
 
         Raises:
-            RequestError: The user declines the cost, or cannot be asked because standard input is
-                not a terminal.
+            RequestError: If the user declines the cost, or cannot be asked because standard input
+                is not a terminal.
         """
         for name, cost in costs.items():
             self.warn(f"{name}: {cost.sentence}")

@@ -108,8 +108,8 @@ class Answers:
             requests: The probe's requests, by group.
 
         Raises:
-            FindingsError: A group has no answers, the keys of the answers differ from the keys of
-                the requests, or a key occurs twice.
+            FindingsError: If a group has no answers, the keys of the answers differ from the keys
+                of the requests, or a key occurs twice.
         """
         groups = {
             name: Answered(group.keys, _joined(name, group.keys, self.groups.get(name)))
@@ -188,8 +188,8 @@ class Probe(Protocol):
         """Create the probe that the options describe.
 
         Raises:
-            RequestError: The options contradict each other, or they select no questions.
-            DataError: A file is missing or malformed.
+            RequestError: If the options contradict each other, or they select no questions.
+            DataError: If a file is missing or malformed.
         """
         ...
 
@@ -231,7 +231,7 @@ class ProbeByVocabulary(Protocol):
         """Return one probe for each model, by the name of the model.
 
         Raises:
-            RequestError: The vocabularies of the models have no word in common, or no questions
+            RequestError: If the vocabularies of the models have no word in common, or no questions
                 remain for the models.
         """
         ...
@@ -317,7 +317,7 @@ class ReadsReplies(Protocol):
             sampled: Whether the replies are sampled, so that no log-probabilities are available.
 
         Raises:
-            RequestError: The probe needs log-probabilities that are not available.
+            RequestError: If the probe needs log-probabilities that are not available.
         """
         ...
 
@@ -330,7 +330,7 @@ class ReadsBeliefs(Protocol):
         """Compute the findings from the beliefs stored in a file.
 
         Raises:
-            DataError: The file is missing or malformed.
+            DataError: If the file is missing or malformed.
         """
         ...
 
@@ -339,7 +339,7 @@ def register(kind: type[AnyProbe]) -> None:
     """Register the class of a probe in the current process, for example in a notebook.
 
     Raises:
-        RequestError: Another probe has the same name.
+        RequestError: If another probe has the same name.
     """
     if kind.name in probes() and probe(kind.name) is not kind:
         raise RequestError(f"another probe is registered as {kind.name!r}; choose a different name")
@@ -350,7 +350,7 @@ def probe(name: str) -> type[AnyProbe]:
     """Return the class of a probe.
 
     Raises:
-        RequestError: No probe has this name.
+        RequestError: If no probe has this name.
     """
     if name in BUILT_IN:
         module, _, kind = BUILT_IN[name].partition(":")

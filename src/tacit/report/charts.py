@@ -125,9 +125,9 @@ def checked(script: str) -> str:
     """Return a script, or raise if it cannot be embedded in a page unchanged.
 
     Raises:
-        WorkError: The script contains text that would end the script element, or a character that
-            browsers normalise. Normalisation would invalidate the hash of the script in the content
-            security policy.
+        WorkError: If the script contains text that would end the script element, or a character
+            that browsers normalise. Normalisation would invalidate the hash of the script in the
+            content security policy.
     """
     if any(ending in script.lower() for ending in ("</script", "<!--", "\r", "\0")):
         raise WorkError(

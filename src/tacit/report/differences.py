@@ -183,8 +183,8 @@ def check_comparable(runs: Sequence[Run], *, force: bool = False) -> None:
         force: Whether to allow such differences.
 
     Raises:
-        RequestError: No probe has two runs. If ``force`` is False: runs of the same probe differ in
-            their data, their request or the version of Tacit.
+        RequestError: If no probe has two runs. If ``force`` is False: runs of the same probe differ
+            in their data, their request or the version of Tacit.
     """
     if not any(sum(run.probe == probe for run in runs) > 1 for probe in probes()):
         raise RequestError(

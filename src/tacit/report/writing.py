@@ -65,9 +65,9 @@ def write_report(folders: Sequence[Path], path: Path, *, warn: bool = False) -> 
             are not comparable are shown without a comparison.
 
     Raises:
-        RequestError: A folder contains no run, or one run is given twice.
-        DataError: A run is not finished, or is damaged.
-        WorkError: The file cannot be written.
+        RequestError: If a folder contains no run, or one run is given twice.
+        DataError: If a run is not finished, or is damaged.
+        WorkError: If the file cannot be written.
     """
     publish_text(path, report(read_runs(folders), warn=warn))
 

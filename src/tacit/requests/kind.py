@@ -33,7 +33,7 @@ class Cached(Protocol[R_contra, A_co]):
         """Return the cached answer to a request.
 
         Raises:
-            KeyError: A part of the request is not cached.
+            KeyError: If a part of the request is not cached.
         """
         ...
 

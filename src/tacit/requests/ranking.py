@@ -46,9 +46,9 @@ class RankingPrompt:
         top: Number of top candidates to return.
 
     Raises:
-        PromptError: The text is invalid for a ``Prompt``, a target is not in the vocabulary, or
+        PromptError: If the text is invalid for a ``Prompt``, a target is not in the vocabulary, or
             ``top`` is negative.
-        RequestError: ``targets`` is a single string.
+        RequestError: If ``targets`` is a single string.
 
     Examples:
         >>> from tacit import RankingPrompt, Vocabulary
@@ -144,7 +144,7 @@ class Ranking:
         """Return the rank and the log-probability of one target.
 
         Raises:
-            KeyError: The prompt has no such target.
+            KeyError: If the prompt has no such target.
         """
         for standing in self.targets:
             if standing.target == target:
@@ -156,8 +156,8 @@ class Ranking:
         """Rank a prompt's answers; answers without a log-probability count as missing.
 
         Raises:
-            PromptError: A target is not among the answers.
-            RequestError: ``targets`` is a single string.
+            PromptError: If a target is not among the answers.
+            RequestError: If ``targets`` is a single string.
         """
         import numpy as np
 

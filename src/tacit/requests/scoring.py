@@ -65,9 +65,9 @@ class Prompt:
             blank. The separator is scored with the answer.
 
     Raises:
-        PromptError: The prompt has no answer, an empty answer, more than one blank, or a lone
+        PromptError: If the prompt has no answer, an empty answer, more than one blank, or a lone
             surrogate (half a character).
-        RequestError: ``answers`` is a single string.
+        RequestError: If ``answers`` is a single string.
 
     Examples:
         >>> from tacit import Prompt
@@ -162,7 +162,7 @@ class Scores:
         """Return P(positive)/(P(positive) + P(negative)), or None if either answer has no score.
 
         Raises:
-            KeyError: The prompt has no such answer.
+            KeyError: If the prompt has no such answer.
         """
         yes, no = self[positive].logprob, self[negative].logprob
         if yes is None or no is None:
@@ -173,7 +173,7 @@ class Scores:
         """Return the score of one answer.
 
         Raises:
-            KeyError: The prompt has no such answer.
+            KeyError: If the prompt has no such answer.
         """
         for score in self.answers:
             if score.answer == answer:

@@ -25,9 +25,9 @@ class Vocabulary:
         words: The candidate words, which are stored sorted and without duplicates.
 
     Raises:
-        PromptError: ``words`` is empty, or contains an empty word or a lone surrogate (half a
+        PromptError: If ``words`` is empty, or contains an empty word or a lone surrogate (half a
             character).
-        RequestError: ``words`` is a single string.
+        RequestError: If ``words`` is a single string.
 
     Examples:
         >>> from tacit import Vocabulary
@@ -63,6 +63,6 @@ class Vocabulary:
         """Return the index of a word in the vocabulary.
 
         Raises:
-            KeyError: The word is not in the vocabulary.
+            KeyError: If the word is not in the vocabulary.
         """
         return self._indices[word]

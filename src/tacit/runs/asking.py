@@ -28,7 +28,7 @@ def requests_of(probe: Probe) -> Mapping[str, Requests]:
     """Return the requests of a probe, as a mapping from group names to requests.
 
     Raises:
-        RequestError: A group contains two requests that have the same key.
+        RequestError: If a group contains two requests that have the same key.
     """
     groups = probe.requests()
     for name, group in groups.items():
@@ -110,7 +110,7 @@ def check_replies(probe: object, *, sampled: bool) -> None:
     """Before requests cost money, check that a probe's questions can be answered by chat replies.
 
     Raises:
-        RequestError: The probe needs log-probabilities of whole texts, and a chat API does not
+        RequestError: If the probe needs log-probabilities of whole texts, and a chat API does not
             return these.
     """
     if not isinstance(probe, ReadsReplies):

@@ -37,7 +37,7 @@ class Figures:
         """Parse the options of figures; an invalid option raises an error before any work starts.
 
         Raises:
-            RequestError: A format or the palette is unknown.
+            RequestError: If a format or the palette is unknown.
         """
         from tacit.charts.save import check_formats
         from tacit.charts.theme import Theme
@@ -51,7 +51,8 @@ class Figures:
         """Raise an error, before any work starts, if a graph cannot be drawn.
 
         Raises:
-            RequestError: ``--graphs`` is used without ``--figures``, or it names an unknown graph.
+            RequestError: If ``--graphs`` is used without ``--figures``, or it names an unknown
+                graph.
         """
         if getattr(request.options, "graphs", None) and not self.formats:
             raise RequestError("--graphs requires --figures, which selects the file formats")
@@ -62,7 +63,7 @@ class Figures:
         """Draw the figures of runs of one probe, write them to files, and return the files' paths.
 
         Raises:
-            WorkError: A file cannot be written.
+            WorkError: If a file cannot be written.
         """
         if not self.formats:
             return []
@@ -89,8 +90,8 @@ def chart(runs: Sequence[Run], name: str, palette: str = "house") -> Chart:
     """Return an Altair chart that shows all models of the given runs; all runs have the same probe.
 
     Raises:
-        RequestError: The probe has no figure with the given name, the findings lack data that the
-            figure needs, or the palette is unknown.
+        RequestError: If the probe has no figure with the given name, the findings lack data that
+            the figure needs, or the palette is unknown.
     """
     from tacit.charts.theme import Theme, themed
 

@@ -58,7 +58,7 @@ class RunFolder:
         request: The request, ready for YAML.
 
     Raises:
-        RequestError: The folder contains another run, or files that do not belong to a run.
+        RequestError: If the folder contains another run, or files that do not belong to a run.
     """
 
     folder: Path | None
@@ -101,7 +101,7 @@ class RunFolder:
         """Raise an error if the data have changed since the folder's run began.
 
         Raises:
-            RequestError: The data have changed since the run began.
+            RequestError: If the data have changed since the run began.
         """
         before = self._manifest_before()
         if before is not None:
@@ -118,7 +118,7 @@ class RunFolder:
             about: The entries of the manifest that describe the model and the data.
 
         Raises:
-            RequestError: The folder contains the same request, but the model or the data have
+            RequestError: If the folder contains the same request, but the model or the data have
                 changed since then.
         """
         about = {**about, **self._about}
@@ -147,7 +147,7 @@ class RunFolder:
             the summary already has an entry with the name of a table, the table is not added.
 
         Raises:
-            FindingsError: The findings do not match the tables that the probe declares.
+            FindingsError: If the findings do not match the tables that the probe declares.
         """
         specs = declared(probe(str(self.request["probe"]))).tables
         findings = findings.check(specs.values()).summarised(specs.values())
@@ -181,7 +181,8 @@ class RunFolder:
         """Read the manifest in the folder; return None if the folder contains no manifest.
 
         Raises:
-            RequestError: The manifest cannot be read, or was written by a newer version of Tacit.
+            RequestError: If the manifest cannot be read, or was written by a newer version of
+                Tacit.
         """
         path = self.folder and self.folder / "manifest.json"
         if path is None or not path.is_file():
@@ -238,7 +239,7 @@ def read_manifest(folder: Path) -> dict[str, Any]:
     """Read the manifest of a run that is finished.
 
     Raises:
-        DataError: The folder contains no finished run, or files of the run were changed after it
+        DataError: If the folder contains no finished run, or files of the run were changed after it
             finished.
     """
     path = folder / "manifest.json"
@@ -274,8 +275,8 @@ def read_findings(folder: Path, names: Iterable[str] | None = None) -> dict[str,
         names: The names of the findings that are read; None for all findings.
 
     Raises:
-        DataError: The run is unfinished, damaged or changed (see ``read_manifest``). Or one of the
-            findings is missing or damaged.
+        DataError: If the run is unfinished, damaged or changed (see ``read_manifest``), or if one
+            of the findings is missing or damaged.
     """
     wanted = None if names is None else strings(names, "names")
     digests = read_manifest(folder)["sha256"]["findings"]

@@ -50,7 +50,7 @@ class RunPredictor:
         reporter: An object that receives the progress.
 
     Raises:
-        RequestError: The run does not belong to the consistency probe, or it has no predictor.
+        RequestError: If the run does not belong to the consistency probe, or it has no predictor.
     """
 
     run: Run
@@ -84,10 +84,10 @@ class RunPredictor:
         If the score store contains an answer, the model is not asked again.
 
         Raises:
-            RequestError: ``NewQuestion.of`` or ``NewQuestion.predict`` raises this error. Or the
-                knowledge base, the templates or the model have changed since the run.
-            DataError: The knowledge base or the file of question templates is missing.
-            ModelError: The model cannot be loaded.
+            RequestError: If ``NewQuestion.of`` or ``NewQuestion.predict`` raises this error, or if
+                the knowledge base, the templates or the model have changed since the run.
+            DataError: If the knowledge base or the file of question templates is missing.
+            ModelError: If the model cannot be loaded.
         """
         options = self._options()
         new = NewQuestion.of(options, question, choices)
@@ -103,7 +103,8 @@ class RunPredictor:
         """Return the options of the run; first check that its data files have not been changed.
 
         Raises:
-            RequestError: The knowledge base or the question templates have changed since the run.
+            RequestError: If the knowledge base or the question templates have changed since the
+                run.
         """
         request = self.run.request
         kind = ConsistencyProbe.Options
@@ -161,7 +162,7 @@ class RunPredictor:
         """The engine for the run's model; the model is loaded once and used for all predictions.
 
         Raises:
-            RequestError: The loaded model differs from the model of the run.
+            RequestError: If the loaded model differs from the model of the run.
         """
         from tacit.engine.store import Store
 

@@ -123,8 +123,8 @@ class Run:
             palette: ``house``, or ``okabe-ito``, which is suitable for colour-blind readers.
 
         Raises:
-            RequestError: The figure or the palette is unknown, or the findings lack data that the
-                figure needs.
+            RequestError: If the figure or the palette is unknown, or the findings lack data that
+                the figure needs.
         """
         return Runs((self,)).figure(name, palette)
 
@@ -132,7 +132,7 @@ class Run:
         """Write the report as one HTML file, and return the path of the file.
 
         Raises:
-            WorkError: The file cannot be written.
+            WorkError: If the file cannot be written.
         """
         return Runs((self,)).report(path)
 
@@ -162,9 +162,9 @@ class Run:
                 recorded in ``run.yaml``.
 
         Raises:
-            RequestError: The run has no predictor, or the question is invalid. Or the model, the
-                knowledge base or the templates have changed since the run.
-            ModelError: The model cannot be loaded.
+            RequestError: If the run has no predictor, or the question is invalid, or if the model,
+                the knowledge base or the templates have changed since the run.
+            ModelError: If the model cannot be loaded.
         """
         from tacit.engine.store import Store
         from tacit.runs.predicting import RunPredictor
@@ -241,7 +241,7 @@ class Runs(Mapping[str, Run]):
         """Return a figure that shows all models; see ``Run.figure``.
 
         Raises:
-            RequestError: As ``Run.figure``.
+            RequestError: As raised by ``Run.figure``.
         """
         from tacit.runs.figures import chart
 
@@ -251,7 +251,7 @@ class Runs(Mapping[str, Run]):
         """Write one report about all models; see ``Run.report``.
 
         Raises:
-            WorkError: The file cannot be written.
+            WorkError: If the file cannot be written.
         """
         from tacit.report.writing import report
 
@@ -281,8 +281,8 @@ def read_runs(folders: Sequence[Path]) -> list[Run]:
             for several models.
 
     Raises:
-        RequestError: A run is given twice, or one of the folders contains no run.
-        DataError: A run is unfinished or damaged, or its probe is unknown.
+        RequestError: If a run is given twice, or one of the folders contains no run.
+        DataError: If a run is unfinished or damaged, or its probe is unknown.
     """
     places = [place for folder in folders for place in _runs_in(folder)]
     twice = [place for place, n in Counter(p.resolve() for p in places).items() if n > 1]

@@ -69,7 +69,7 @@ class Reporter(Protocol):
         """Show the cost of querying each server, and ask the user for confirmation.
 
         Raises:
-            RequestError: The user declines, or no user can be asked.
+            RequestError: If the user declines, or no user can be asked.
         """
         ...
 
@@ -94,7 +94,7 @@ class Quiet:
         """See ``Reporter.confirm``.
 
         Raises:
-            RequestError: Querying a server has a cost, but the argument ``yes`` is False.
+            RequestError: If querying a server has a cost, but the argument ``yes`` is False.
         """
         if yes or not costs:
             return

@@ -22,7 +22,7 @@ def read_prompts(path: Path) -> list[Prompt]:
     """Read the prompts of a JSONL file.
 
     Raises:
-        DataError: The file contains no prompts, or a line is malformed. In the second case, the
+        DataError: If the file contains no prompts, or a line is malformed. In the second case, the
             error message names the line.
     """
     found = []
@@ -56,7 +56,7 @@ def write_answers(answers: Sequence[Scores | Votes], out: Path) -> None:
     """For each prompt, write one line with the scores or the votes of its answers.
 
     Raises:
-        WorkError: The file cannot be written.
+        WorkError: If the file cannot be written.
     """
     rows = [
         _row_of_votes(one)

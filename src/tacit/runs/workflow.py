@@ -77,9 +77,9 @@ class RunRequest:
         nested: Whether to create a subfolder of ``out`` even if there is only one model.
 
     Raises:
-        RequestError: Models and a file of beliefs are both given, or neither is given. Or a model
-            is named twice, or a folder contains another run.
-        ModelError: A model's name is invalid.
+        RequestError: If models and a file of beliefs are both given, or neither is given, or if a
+            model is named twice, or a folder contains another run.
+        ModelError: If a model's name is invalid.
     """
 
     probe: str
@@ -119,7 +119,7 @@ class RunRequest:
         """Return the options with which one model is loaded.
 
         Raises:
-            RequestError: As ``ModelSettings.options``.
+            RequestError: As raised by ``ModelSettings.options``.
         """
         own = self.own_settings.get(name)
         return self.loading if own is None else own.options([name])
@@ -166,8 +166,8 @@ class RunRequest:
         """The probe for each model; some probes first read the vocabularies of all models.
 
         Raises:
-            ModelError: A model cannot be loaded.
-            RequestError: The models have no word in common, or the probe has no questions.
+            ModelError: If a model cannot be loaded.
+            RequestError: If the models have no word in common, or the probe has no questions.
         """
         from tacit.models import loading
 
@@ -193,7 +193,7 @@ class RunRequest:
             report: Whether to write a report.
 
         Raises:
-            WorkError: A file cannot be written.
+            WorkError: If a file cannot be written.
         """
         runs = list(found.values())
         for warning in warnings(runs):
@@ -206,7 +206,8 @@ class RunRequest:
         """For each model, estimate the requests and their duration or cost.
 
         Raises:
-            RequestError: The request is for beliefs from a file, so that no model would be queried.
+            RequestError: If the request is for beliefs from a file, so that no model would be
+                queried.
         """
         if self.beliefs is not None:
             raise RequestError(
@@ -272,7 +273,7 @@ class RunRequest:
         """Ask the user to confirm the cost of querying chat models.
 
         Raises:
-            RequestError: The user declines, or cannot be asked for confirmation.
+            RequestError: If the user declines, or cannot be asked for confirmation.
         """
         for yes in (True, False):
             costs = {
@@ -286,7 +287,7 @@ class RunRequest:
         """Raise an error if the probe's questions cannot be answered by chat replies.
 
         Raises:
-            RequestError: As ``tacit.runs.asking.check_replies``.
+            RequestError: As raised by ``tacit.runs.asking.check_replies``.
         """
         for name in filter(self.chats, self.models):
             sampled = asking.is_sampled(name, self.loading_of(name))
@@ -309,8 +310,8 @@ def _check_vocabularies(models: Sequence[str], beliefs: Path | None) -> None:
     """Raise if a probe that ranks vocabularies is given the address of a server or beliefs.
 
     Raises:
-        ModelError: The probe ranks vocabularies, and one of the models is a server's address.
-        RequestError: The probe ranks vocabularies, and a file of beliefs is given.
+        ModelError: If the probe ranks vocabularies, and one of the models is a server's address.
+        RequestError: If the probe ranks vocabularies, and a file of beliefs is given.
     """
     from tacit.models.openai.options import is_address
 
@@ -338,7 +339,7 @@ def folders_of(
         nested: Whether to create a subfolder even if there is only one model.
 
     Raises:
-        RequestError: A folder contains another run.
+        RequestError: If a folder contains another run.
     """
     if out is None or (len(requests) == 1 and not nested):
         return {name: RunFolder(out, {**of, "model": name}) for name, of in requests.items()}
@@ -363,7 +364,7 @@ def _check_beside(out: Path, folders: Sequence[Path]) -> None:
     command is assumed to have written the other files.
 
     Raises:
-        RequestError: The folder contains none of the runs, but it contains a file that would be
+        RequestError: If the folder contains none of the runs, but it contains a file that would be
             overwritten.
     """
     if any((folder / "run.yaml").is_file() for folder in folders):

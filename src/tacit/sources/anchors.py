@@ -75,7 +75,7 @@ def read_anchors(path: Path | str) -> list[Anchor]:
         path: The path of a JSONL, Parquet, CSV or TSV file.
 
     Raises:
-        DataError: The file is missing, empty or malformed, its layout is unknown, or one of its
+        DataError: If the file is missing, empty or malformed, its layout is unknown, or one of its
             rows is invalid. A row is invalid in each of these cases: the question or a choice is
             empty; there are fewer than two different choices; the answer is not among the choices;
             another row has the same ID. A row with a repeated choice is also invalid, unless the
@@ -143,7 +143,7 @@ def _anchor(row: Row, number: int) -> Anchor:
     """Convert a row without nested values to an anchor question.
 
     Raises:
-        ValueError: The row is malformed.
+        ValueError: If the row is malformed.
     """
     choices = _choices(row)
     question = text_of(row["question"], "question")

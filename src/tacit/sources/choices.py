@@ -58,7 +58,7 @@ def labelled_choices(cell: object, key: object) -> Choices:
         key: The label of the right choice. None or empty if the right choice is not known.
 
     Raises:
-        ValueError: The numbers of labels and texts differ, there are fewer than two different
+        ValueError: If the numbers of labels and texts differ, there are fewer than two different
             choices, a choice is empty, a label is repeated, or ``key`` is not one of the labels.
     """
     labels, listed = _labels_and_texts(cell)
@@ -84,7 +84,7 @@ def plain_choices(cell: object, answer: object) -> Choices:
             text means that the right choice is not known.
 
     Raises:
-        ValueError: There are fewer than two choices, a choice is empty or repeated, the answer
+        ValueError: If there are fewer than two choices, a choice is empty or repeated, the answer
             matches no choice, or it matches two choices.
     """
     texts = _texts(_split(cell) if isinstance(cell, str) else cell)
@@ -111,7 +111,7 @@ def two_solutions(first: object, second: object, label: object) -> Choices:
             solution is not known.
 
     Raises:
-        ValueError: A solution is empty, the two solutions are equal, or the label is invalid.
+        ValueError: If a solution is empty, the two solutions are equal, or the label is invalid.
     """
     texts = _texts([first, second])
     _refuse_repeated(texts)
@@ -127,7 +127,7 @@ def text_of(cell: object, name: str) -> str:
     """Return the text of a cell without white space around it; empty if the cell is missing.
 
     Raises:
-        ValueError: The cell is not text, or contains an unpaired surrogate.
+        ValueError: If the cell is not text, or contains an unpaired surrogate.
     """
     if cell is None:
         return ""

@@ -41,7 +41,7 @@ def demo_data(kind: str) -> Path:
         kind: ``drawings``, ``facts``, ``questions`` or ``norms``.
 
     Raises:
-        RequestError: The demo has no data set of the given kind.
+        RequestError: If the demo has no data set of the given kind.
 
     Examples:
         >>> import tacit

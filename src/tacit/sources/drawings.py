@@ -97,7 +97,7 @@ def read_drawings(
         annotations-10.
 
     Raises:
-        DataError: There is no such file, the file contains no drawing, or a row is malformed. In
+        DataError: If there is no such file, the file contains no drawing, or a row is malformed. In
             the last case, the error message names the file and the line. A row is malformed in each
             of these cases: the relation is unknown, the number of cells is wrong, a part is blank,
             or a part is related to itself. It is also an error if a row continues a drawing but no
@@ -135,7 +135,7 @@ def read_things(path: Path | str) -> dict[str, tuple[str, ...]]:
         of 716 parts includes such repeated parts.
 
     Raises:
-        DataError: There is no such file, a column is missing, a row has no thing, a thing is
+        DataError: If there is no such file, a column is missing, a row has no thing, a thing is
             repeated, or a part is blank.
     """
     path = Path(path)
@@ -182,7 +182,8 @@ def undrawn(path: Path | str, things: Collection[str] | None = None) -> list[Dra
         things: The things that are returned; None for all things.
 
     Raises:
-        DataError: See :func:`read_things`. Or one of ``things`` does not occur in the file.
+        DataError: As raised by :func:`read_things`, or if one of ``things`` does not occur in the
+            file.
     """
     listed = read_things(path)
     drawings = [Drawing(thing, "", tuple(dict.fromkeys(of)), ()) for thing, of in listed.items()]
@@ -255,7 +256,7 @@ def _sketch_of(
     """Return the drawing to which a row belongs; create the drawing if the row begins it.
 
     Raises:
-        ValueError: The columns of the row are wrong, the row continues no drawing, or the row
+        ValueError: If the columns of the row are wrong, the row continues no drawing, or the row
             begins a drawing that already exists.
     """
     if len(cells) not in _CELLS or cells[2] != "---":
@@ -289,7 +290,7 @@ def _relation_of(cells: list[str], known: dict[str, str]) -> tuple[str, str, str
     """Return the subject, relation and object of a row.
 
     Raises:
-        ValueError: The relation is unknown, a part is blank, or a part is related to itself.
+        ValueError: If the relation is unknown, a part is blank, or a part is related to itself.
     """
     subject, relation, obj = cells[3:6]
     if relation not in known:

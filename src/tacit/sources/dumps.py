@@ -56,8 +56,8 @@ class Dump:
             weight.
 
     Raises:
-        DataError: The file is missing or empty, or its first line has no known layout.
-        RequestError: The columns are invalid.
+        DataError: If the file is missing or empty, or its first line has no known layout.
+        RequestError: If the columns are invalid.
     """
 
     path: Path
@@ -101,7 +101,7 @@ class Dump:
             of the triples.
 
         Raises:
-            DataError: The file is truncated, or too many of its lines are malformed or blank.
+            DataError: If the file is truncated, or too many of its lines are malformed or blank.
         """
         import pyarrow as pa
 
@@ -130,8 +130,8 @@ class Dump:
         """Raise an error if more than 1 % of the lines that have been read are malformed.
 
         Raises:
-            DataError: More than 1 % of the lines are malformed. The error message shows the first
-                few of them.
+            DataError: If more than 1 % of the lines are malformed. The error message shows the
+                first few of them.
         """
         if self.bad <= TOLERATED * self.lines:
             return

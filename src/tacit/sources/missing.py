@@ -20,7 +20,7 @@ def check_exists(path: Path, kind: str, *, folder: bool = False) -> None:
         folder: Whether a folder is also accepted, in addition to a file.
 
     Raises:
-        DataError: There is no such file or folder, or the path is invalid.
+        DataError: If there is no such file or folder, or the path is invalid.
     """
     found = resolved(path)
     if found.is_file() or (folder and found.is_dir()):

@@ -52,10 +52,10 @@ def read_sheet(path: Path) -> Sheet:
     workbook is read.
 
     Raises:
-        DataError: The file is missing, the file is empty, its suffix is not supported, or it cannot
-            be read. A row has more cells than the header, a quote is not closed, or a column occurs
-            twice.
-        MissingPackage: The file is a workbook, but openpyxl is not installed.
+        DataError: If the file is missing, the file is empty, its suffix is not supported, or it
+            cannot be read. A row has more cells than the header, a quote is not closed, or a column
+            occurs twice.
+        MissingPackage: If the file is a workbook, but openpyxl is not installed.
     """
     if path.suffix.lower() not in SUFFIXES:
         hint = "; save it as .xlsx" if path.suffix.lower() == ".xls" else ""

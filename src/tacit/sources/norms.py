@@ -150,10 +150,10 @@ def read_norms(path: Path | str) -> Norms:
     """Read norms from text (``.dat``, ``.txt`` or ``.tsv``), CSV, JSONL, Parquet or ``.xlsx``.
 
     Raises:
-        DataError: The file is missing, empty or malformed, or its layout is unknown. A column is
+        DataError: If the file is missing, empty or malformed, or its layout is unknown. A column is
             missing, a row has no concept, or a production frequency is not a whole number of at
             least 0. The error message names the line.
-        MissingPackage: The file is a workbook, but the package that reads workbooks is not
+        MissingPackage: If the file is a workbook, but the package that reads workbooks is not
             installed.
     """
     path = Path(path)

@@ -34,8 +34,8 @@ def read_ratings(path: Path) -> Ratings:
         head, relation and tail together identify a fact.
 
     Raises:
-        DataError: The file is missing or malformed, lacks a column, or has no rows. Or the file
-            contains a fact twice, or a rating other than 0 and 1.
+        DataError: If the file is missing or malformed, lacks a column, or has no rows, or if the
+            file contains a fact twice, or a rating other than 0 and 1.
     """
     table = read_table(path, (*FACT, RATING))
     if table.is_empty():
@@ -54,9 +54,9 @@ def read_both(first: Path, second: Path) -> tuple[Ratings, Ratings]:
     """Read the files of two raters who rated the same sample; the order of the rows may differ.
 
     Raises:
-        RequestError: Both paths belong to the same file.
-        DataError: A file cannot be read (see ``read_ratings``), or one of the files lacks a fact of
-            the other.
+        RequestError: If both paths belong to the same file.
+        DataError: If a file cannot be read (see ``read_ratings``), or one of the files lacks a fact
+            of the other.
     """
     if resolved(first) == resolved(second):
         raise RequestError(f"{first} is given twice; give the files of two raters")

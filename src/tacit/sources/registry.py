@@ -175,7 +175,7 @@ class Registry(_Entry):
         """Return the data set with the given name.
 
         Raises:
-            RequestError: No data set has the given name. The error message suggests the most
+            RequestError: If no data set has the given name. The error message suggests the most
                 similar name or lists all names.
         """
         if name in self.sources:
@@ -195,8 +195,8 @@ def read_registry(path: Path) -> Registry:
     """Read and validate a registry.
 
     Raises:
-        DataError: The file is missing or is not YAML, or an entry is malformed. In the last case,
-            the error message names the entry.
+        DataError: If the file is missing or is not YAML, or an entry is malformed. In the last
+            case, the error message names the entry.
     """
     from tacit.documents import read_yaml
 

@@ -220,7 +220,7 @@ def predict(
         how: The number of permutations, the random seed, and the confidence level.
 
     Raises:
-        ValueError: The shapes of the arguments do not match, or a score is nan.
+        ValueError: If the shapes of the arguments do not match, or a score is nan.
     """
     how = how or Permutations()
     sample = Sample.of(right, score, clusters)

@@ -32,7 +32,7 @@ def average_precision(right: ArrayLike, score: ArrayLike) -> float | None:
         The average precision; None if no row is correct.
 
     Raises:
-        ValueError: The shapes of the arguments do not match, or a score is nan.
+        ValueError: If the shapes of the arguments do not match, or a score is nan.
     """
     return _one(average_precisions(*at_thresholds(right, score)))
 
@@ -50,7 +50,7 @@ def auroc(right: ArrayLike, score: ArrayLike) -> float | None:
         correct row has the higher score. None if all rows are correct, or if no row is correct.
 
     Raises:
-        ValueError: The shapes differ, or a score is nan.
+        ValueError: If the shapes differ, or a score is nan.
     """
     return _one(aurocs(*at_thresholds(right, score)))
 
@@ -110,7 +110,7 @@ def at_thresholds(right: ArrayLike, score: ArrayLike) -> tuple[Floats, Floats]:
         rows, shape (thresholds,).
 
     Raises:
-        ValueError: The shapes differ, or a score is nan.
+        ValueError: If the shapes differ, or a score is nan.
     """
     labels, scores = np.asarray(right, dtype=bool), np.asarray(score, dtype=np.float64)
     if scores.ndim != 1 or labels.shape[-1:] != scores.shape:

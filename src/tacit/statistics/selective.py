@@ -29,7 +29,7 @@ def risks(right: ArrayLike, score: ArrayLike) -> Floats:
         score: The score of each row, which states the confidence in the row, shape (rows,).
 
     Raises:
-        ValueError: The shapes differ, or a score is nan.
+        ValueError: If the shapes differ, or a score is nan.
     """
     counts, rows = at_thresholds(right, score)
     each = np.repeat(divided(rows - counts, rows), rows.astype(np.intp))
@@ -49,7 +49,7 @@ def risk_area(right: ArrayLike, score: ArrayLike) -> float | None:
         incorrect rows.
 
     Raises:
-        ValueError: The shapes differ, or a score is nan.
+        ValueError: If the shapes differ, or a score is nan.
     """
     if not np.size(right):
         return None

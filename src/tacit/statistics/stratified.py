@@ -122,7 +122,7 @@ def adjusted_lift(
         how: The number of permutations, their seed and the confidence level.
 
     Raises:
-        ValueError: The shapes differ, or a score is nan.
+        ValueError: If the shapes differ, or a score is nan.
     """
     how = how or Permutations()
     if not np.size(right):

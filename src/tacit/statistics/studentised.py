@@ -97,7 +97,7 @@ class Sample:
             clusters: The cluster of each row, shape (rows,).
 
         Raises:
-            ValueError: The shapes differ, or a score is nan.
+            ValueError: If the shapes differ, or a score is nan.
         """
         rows = at_thresholds(right, score)[1]
         labels, scores = np.asarray(right, dtype=bool), np.asarray(score, dtype=np.float64)

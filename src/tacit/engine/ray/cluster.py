@@ -73,7 +73,8 @@ def share_out(options: RayOptions, nodes: Sequence[Mapping[str, float]]) -> Shar
     GPUs, there is one worker per node. Each worker uses as many cores as the smallest node has.
 
     Raises:
-        RequestError: No node has enough resources for a worker, or ``gpus_per_worker`` is invalid.
+        RequestError: If no node has enough resources for a worker, or ``gpus_per_worker`` is
+            invalid.
     """
     most = max((node.get("GPU", 0) for node in nodes), default=0)
     gpus = options.gpus_per_worker
@@ -134,10 +135,10 @@ def connect(options: RayOptions) -> None:
     """Connect to the requested cluster; do nothing if Ray is already connected.
 
     Raises:
-        RequestError: The address is malformed, the address contains a password, or no cluster
+        RequestError: If the address is malformed, the address contains a password, or no cluster
             responds at the address.
-        MissingPackage: The package extra ``ray`` is not installed.
-        WorkError: Ray does not start on this machine.
+        MissingPackage: If the package extra ``ray`` is not installed.
+        WorkError: If Ray does not start on this machine.
     """
     for name, value in _QUIET.items():
         os.environ.setdefault(name, value)
@@ -199,7 +200,7 @@ def _check_answers(address: str) -> None:
     """Raise if no program listens at an address; without this check, Ray would wait and then exit.
 
     Raises:
-        RequestError: The address is malformed, or no program listens at the address.
+        RequestError: If the address is malformed, or no program listens at the address.
     """
     if address == "auto":
         return

@@ -86,11 +86,11 @@ def ray_engine(
         block_tokens: As for ``Engine``.
 
     Raises:
-        RequestError: No cluster responds at the address, or the resources of the cluster are too
+        RequestError: If no cluster responds at the address, or the resources of the cluster are too
             small for one worker.
-        MissingPackage: The package extra ``ray`` is not installed.
-        ModelError: The loader raised it.
-        ScoringError: No worker starts.
+        MissingPackage: If the package extra ``ray`` is not installed.
+        ModelError: If the loader raised it.
+        ScoringError: If no worker starts.
     """
     options = options or RayOptions()
     connect(options)
@@ -112,8 +112,8 @@ def load_engine(name: str, loading: LoadOptions, store: Store, options: RayOptio
     """Start a ``ray_engine`` whose workers load a model by its name, with ``load_model``.
 
     Raises:
-        RequestError: The cluster cannot be used (see ``ray_engine``); the device is not ``auto``,
-            ``cpu`` or ``cuda``; or GPUs are requested although the device is ``cpu``.
+        RequestError: If the cluster cannot be used (see ``ray_engine``); the device is not
+            ``auto``, ``cpu`` or ``cuda``; or GPUs are requested although the device is ``cpu``.
     """
     device = loading.device
     if device not in {"auto", "cpu", "cuda"}:

@@ -77,8 +77,8 @@ class RayExecutor:
         """Start all workers, and wait until the first worker has loaded the model.
 
         Raises:
-            ModelError: As ``load_model``.
-            ScoringError: No worker starts.
+            ModelError: As raised by ``load_model``.
+            ScoringError: If no worker starts.
         """
         self._hire()
         while self._loaded is None:
@@ -90,7 +90,7 @@ class RayExecutor:
         """Call a method of the model on one of the workers and return the result.
 
         Raises:
-            TacitError: The method raised it.
+            TacitError: If the method raised it.
         """
         job = Job(lambda actor: actor.call.remote(method, arguments), f"the call of model.{method}")
         ((_, result),) = self._done([job])

@@ -52,8 +52,8 @@ def check_adapter(folder: Path, trust: Trust) -> None:
     """Check, before loading, that a folder contains an adapter of a supported type, such as LoRA.
 
     Raises:
-        ModelError: The folder contains no adapter of a supported type, the adapter has no weights,
-            or the weights are in a pickle file and pickle is not allowed.
+        ModelError: If the folder contains no adapter of a supported type, the adapter has no
+            weights, or the weights are in a pickle file and pickle is not allowed.
     """
     if not (folder / "adapter_config.json").is_file():
         raise ModelError(
@@ -75,7 +75,7 @@ def _check_kind(folder: Path) -> None:
     """Check that an adapter's type is supported, and that its config specifies no module to import.
 
     Raises:
-        ModelError: The adapter's config cannot be read, or specifies an unsupported type or a
+        ModelError: If the adapter's config cannot be read, or specifies an unsupported type or a
             module to import.
     """
     file = folder / "adapter_config.json"
@@ -108,7 +108,7 @@ def check_device_map(device_map: str) -> None:
     """Raise if Tacit does not support a device map.
 
     Raises:
-        ModelError: The device map is not in ``DEVICE_MAPS``.
+        ModelError: If the device map is not in ``DEVICE_MAPS``.
     """
     if device_map not in DEVICE_MAPS:
         raise ModelError(
@@ -122,7 +122,7 @@ def placing(
     """Return the device arguments for ``from_pretrained``; empty to move the model afterwards.
 
     Raises:
-        ModelError: The package accelerate is needed but not installed.
+        ModelError: If the package accelerate is needed but not installed.
     """
     if device_map is None and quantised(config) is None:
         return {}
@@ -141,7 +141,7 @@ def with_adapter(name: str, model: PreTrainedModel, folder: Path) -> PreTrainedM
     """Return a model to which an adapter is added; the model's own weights do not change.
 
     Raises:
-        ModelError: peft is not installed, or the adapter cannot be loaded or belongs to another
+        ModelError: If peft is not installed, or the adapter cannot be loaded or belongs to another
             model.
     """
     if find_spec("peft") is None:

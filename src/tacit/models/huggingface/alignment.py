@@ -82,7 +82,7 @@ def check_text(tokenizer: PreTrainedTokenizerBase, text: str) -> None:
         text: The text.
 
     Raises:
-        PromptError: The text contains a special token that cannot be encoded as plain text.
+        PromptError: If the text contains a special token that cannot be encoded as plain text.
     """
     control = ControlTokens.of(tokenizer)
     if not tokenizer.split_special_tokens or not control.find(text):
@@ -95,7 +95,7 @@ def refuse(text: str, misread: Sequence[re.Match[str]]) -> None:
     """Raise if a text contains special tokens that were not encoded as plain text.
 
     Raises:
-        PromptError: ``misread`` is not empty.
+        PromptError: If ``misread`` is not empty.
     """
     if misread:
         raise PromptError(
@@ -202,8 +202,8 @@ def tokenize(tokenizer: PreTrainedTokenizerBase, filled: Sequence[Filled]) -> li
     """With a ``bare`` tokenizer, tokenize texts that contain answers, and find the tokens to score.
 
     Raises:
-        PromptError: The tokenizer produces no token for an answer. The exception is also raised if
-            a special token in a text or an answer cannot be encoded as plain text.
+        PromptError: If the tokenizer produces no token for an answer. The exception is also raised
+            if a special token in a text or an answer cannot be encoded as plain text.
     """
     return [
         tokens or _dropped(tokenizer, item)
@@ -217,7 +217,7 @@ def locate(tokenizer: PreTrainedTokenizerBase, filled: Sequence[Filled]) -> list
     Equal texts are tokenized once.
 
     Raises:
-        PromptError: The tokenizer cannot encode a special token in a text as plain text.
+        PromptError: If the tokenizer cannot encode a special token in a text as plain text.
     """
     if not filled:
         return []

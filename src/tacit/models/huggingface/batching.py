@@ -37,7 +37,7 @@ class Budget:
         """Halve the smaller of ``tried`` and the current budget; the result is the new budget.
 
         Raises:
-            ScoringError: The budget or ``tried`` is 1 and cannot be halved.
+            ScoringError: If the budget or ``tried`` is 1 and cannot be halved.
         """
         smaller = min(self.tokens, tried) // 2
         if not smaller:
@@ -81,7 +81,7 @@ def in_batches(costs: Sequence[int], budget: Budget, forward: Callable[[list[int
         forward: Function that receives the indices of the rows in a batch.
 
     Raises:
-        ScoringError: Memory ran out with a single row, or the model failed.
+        ScoringError: If memory ran out with a single row, or the model failed.
     """
     import torch
 

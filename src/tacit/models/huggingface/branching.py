@@ -55,8 +55,8 @@ def score_trees(
     """Return the log-probabilities (nats) of all tokens to read from the rows of prefix trees.
 
     Raises:
-        Exception: The model fails, for example because its cache cannot be extended separately for
-            each row.
+        Exception: If the model fails, for example because its cache cannot be extended separately
+            for each row.
     """
     trunks, found = _compute_trunks(trees, forward, pad, device)
     rows = [(number, row) for number, tree in enumerate(trees) for row in tree.rows]

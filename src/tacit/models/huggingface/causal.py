@@ -367,7 +367,7 @@ class CausalModel(RankingModel):
         """Raise if predictions depend on later tokens, as in BERT without ``is_decoder``.
 
         Raises:
-            ModelError: A log-probability depends on a later token.
+            ModelError: If a log-probability depends on a later token.
         """
         begin = tuple(range(1, 4))
         rows = [Row((*begin, last), [Read(1, begin[2], last - 1)]) for last in (1, 2)]

@@ -80,7 +80,7 @@ class Chat:
         """Return the chat format of a tokenizer, derived from its template.
 
         Raises:
-            ModelError: The tokenizer has no chat template, or its template is not supported.
+            ModelError: If the tokenizer has no chat template, or its template is not supported.
         """
         plain = cls(name, tokenizer, _template_of(name, tokenizer))
         plain._check()
@@ -116,9 +116,9 @@ class Chat:
         """Return the rendered chat with a text as the user's message, up to the assistant's reply.
 
         Raises:
-            PromptError: The template does not reproduce the text exactly, or the text contains a
+            PromptError: If the template does not reproduce the text exactly, or the text contains a
                 special token.
-            ModelError: The template fails.
+            ModelError: If the template fails.
         """
         self._refuse_control(text, shown(text))
         written = self._rendered(text)
@@ -142,9 +142,9 @@ class Chat:
         answer.
 
         Raises:
-            PromptError: The template does not reproduce the text exactly, or the text or an answer
-                contains a special token.
-            ModelError: The template fails.
+            PromptError: If the template does not reproduce the text exactly, or the text or an
+                answer contains a special token.
+            ModelError: If the template fails.
         """
         for answer in prompt.answers:
             self._refuse_control(answer, f"the answer {answer!r} to {prompt.shown}")
@@ -165,7 +165,7 @@ class Chat:
         """Check that the template reproduces the user's message exactly and is deterministic.
 
         Raises:
-            ModelError: The template fails this check.
+            ModelError: If the template fails this check.
         """
         with _drawing() as drawn:
             written = {self._at(moment) for moment in _MOMENTS}

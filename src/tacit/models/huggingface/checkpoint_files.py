@@ -20,8 +20,8 @@ def load_part(what: str, name: str, options: LoadOptions) -> Any:  # noqa: ANN40
     """Load the ``config`` or the ``tokenizer`` of a model.
 
     Raises:
-        ModelError: The part cannot be loaded.
-        NetworkError: The hub cannot be reached.
+        ModelError: If the part cannot be loaded.
+        NetworkError: If the hub cannot be reached.
     """
     from transformers import AutoConfig, AutoTokenizer
 
@@ -45,7 +45,7 @@ def check_tokenizer(
     transformers creates an empty vocabulary if a folder contains no tokenizer.
 
     Raises:
-        ModelError: The tokenizer fails this check.
+        ModelError: If the tokenizer fails this check.
     """
     if not tokenizer.is_fast:
         raise ModelError(
@@ -98,9 +98,9 @@ def source_of(name: str, revision: str | None) -> dict[str, Any]:
     """Return the revision of a model's files, and whether the files may be downloaded.
 
     Raises:
-        ModelError: As for ``tacit.models.huggingface.hub.where_from``. A local folder is never
-            looked up on the hub.
-        NetworkError: As for ``where_from``.
+        ModelError: As raised by ``tacit.models.huggingface.hub.where_from``. A local folder is
+            never looked up on the hub.
+        NetworkError: As raised by ``where_from``.
     """
     return {"revision": revision or "main"} if named_folder(name) else where_from(name, revision)
 
@@ -112,7 +112,7 @@ def kind_of(name: str, config: PreTrainedConfig) -> str:
     """Return ``causal``, ``masked`` or ``seq2seq``, according to the model's config.
 
     Raises:
-        ModelError: The architecture has no language modeling head, or the config is malformed.
+        ModelError: If the architecture has no language modeling head, or the config is malformed.
     """
     from transformers.models.auto import modeling_auto as auto
 

@@ -144,9 +144,9 @@ class Encoder:
         """Return each answer's input, from the special tokens to the end of the answer.
 
         Raises:
-            PromptError: The tokenizer produces no token for an answer, or text follows a blank. The
-                exception is also raised if an answer is at the start of a text and the tokenizer
-                has neither a BOS nor an EOS token.
+            PromptError: If the tokenizer produces no token for an answer, or text follows a blank.
+                The exception is also raised if an answer is at the start of a text and the
+                tokenizer has neither a BOS nor an EOS token.
         """
         filled = [self._fill(prompt) for prompt in prompts]
         found = self._halves(self._tokenizer, filled)
@@ -244,8 +244,8 @@ def fill(prompt: Prompt) -> list[Filled]:
     The white space before a blank is the separator.
 
     Raises:
-        PromptError: Text follows the blank; a causal model predicts an answer only from preceding
-            text.
+        PromptError: If text follows the blank; a causal model predicts an answer only from
+            preceding text.
     """
     around = prompt.around
     if around is None:

@@ -202,7 +202,7 @@ class LoadedFiles:
         """Store the weight files' SHA-256; call this after the files are read and hashed.
 
         Raises:
-            ScoringError: As for ``check``.
+            ScoringError: As raised by ``check``.
         """
         self._digests |= weights
         self.check()
@@ -215,7 +215,7 @@ class LoadedFiles:
         the original.
 
         Raises:
-            ScoringError: A file has changed or no longer exists.
+            ScoringError: If a file has changed or no longer exists.
         """
         for file, before in self._stamps.items():
             now = Stamp.of(file)

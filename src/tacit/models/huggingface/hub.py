@@ -36,9 +36,9 @@ def where_from(name: str, revision: str | None) -> dict[str, Any]:
         revision: A branch, tag or commit; None for ``main``.
 
     Raises:
-        ModelError: The hub has no such model or revision, or HF_HUB_OFFLINE is set and the model is
-            not in the cache.
-        NetworkError: The hub cannot be reached, and the model is not in the cache.
+        ModelError: If the hub has no such model or revision, or HF_HUB_OFFLINE is set and the model
+            is not in the cache.
+        NetworkError: If the hub cannot be reached, and the model is not in the cache.
     """
     revision = revision or _MAIN
     return {"revision": revision, "local_files_only": not _is_online(name, revision)}

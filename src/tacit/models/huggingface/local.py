@@ -186,7 +186,7 @@ class LocalModel:
         """Return the token sequences that the model reads to score an answer.
 
         Raises:
-            PromptError: The model cannot score the prompt.
+            PromptError: If the model cannot score the prompt.
         """
         one = Prompt(prompt.text, (answer,), prompt.separator)
         return [
@@ -234,8 +234,8 @@ class LocalModel:
         """Raise if the model cannot process an input.
 
         Raises:
-            TooLongError: The input is longer than the model's context window.
-            PromptError: The model has no embedding for a token of the input.
+            TooLongError: If the input is longer than the model's context window.
+            PromptError: If the model has no embedding for a token of the input.
         """
         window = self._checkpoint.window
         if window is not None and len(ids) > window:
@@ -271,7 +271,7 @@ class LocalModel:
         """Return the scores of all answers, given their tokenization and log-probabilities (nats).
 
         Raises:
-            ScoringError: The model's files have changed since the model was loaded.
+            ScoringError: If the model's files have changed since the model was loaded.
         """
         self._checkpoint.files.check()
         known = zip(totals, written.known, strict=True)

@@ -160,7 +160,7 @@ class Values:
         """Return the indices of the answers, and the log-probabilities on the host.
 
         Raises:
-            ScoringError: The pass failed.
+            ScoringError: If the pass failed.
         """
         return np.asarray(self.answers, np.int64), on_host(self.logprobs)
 
@@ -186,7 +186,7 @@ class Tally:
             answers: Number of answers; each answer has at least one value.
 
         Raises:
-            ScoringError: A log-probability is not finite, or a forward pass failed.
+            ScoringError: If a log-probability is not finite, or a forward pass failed.
         """
         fetched = [one.fetched() for one in self._pending]
         which = np.concatenate([np.empty(0, np.int64), *(one for one, _ in fetched)])
@@ -273,7 +273,7 @@ def on_host(values: torch.Tensor) -> NDArray[np.float32]:
     A device may report errors of a forward pass only when the values are copied.
 
     Raises:
-        ScoringError: A pass failed.
+        ScoringError: If a pass failed.
     """
     try:
         fetched: NDArray[np.float32] = values.cpu().numpy()

@@ -83,7 +83,7 @@ class Packer:
             begin: A prefix that all rows share; it is cached, and no token is read from it.
 
         Raises:
-            ScoringError: The model fails.
+            ScoringError: If the model fails.
         """
         kept = self._keep(begin)
         in_batches(

@@ -268,7 +268,7 @@ def _ranked(
     """Rank the candidates, given log-probabilities of whole candidates and of single tokens.
 
     Raises:
-        ScoringError: A log-probability is not finite.
+        ScoringError: If a log-probability is not finite.
     """
     import numpy as np
 

@@ -41,7 +41,7 @@ def padding_difference(score: Callable[[Sequence[T]], Found], rows: Sequence[T])
     """Score rows in one batch and one by one, and return the largest difference in nats.
 
     Raises:
-        ScoringError: The model fails.
+        ScoringError: If the model fails.
     """
 
     def scored(most: int) -> list[float]:
@@ -177,7 +177,7 @@ class Check:
         """Return how much packing changes the log-probabilities of a few rows, in nats.
 
         Raises:
-            ScoringError: The model fails, or returns a value that is not finite.
+            ScoringError: If the model fails, or returns a value that is not finite.
         """
         packed = Tally()
         ordered = Rows.of(rows).ordered().behind(len(begin))

@@ -89,7 +89,7 @@ def whole(tokenizer: PreTrainedTokenizerBase, filled: Sequence[Sequence[Filled]]
         filled: For each text, the text with each of its answers inserted.
 
     Raises:
-        PromptError: As for ``locate``.
+        PromptError: As raised by ``locate``.
     """
     numbers: dict[Filled, int] = {}
     tail = [numbers.setdefault(one, len(numbers)) for answers in filled for one in answers]
@@ -105,7 +105,7 @@ def halves(tokenizer: PreTrainedTokenizerBase, filled: Sequence[Sequence[Filled]
             up to the answer.
 
     Raises:
-        PromptError: As for ``locate``.
+        PromptError: As raised by ``locate``.
     """
     heads: dict[str, int] = {}
     tails: dict[Filled, int] = {}
@@ -130,7 +130,7 @@ def locate_split(
     """Compute the result of ``locate`` faster, for a tokenizer that ``splits`` accepts.
 
     Raises:
-        PromptError: As for ``locate``.
+        PromptError: As raised by ``locate``.
     """
     found = halves(tokenizer, [[one] for one in filled])
     return [

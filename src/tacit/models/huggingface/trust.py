@@ -48,7 +48,7 @@ def keep_kernels_away(trust: Trust) -> None:
     authors. The environment variable USE_HUB_KERNELS turns off only a part of this code.
 
     Raises:
-        ModelError: The package ``kernels`` is already imported, so it cannot be hidden.
+        ModelError: If the package ``kernels`` is already imported, so it cannot be hidden.
     """
     if trust.remote_code:
         return
@@ -65,7 +65,7 @@ def check_kernels(name: str, config: PreTrainedConfig, trust: Trust) -> None:
     """Raise if a config makes transformers compute attention with code from the hub.
 
     Raises:
-        ModelError: The config selects code from the hub, and remote code is not allowed.
+        ModelError: If the config selects code from the hub, and remote code is not allowed.
     """
     attention = getattr(config, "_attn_implementation", None)
     if not trust.remote_code and "/" in str(attention):

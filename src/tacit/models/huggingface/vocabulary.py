@@ -123,7 +123,7 @@ class CandidateTokens:
                 answer without tokens.
 
         Raises:
-            PromptError: Too many candidates need separate forward passes.
+            PromptError: If too many candidates need separate forward passes.
         """
         if self._reaches:
             return [self._in_full(prompt, write) for prompt in prompts]
@@ -282,7 +282,7 @@ def shared_vocabulary(models: Sequence[HasWords]) -> Vocabulary:
     """Return the words that are a single token in all models; letter case matters.
 
     Raises:
-        ModelError: The models share no word.
+        ModelError: If the models share no word.
     """
     own = [set(model.whole_words().words) for model in models]
     shared = set.intersection(*own) if own else set()
@@ -302,7 +302,7 @@ def whole_words(tokenizer: PreTrainedTokenizerBase) -> Vocabulary:
     produces, are therefore excluded.
 
     Raises:
-        ModelError: No word is a single token after a space.
+        ModelError: If no word is a single token after a space.
     """
     known = tokenizer.get_vocab()
     tokens = sorted(set(known) - set(tokenizer.get_added_vocab()))

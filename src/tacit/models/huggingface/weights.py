@@ -30,7 +30,7 @@ def weight_files(folder: Path, trust: Trust) -> tuple[Path, ...]:
     """Return the files in a folder that contain the weights; empty if there are no weights.
 
     Raises:
-        ModelError: An index of shards cannot be read, or lists files that are not shards of the
+        ModelError: If an index of shards cannot be read, or lists files that are not shards of the
             weights.
     """
     for plain in (_SAFE, _PICKLE) if trust.pickle else (_SAFE,):
@@ -46,7 +46,7 @@ def check_weights(name: str, folder: Path, trust: Trust) -> None:
     """Raise if a folder contains no weights, or only a pickle file and pickle is not allowed.
 
     Raises:
-        ModelError: There are no weights, the weights are in a pickle file and pickle is not
+        ModelError: If there are no weights, the weights are in a pickle file and pickle is not
             allowed, or the folder also contains an adapter.
     """
     # transformers would load the adapter, but only if peft is installed.
@@ -67,7 +67,7 @@ def check_choice(name: str, config: PreTrainedConfig, files: tuple[Path, ...]) -
     """Raise if a config makes transformers load files other than the folder's weight files.
 
     Raises:
-        ModelError: The config names weights other than the folder's weight files.
+        ModelError: If the config names weights other than the folder's weight files.
     """
     for chosen in _all_of("transformers_weights", config.to_dict()):
         if [chosen] != [file.name for file in files]:
@@ -87,8 +87,8 @@ def fetch_weights(name: str, folder: Path, revision: str | None, trust: Trust) -
         trust: What the user allows Tacit to do with the model's files.
 
     Raises:
-        ModelError: As for ``check_weights``.
-        NetworkError: The hub cannot be reached.
+        ModelError: As raised by ``check_weights``.
+        NetworkError: If the hub cannot be reached.
     """
     from transformers.utils.hub import cached_file
 
@@ -175,9 +175,9 @@ def load_weights(
     """Load a model's weights and its adapter, and move the model to its device.
 
     Raises:
-        ModelError: The weights cannot be loaded, belong to another model, or lack a part of the
+        ModelError: If the weights cannot be loaded, belong to another model, or lack a part of the
             model.
-        NetworkError: The hub cannot be reached.
+        NetworkError: If the hub cannot be reached.
     """
     import torch
     import transformers

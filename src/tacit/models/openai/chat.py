@@ -86,7 +86,7 @@ def read_replies(answer: Mapping[str, Any], most: int = 1) -> list[ChatReply]:
         most: The number of requested replies.
 
     Raises:
-        ReplyError: The answer is not a chat completion, or does not match the request.
+        ReplyError: If the answer is not a chat completion, or does not match the request.
     """
     read = validated(answer, Answer[Replied], "a chat completion")
     hidden = (read.usage.completion_tokens_details.reasoning_tokens or 0) > 0
@@ -143,8 +143,8 @@ class Talk:
         """Request a reply of one token; the result is empty if the server returns no token.
 
         Raises:
-            RefusalError: The server refuses the request.
-            ScoringError: The server failed at every attempt, or its answer is not a chat
+            RefusalError: If the server refuses the request.
+            ScoringError: If the server failed at every attempt, or its answer is not a chat
                 completion.
         """
         more = {self.limit: 1, "logprobs": True, "top_logprobs": self.top}
@@ -158,7 +158,7 @@ class Talk:
         """Return the first token of the reply to each text; the requests are sent concurrently.
 
         Raises:
-            ScoringError: As ``first_token``.
+            ScoringError: As raised by ``first_token``.
         """
         return self.client.at_once(lambda text: self.first_token(text).first, texts, concurrency)
 
@@ -171,8 +171,8 @@ class Talk:
             several: The number of replies to request.
 
         Raises:
-            RefusalError: The server refuses the request.
-            ScoringError: The server failed at every attempt, or its answer is not a chat
+            RefusalError: If the server refuses the request.
+            ScoringError: If the server failed at every attempt, or its answer is not a chat
                 completion.
         """
         more: dict[str, Any] = dict(self._most())
@@ -186,8 +186,8 @@ class Talk:
         """Return the beginning of the reply at temperature 0, including any reasoning.
 
         Raises:
-            RefusalError: The server refuses the request.
-            ScoringError: The server failed at every attempt, or its answer is not a chat
+            RefusalError: If the server refuses the request.
+            ScoringError: If the server failed at every attempt, or its answer is not a chat
                 completion.
         """
         more = {self.limit: ANSWER_TOKENS, "temperature": 0.0}
@@ -242,8 +242,8 @@ def ended(talk: Talk) -> ChatReply:
     """Return a reply that was requested with a token limit high enough for the reply to end.
 
     Raises:
-        RefusalError: The server refuses the request.
-        ScoringError: The server failed at every attempt.
+        RefusalError: If the server refuses the request.
+        ScoringError: If the server failed at every attempt.
     """
     if not talk.thinking:
         try:

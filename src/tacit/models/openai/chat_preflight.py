@@ -88,9 +88,9 @@ def try_sampling(talk: Talk, concurrency: int = 1) -> Sampler:
         concurrency: The number of concurrent requests during the run.
 
     Raises:
-        ModelError: The replies are not random samples, or the model reasons although ``talk`` does
-            not allow reasoning.
-        ScoringError: The server failed at every attempt.
+        ModelError: If the replies are not random samples, or the model reasons although ``talk``
+            does not allow reasoning.
+        ScoringError: If the server failed at every attempt.
     """
     where = f"{talk.model} at {talk.client.address}"
     # A few words are enough to tell whether two replies differ.
@@ -133,8 +133,8 @@ def _read_alike(
     Each deficiency that is found is appended to ``refused``.
 
     Raises:
-        ModelError: Replies to different prompts have the same first tokens, so the server does not
-            read prompts whole.
+        ModelError: If replies to different prompts have the same first tokens, so the server does
+            not read prompts whole.
     """
     firsts = vote_checks.first_tokens(talk, concurrency)
     if not firsts or returned(list(firsts.values())) <= 1:
@@ -179,7 +179,7 @@ def _asked(talk: Talk, where: str) -> tuple[Talk, list[str], ChatReply | None]:
     first sampled reply.
 
     Raises:
-        ModelError: The server refuses every variant of the settings.
+        ModelError: If the server refuses every variant of the settings.
     """
     usual = talk.but(uncut=UNCUT[0])
     try:
@@ -192,7 +192,7 @@ def _settled(talk: Talk, where: str) -> Talk:
     """Find out which name the server accepts for the token limit, and whether seeds work.
 
     Raises:
-        ModelError: The server refuses every variant of the settings.
+        ModelError: If the server refuses every variant of the settings.
     """
     refusal: RefusalError | None = None
     for seeded in (True, False):
@@ -226,7 +226,7 @@ def _check_reasoning(
     """Reject a model that reasons, unless the user has allowed reasoning.
 
     Raises:
-        ModelError: The model reasons.
+        ModelError: If the model reasons.
     """
     short = [one for some in drawn for one in some]
     if not any(one.has_reasoning or one.silent for one in (ended, *short)):
@@ -247,7 +247,7 @@ def _check_ends(talk: Talk, where: str, drawn: Sequence[Sequence[ChatReply]]) ->
     """Reject a model whose replies contain only reasoning, cut off by a token limit.
 
     Raises:
-        ModelError: No reply has visible text.
+        ModelError: If no reply has visible text.
     """
     if not all(one.silent for some in drawn for one in some):
         return
@@ -294,7 +294,8 @@ def _repeated(
     """Return the replies at temperature 0 if concurrent requests reproduce them; empty if not.
 
     Raises:
-        ModelError: The replies at temperature 0 are reproducible only with one request at a time.
+        ModelError: If the replies at temperature 0 are reproducible only with one request at a
+            time.
     """
     texts = [canary["text"] for canary in canaries]
     if not texts or same_replies(canaries, _likeliest(talk, texts, concurrency)):
@@ -360,9 +361,9 @@ class ReplyWatch:
         """Check one reply at temperature 0 and one sampled reply, if the check interval has passed.
 
         Raises:
-            UnreliableError: The replies at temperature 0 have changed, or all sampled replies are
-                the same.
-            ScoringError: The server failed.
+            UnreliableError: If the replies at temperature 0 have changed, or all sampled replies
+                are the same.
+            ScoringError: If the server failed.
         """
         if self._clock() - self._looked < EVERY:
             return
@@ -415,7 +416,7 @@ class ReplyWatch:
         """Run the most informative checks; this method is called at the end of a run.
 
         Raises:
-            ScoringError: The server's replies have changed, or the server failed.
+            ScoringError: If the server's replies have changed, or the server failed.
         """
         if self._watch is not None:
             self._watch.recheck_fully()

@@ -68,8 +68,8 @@ class Client:
     ``redaction.SHORTEST`` characters.
 
     Raises:
-        MissingPackage: httpx, or a package that the proxy requires, is not installed.
-        ModelError: The address is malformed, or an environment variable names an unusable proxy.
+        MissingPackage: If httpx, or a package that the proxy requires, is not installed.
+        ModelError: If the address is malformed, or an environment variable names an unusable proxy.
     """
 
     def __init__(
@@ -175,9 +175,9 @@ class Client:
         """Return the entries of ``/models``; empty if the server does not list its models.
 
         Raises:
-            NetworkError: No server answers at the address.
-            ModelError: The server refuses the key.
-            ScoringError: As ``complete``.
+            NetworkError: If no server answers at the address.
+            ModelError: If the server refuses the key.
+            ScoringError: As raised by ``complete``.
         """
         try:
             answer = self._ask("GET", "/models", None, self._backoff.attempts, first=True)
@@ -203,8 +203,8 @@ class Client:
             attempts: The maximum number of attempts; None for the number in the back-off options.
 
         Raises:
-            RefusalError: The server refuses the request.
-            ScoringError: The server failed at every attempt.
+            RefusalError: If the server refuses the request.
+            ScoringError: If the server failed at every attempt.
         """
         return self._ask("POST", "/completions", body, attempts or self._backoff.attempts, timeout)
 
@@ -276,7 +276,7 @@ class Client:
         """Send a request once and return the answer.
 
         Raises:
-            FailureError: The attempt failed, and a retry may succeed.
+            FailureError: If the attempt failed, and a retry may succeed.
         """
         try:
             response, content = self._fetched(method, path, body, seconds)
@@ -299,7 +299,7 @@ class Client:
         """Return the response and its body; the body is empty if the response is compressed.
 
         Raises:
-            ScoringError: The body is larger than any valid answer.
+            ScoringError: If the body is larger than any valid answer.
         """
         address = self.address + path
         try:
@@ -315,7 +315,7 @@ class Client:
         """Return the parsed answer.
 
         Raises:
-            FailureError: The answer is an error or invalid, and a retry may succeed.
+            FailureError: If the answer is an error or invalid, and a retry may succeed.
         """
         status, packed = response.status_code, _packed(response)
         if status in _AGAIN or status >= _SERVER_FAILS:

@@ -74,7 +74,7 @@ class Reading:
         """Return one measurement per answer of the prompt, in the order of the answers.
 
         Raises:
-            ScoringError: The server failed or refused a prompt.
+            ScoringError: If the server failed or refused a prompt.
         """
         if answers and not self.abilities.before and _is_empty(answers[0]):
             # A local model would start with BOS or EOS.
@@ -244,10 +244,10 @@ def load_server(
             every server as new.
 
     Raises:
-        ModelError: No server answers at the address, or the server cannot be used for scoring; the
-            message states the reason.
-        MissingPackage: The extra ``server`` is not installed.
-        ScoringError: The server failed at every attempt.
+        ModelError: If no server answers at the address, or the server cannot be used for scoring;
+            the message states the reason.
+        MissingPackage: If the extra ``server`` is not installed.
+        ScoringError: If the server failed at every attempt.
     """
     options = options or ServerOptions()
     place = check_address(address, options)
@@ -341,7 +341,7 @@ class ServerModel(ScoringServer):
         """Return the number of tokens of a prompt with its answer.
 
         Raises:
-            TooLongError: The prompt with its answer exceeds the model's context window.
+            TooLongError: If the prompt with its answer exceeds the model's context window.
         """
         tokenizer, window = self._served.tokenizer, self._served.window
         if tokenizer is None:

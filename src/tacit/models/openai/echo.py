@@ -148,8 +148,8 @@ def find_echo(
         long: The long texts among the keys of ``nexts``.
 
     Raises:
-        ModelError: The server and the given tokenizer divide a text into different tokens, or the
-            server does not read long texts whole.
+        ModelError: If the server and the given tokenizer divide a text into different tokens, or
+            the server does not read long texts whole.
     """
     refused: list[str] = []
     cutting: Echo | None = None
@@ -224,7 +224,7 @@ def _again(
     """Return a text's echoed tokens; None if they do not match the text, or if it is too long.
 
     Raises:
-        ModelError: The server returns tokens that do not belong to a long text.
+        ModelError: If the server returns tokens that do not belong to a long text.
     """
     try:
         echoed = asked.echoed(text)
@@ -252,7 +252,7 @@ def _aligned(
     """Return the text's tokens; None if the server ignores the request for an echo.
 
     Raises:
-        ModelError: The server and the given tokenizer divide the text into different tokens.
+        ModelError: If the server and the given tokenizer divide the text into different tokens.
     """
     found = align(tokens, text, tokenizer)
     theirs = cut_by_texts(tokens, text) if found is None and tokenizer is not None else None

@@ -73,8 +73,8 @@ def try_beginnings(talk: Talk, concurrency: int = 1) -> Beginnings:
         concurrency: The number of concurrent requests during the run.
 
     Raises:
-        ModelError: The server cannot be used; the message states the reason and a remedy.
-        ScoringError: The server failed at every attempt.
+        ModelError: If the server cannot be used; the message states the reason and a remedy.
+        ScoringError: If the server failed at every attempt.
     """
     where = f"{talk.model} at {talk.client.address}"
     asked = _asked(talk, where)
@@ -129,7 +129,7 @@ def _noise(asked: Talk, where: str, there: Mapping[str, Token], concurrency: int
     """Return the largest difference in nats between log-probabilities that are requested twice.
 
     Raises:
-        ModelError: Repeated log-probabilities differ by more than rounding explains.
+        ModelError: If repeated log-probabilities differ by more than rounding explains.
     """
     texts = mixed(list(there)[:ENOUGH])
     again = zip(texts, asked.first_tokens(texts, concurrency), strict=True)
@@ -159,7 +159,7 @@ def _asked(talk: Talk, where: str) -> Talk:
     """Return requests with the largest number of top log-probabilities that the server accepts.
 
     Raises:
-        ModelError: The server returns no log-probabilities, whatever number is requested.
+        ModelError: If the server returns no log-probabilities, whatever number is requested.
     """
     refusal: ScoringError | None = None
     for top in TOPS:

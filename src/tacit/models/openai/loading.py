@@ -23,7 +23,7 @@ def chosen(client: Client, name: str | None) -> dict[str, Any]:
     A name that is not in the server's list of models is accepted.
 
     Raises:
-        ModelError: No name is given, and the server lists no model, several models, or one model
+        ModelError: If no name is given, and the server lists no model, several models, or one model
             whose name contains the API key.
     """
     known = {str(one["id"]): dict(one) for one in client.models()}
@@ -52,10 +52,10 @@ def load_first_tokens(
             every server as new.
 
     Raises:
-        ModelError: No server answers at the address, or the server returns no log-probabilities in
-            a chat.
-        MissingPackage: The extra ``server`` is not installed.
-        ScoringError: The server failed at every attempt.
+        ModelError: If no server answers at the address, or the server returns no log-probabilities
+            in a chat.
+        MissingPackage: If the extra ``server`` is not installed.
+        ScoringError: If the server failed at every attempt.
     """
     beginnings = try_beginnings(_talk(address, options), options.concurrency)
     return FirstTokensModel(beginnings, options.concurrency, kept)
@@ -71,10 +71,10 @@ def load_sampled(address: str, options: ServerOptions, kept: Path | None = None)
             every server as new.
 
     Raises:
-        ModelError: No server answers at the address, or the server's replies are not independent
+        ModelError: If no server answers at the address, or the server's replies are not independent
             samples.
-        MissingPackage: The extra ``server`` is not installed.
-        ScoringError: The server failed at every attempt.
+        MissingPackage: If the extra ``server`` is not installed.
+        ScoringError: If the server failed at every attempt.
     """
     sampler = try_sampling(_talk(address, options), options.concurrency)
     return SampledModel(sampler, options, kept)

@@ -104,9 +104,9 @@ class Watch:
         """Check the next few recorded answers, if the check interval has passed.
 
         Raises:
-            UnreliableError: The answers differ from those of the preflight, even when the requests
-                are repeated.
-            ScoringError: The server failed.
+            UnreliableError: If the answers differ from those of the preflight, even when the
+                requests are repeated.
+            ScoringError: If the server failed.
         """
         with self._lock:
             if self._clock() - self._looked < EVERY:
@@ -119,8 +119,8 @@ class Watch:
         """Check the most informative recorded answers; called at the end of a run.
 
         Raises:
-            UnreliableError: As ``recheck``.
-            ScoringError: The server failed.
+            UnreliableError: As raised by ``recheck``.
+            ScoringError: If the server failed.
         """
         self._check(self._watched[: self._telling])
         for note in self._tally.notes(again=True) if self._tally else ():
@@ -198,7 +198,7 @@ class ScoringServer(ABC):
         """See ``LanguageModel.answer``; several prompts are scored concurrently.
 
         Raises:
-            ScoringError: The server failed, or its answers have changed since the preflight.
+            ScoringError: If the server failed, or its answers have changed since the preflight.
         """
         found = dict(itertools.chain.from_iterable(self._in_flight(requests, math.inf)))
         return [found[index] for index in range(len(requests))]
@@ -209,7 +209,7 @@ class ScoringServer(ABC):
         """See ``Streams.stream``; several prompts are scored concurrently.
 
         Raises:
-            ScoringError: As ``answer``.
+            ScoringError: As raised by ``answer``.
         """
         with closing(self._in_flight(requests, seconds)) as parts:
             for part in parts:

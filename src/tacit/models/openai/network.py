@@ -62,7 +62,7 @@ class Transport(httpx.BaseTransport):
     is raised if more than ``LARGEST`` bytes arrive.
 
     Raises:
-        MissingPackage: The proxy uses SOCKS, but ``socksio`` is not installed.
+        MissingPackage: If the proxy uses SOCKS, but ``socksio`` is not installed.
     """
 
     def __init__(self, connections: int, proxy: Proxy | None = None) -> None:
@@ -73,7 +73,7 @@ class Transport(httpx.BaseTransport):
         """Send a request and return the response; the same thread must read the response's body.
 
         Raises:
-            httpx.TransportError: The request failed, or the deadline has passed.
+            httpx.TransportError: If the request failed, or the deadline has passed.
         """
         seconds = request.extensions.get("timeout", {}).get("read")
         self._network.begin(seconds if seconds is not None else threading.TIMEOUT_MAX)
@@ -194,7 +194,7 @@ class _Network(httpcore.NetworkBackend):
         """Try addresses in order within the remaining time; connect to the first that accepts.
 
         Raises:
-            OSError: No address accepts a connection.
+            OSError: If no address accepts a connection.
         """
         failure = OSError("the host name has no address")
         for tried, (family, kind, protocol, _, where) in enumerate(addresses):
@@ -295,8 +295,8 @@ def _addresses(host: str, port: int, seconds: float) -> list[Any]:
     """Return the addresses of a host name.
 
     Raises:
-        OSError: The name has no address.
-        TimeoutError: The lookup takes too long.
+        OSError: If the name has no address.
+        TimeoutError: If the lookup takes too long.
     """
     if _is_number(host):
         return socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)

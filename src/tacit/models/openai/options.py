@@ -103,7 +103,7 @@ def check_holds_no_key(name: str) -> None:
         name: A model's name as the user gave it; a name that is not an address is accepted.
 
     Raises:
-        ModelError: The address contains a user, a password, a query or a fragment. The error
+        ModelError: If the address contains a user, a password, a query or a fragment. The error
             message does not repeat any part of the address.
     """
     if "://" in name and any(mark in name for mark in "@?#"):
@@ -120,7 +120,7 @@ def check_address(name: str, options: ServerOptions | None = None) -> str:
     A trailing slash, ``/completions`` or ``/chat/completions`` is removed from the address.
 
     Raises:
-        ModelError: The address names no host or may contain an API key, or an option is out of
+        ModelError: If the address names no host or may contain an API key, or an option is out of
             range. The error message does not repeat an address that may contain an API key.
     """
     check_holds_no_key(name)
@@ -168,7 +168,7 @@ def key_from_environment() -> str | None:
     """Return the API key for the server from the environment; None if there is no key.
 
     Raises:
-        ModelError: The key has a character that an HTTP header cannot contain. The error message
+        ModelError: If the key has a character that an HTTP header cannot contain. The error message
             does not repeat the key.
     """
     for variable in KEYS:

@@ -132,8 +132,8 @@ def preflight(
         concurrency: The number of concurrent requests during the run.
 
     Raises:
-        ModelError: The server is unusable; the message states the reason.
-        ScoringError: The server failed at every attempt.
+        ModelError: If the server is unusable; the message states the reason.
+        ScoringError: If the server failed at every attempt.
     """
     where = f"{questions.model} at {questions.client.address}"
     asked, replies = _next_tokens(questions, where, with_ids=tokenizer is not None)
@@ -209,7 +209,7 @@ def _differences(
             probable tokens that the server returns, and the number of concurrent requests.
 
     Raises:
-        ModelError: The server returns the same answers to different texts.
+        ModelError: If the server returns the same answers to different texts.
     """
     noise, top, concurrency = about
 
@@ -336,7 +336,7 @@ def _noise(
     """Return the largest difference in nats between log-probabilities that are requested twice.
 
     Raises:
-        ModelError: Repeated log-probabilities differ by more than rounding explains.
+        ModelError: If repeated log-probabilities differ by more than rounding explains.
     """
 
     def differences(texts: Sequence[str], again: Sequence[Token | None]) -> list[float]:
@@ -372,7 +372,7 @@ def _next_tokens(
     """Return requests with settings that the server accepts, and the next token of each text.
 
     Raises:
-        ModelError: The server accepts no settings, or its replies are wrong.
+        ModelError: If the server accepts no settings, or its replies are wrong.
     """
     refusal: ScoringError | None = None
     for by_id in (True, False) if with_ids else (False,):
@@ -410,7 +410,7 @@ def _check_tokens(
     """Return the server's count of special tokens before a text; None if unknown.
 
     Raises:
-        ModelError: The returned tokens or token counts do not match the given tokenizer.
+        ModelError: If the returned tokens or token counts do not match the given tokenizer.
     """
     if tokenizer is None:
         return None
@@ -442,7 +442,7 @@ def _check_spelling(where: str, replies: dict[str, Reply], tokenizer: TokenizerF
     """Reject a server whose reported tokens do not spell the text that it generated.
 
     Raises:
-        ModelError: The tokens and the generated text differ for most texts.
+        ModelError: If the tokens and the generated text differ for most texts.
     """
     wrong, compared = [], 0
     for reply in replies.values():

@@ -52,8 +52,8 @@ def proxy_for(address: str) -> Proxy | None:
         ``ALL_PROXY`` defines a proxy for the server.
 
     Raises:
-        ModelError: The proxy's address is malformed or has an unsupported scheme. The message does
-            not repeat the address.
+        ModelError: If the proxy's address is malformed or has an unsupported scheme. The message
+            does not repeat the address.
     """
     parts = urlsplit(address)
     host = parts.hostname or ""

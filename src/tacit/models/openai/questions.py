@@ -48,8 +48,8 @@ class Questions:
         """Return a reply with a text's next token, or without a token if all completions are empty.
 
         Raises:
-            RefusalError: The server refuses the request.
-            ScoringError: The server failed at every attempt, or its answer is not a completion.
+            RefusalError: If the server refuses the request.
+            ScoringError: If the server failed at every attempt, or its answer is not a completion.
         """
         body = self._body(text, {"max_tokens": 1, "logprobs": self.top})
         reply = self._reply(text, body, attempts=attempts)
@@ -65,7 +65,7 @@ class Questions:
         """Return the next token after each text, or None if there is none; requests are concurrent.
 
         Raises:
-            ScoringError: As ``next_token``.
+            ScoringError: As raised by ``next_token``.
         """
         return self.client.at_once(lambda text: self.next_token(text).first, texts, concurrency)
 
@@ -75,8 +75,8 @@ class Questions:
         """Return the tokens of a text with leading special tokens and perhaps one generated token.
 
         Raises:
-            RefusalError: The server refuses the request.
-            ScoringError: The server failed at every attempt, or its answer is not a completion.
+            RefusalError: If the server refuses the request.
+            ScoringError: If the server failed at every attempt, or its answer is not a completion.
         """
         if self.way == "prompt_logprobs":
             body = self._body(text, {"max_tokens": 1, "prompt_logprobs": 0})

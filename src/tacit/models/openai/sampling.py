@@ -40,7 +40,7 @@ class SampledModel:
         kept: The folder of the score store, in which known servers are looked up.
 
     Raises:
-        ModelError: The options do not set the number of samples.
+        ModelError: If the options do not set the number of samples.
     """
 
     def __init__(self, sampler: Sampler, options: ServerOptions, kept: Path | None = None) -> None:
@@ -102,7 +102,7 @@ class SampledModel:
         """See ``LanguageModel.answer``; requests to the server are sent concurrently.
 
         Raises:
-            ScoringError: The server failed, or its replies have changed since the preflight.
+            ScoringError: If the server failed, or its replies have changed since the preflight.
         """
         found = itertools.chain.from_iterable(self.stream(requests, math.inf))
         known = {
@@ -118,7 +118,7 @@ class SampledModel:
         """See ``Streams.stream``; requests to the server are sent concurrently.
 
         Raises:
-            ScoringError: As ``answer``.
+            ScoringError: As raised by ``answer``.
         """
         asked = (piece for each in requests for piece in self._pieces(each))
         client, look = self._talk.client, self._watch.recheck

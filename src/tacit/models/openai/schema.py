@@ -55,7 +55,7 @@ def _finite(value: Any) -> Any:  # noqa: ANN401 - whatever a server sends
     """Convert an int to a float, and return any other value unchanged.
 
     Raises:
-        ValueError: The integer is too large for a float.
+        ValueError: If the integer is too large for a float.
     """
     try:
         return float(value) if type(value) is int else value
@@ -229,7 +229,7 @@ class Answer(BaseModel, Generic[ChoiceT]):
             most: The number of requested choices.
 
         Raises:
-            ReplyError: There are more choices than requested, or their indexes are invalid.
+            ReplyError: If there are more choices than requested, or their indexes are invalid.
         """
         found = self.choices
         if len(found) > most:
@@ -253,7 +253,7 @@ def validated(
         expected: A description of the expected answer, for use in error messages.
 
     Raises:
-        ReplyError: The answer does not match the Pydantic model.
+        ReplyError: If the answer does not match the Pydantic model.
     """
     try:
         return model.model_validate(answer)
@@ -331,8 +331,8 @@ def twice(ask: Callable[[], Result], where: str) -> Result:
     """Call a function, and call it a second time if the first reply is wrong.
 
     Raises:
-        WrongRepliesError: The reply is wrong in both calls.
-        ScoringError: The server failed.
+        WrongRepliesError: If the reply is wrong in both calls.
+        ScoringError: If the server failed.
     """
     try:
         return ask()
@@ -354,8 +354,8 @@ def check_logprobs(tokens: Sequence[Token], noise: float = UNKNOWN_NOISE) -> Non
         noise: The difference in nats between repeated log-probabilities of the server.
 
     Raises:
-        ReplyError: A log-probability is above 0 or not a number, the probabilities of one position
-            sum to more than 1, or all values are the same.
+        ReplyError: If a log-probability is above 0 or not a number, the probabilities of one
+            position sum to more than 1, or all values are the same.
     """
     for token in tokens:
         top = [one.logprob for one in token.top if one.logprob is not None]

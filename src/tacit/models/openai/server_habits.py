@@ -223,7 +223,7 @@ class Habits:
             answer: The server's answer.
 
         Raises:
-            ReplyError: The answer was filtered or broken off, or has a property that no recorded
+            ReplyError: If the answer was filtered or broken off, or has a property that no recorded
                 answer had.
         """
         about = _about(answer)

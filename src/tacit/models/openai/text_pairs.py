@@ -139,7 +139,7 @@ def compare_pairs(
         top: The number of most probable tokens to compare, not counting an additional drawn token.
 
     Raises:
-        ScoringError: The server failed.
+        ScoringError: If the server failed.
     """
     nexts, unread = dict(known), None
     pairs: tuple[Pair, ...] = ()

@@ -84,7 +84,7 @@ def read_reply(answer: Mapping[str, Any], noise: float = 0.0) -> Reply:
         noise: As for ``check_logprobs``.
 
     Raises:
-        ReplyError: The answer is not a completion, is inconsistent, or contains impossible
+        ReplyError: If the answer is not a completion, is inconsistent, or contains impossible
             log-probabilities.
     """
     read = validated(answer, Answer[Completion], "a completion")
@@ -196,7 +196,7 @@ def agree(differences: Sequence[float]) -> bool:
     """Return whether absolute differences in nats are small enough to be rounding errors.
 
     Raises:
-        ValueError: There are no differences.
+        ValueError: If there are no differences.
     """
     if not differences:
         raise ValueError("nothing was compared")

@@ -48,8 +48,8 @@ class TokenizerFile:
         path: The path of ``tokenizer.json``, or of a folder that contains it.
 
     Raises:
-        ModelError: The file does not exist or is not a tokenizer file.
-        MissingPackage: The package tokenizers is not installed.
+        ModelError: If the file does not exist or is not a tokenizer file.
+        MissingPackage: If the package tokenizers is not installed.
     """
 
     def __init__(self, path: Path) -> None:

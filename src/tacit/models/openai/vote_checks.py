@@ -255,7 +255,7 @@ class Drawing:
             The comparison; None if the server refuses the requests.
 
         Raises:
-            ScoringError: The server failed.
+            ScoringError: If the server failed.
         """
         try:
             look = Inspection(self._drawn(seed, self._sizes))

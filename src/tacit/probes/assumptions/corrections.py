@@ -53,7 +53,7 @@ def read_corrections(path: Path | str) -> tuple[Correction, ...]:
     optionally ``concept``.
 
     Raises:
-        DataError: The file is missing or malformed, contains no corrections, corrects a property
+        DataError: If the file is missing or malformed, contains no corrections, corrects a property
             twice, or contains an empty feature or wording. A wording contains an underscore, which
             could be mistaken for the blank of a prompt, or ends with a full stop, comma or
             semicolon.

@@ -62,7 +62,7 @@ class Phrasing:
         any_article: Whether predicates with "an", such as "is an animal", also complete "is a ___".
 
     Raises:
-        RequestError: The wording is unknown.
+        RequestError: If the wording is unknown.
     """
 
     preface: bool = True
@@ -85,7 +85,7 @@ class ElicitationRules:
         least_people: The minimum production frequency of a property.
 
     Raises:
-        RequestError: The preset of concepts is unknown.
+        RequestError: If the preset of concepts is unknown.
     """
 
     concepts: ConceptPreset = "paper"
@@ -204,7 +204,7 @@ def asked_of(concept: str, relation: str, wording: str = "sentence") -> str:
     """Return the elicitation prompt for a concept and a relation, with "Everyone knows that".
 
     Raises:
-        RequestError: The wording is unknown.
+        RequestError: If the wording is unknown.
     """
     return _text(relation, bare(concept), Phrasing(wording=wording), Nouns.load())
 

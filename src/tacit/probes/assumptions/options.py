@@ -26,7 +26,7 @@ def vocabulary_file(name: str) -> Path | None:
     """Return the path of a vocabulary file; None if the name is a built-in vocabulary.
 
     Raises:
-        RequestError: The name is neither a built-in vocabulary nor a file.
+        RequestError: If the name is neither a built-in vocabulary nor a file.
     """
     if name in _VOCABULARIES:
         return None
@@ -88,7 +88,7 @@ class NormsOptions:
         """Read the user's file of corrections; return an empty tuple without a file.
 
         Raises:
-            DataError: The file is missing or malformed.
+            DataError: If the file is missing or malformed.
         """
         from tacit.probes.assumptions.corrections import read_corrections
 

@@ -79,7 +79,7 @@ class Choices:
         seed: The seed of the random baseline.
 
     Raises:
-        RequestError: A choice is unknown, or two choices are incompatible.
+        RequestError: If a choice is unknown, or two choices are incompatible.
     """
 
     vocabulary: Candidates = "shared"
@@ -123,8 +123,8 @@ class Choices:
         """Build the choices from options.
 
         Raises:
-            RequestError: An option is unknown, or two options are incompatible.
-            DataError: The corrections file or the vocabulary file is missing or malformed.
+            RequestError: If an option is unknown, or two options are incompatible.
+            DataError: If the corrections file or the vocabulary file is missing or malformed.
         """
         from tacit.probes.assumptions.vocabulary import read_words
 
@@ -182,8 +182,8 @@ class Assumptions:
         """Build the probe from options; see ``ProbeByVocabulary.of``.
 
         Raises:
-            RequestError: Two options are incompatible.
-            DataError: A file is missing or malformed.
+            RequestError: If two options are incompatible.
+            DataError: If a file is missing or malformed.
         """
         from tacit.knowledge.words import spare_torch
         from tacit.sources.norms import read_norms
@@ -273,7 +273,7 @@ class AssumptionsProbe:
         choices: The settings of the run.
 
     Raises:
-        RequestError: No concept passes the filters.
+        RequestError: If no concept passes the filters.
     """
 
     worded: WordedNorms

@@ -56,7 +56,7 @@ def retrieval_prompts_of(
         summary with the counts of properties, filters and concepts.
 
     Raises:
-        DataError: A file is missing or malformed.
+        DataError: If a file is missing or malformed.
     """
     import polars as pl
 
@@ -98,7 +98,7 @@ def elicitation_prompts(
         For the CSLB norms, the summary also contains the numbers of prompts that the paper states.
 
     Raises:
-        DataError: A file is missing or malformed.
+        DataError: If a file is missing or malformed.
     """
     import polars as pl
 

@@ -42,7 +42,7 @@ class Limits:
         words: The maximum number of words in a property's wording; None for no limit.
 
     Raises:
-        RequestError: ``people`` is below 0, or ``words`` is below 1.
+        RequestError: If ``people`` is below 0, or ``words`` is below 1.
     """
 
     people: int = 0
@@ -211,7 +211,7 @@ class Filters:
         least: The minimum number of usable properties of a concept.
 
     Raises:
-        RequestError: ``concepts`` or ``articles`` is unknown, or ``least`` is below 1.
+        RequestError: If ``concepts`` or ``articles`` is unknown, or ``least`` is below 1.
     """
 
     concepts: ConceptPreset = "paper"

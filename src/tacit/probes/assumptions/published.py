@@ -69,7 +69,7 @@ def published_table(
         the summary does not state the method.
 
     Raises:
-        RequestError: ``model`` is not a model of the paper.
+        RequestError: If ``model`` is not a model of the paper.
     """
     import polars as pl
 

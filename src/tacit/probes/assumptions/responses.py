@@ -78,7 +78,7 @@ class ResponseReader:
         any_article: Whether "is an animal" also completes "is a ___".
 
     Raises:
-        RequestError: The preset of responses is unknown.
+        RequestError: If the preset of responses is unknown.
     """
 
     corrections: Corrections

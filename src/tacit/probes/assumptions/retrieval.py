@@ -56,7 +56,7 @@ class ByFrequency:
         direction: ``decreasing`` or ``increasing`` frequency.
 
     Raises:
-        RequestError: The selection or the direction is unknown.
+        RequestError: If the selection or the direction is unknown.
     """
 
     selection: Selection = "top"
@@ -166,7 +166,7 @@ class Asking:
         most: The maximum number of properties.
 
     Raises:
-        RequestError: The wording is unknown, or ``most`` is below 1.
+        RequestError: If the wording is unknown, or ``most`` is below 1.
     """
 
     wording: str = "sentence"
@@ -249,7 +249,7 @@ def orders_of(name: str, seed: int = 0) -> tuple[Order, ...]:
     """Return the orders that ``all`` or ``main`` names; the first is the paper's order in Figure 2.
 
     Raises:
-        RequestError: The name is unknown.
+        RequestError: If the name is unknown.
     """
     if name not in ORDERS:
         raise RequestError(f"unknown orders {name!r}; expected one of {', '.join(ORDERS)}")

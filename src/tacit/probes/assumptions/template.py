@@ -82,7 +82,7 @@ def of_wording(texts: Mapping[str, str], wording: str) -> str:
     """Return the text for a wording, ``sentence`` or ``blank-last``.
 
     Raises:
-        RequestError: The wording is unknown.
+        RequestError: If the wording is unknown.
     """
     if wording not in texts:
         raise RequestError(f"unknown wording {wording!r}; expected one of {', '.join(texts)}")

@@ -33,7 +33,8 @@ class Words:
         """Build the vocabularies from the whole words of each model.
 
         Raises:
-            RequestError: A model has no word that consists of letters, or the models share no word.
+            RequestError: If a model has no word that consists of letters, or the models share no
+                word.
         """
         own = {name: _lettered(name, words) for name, words in models.items()}
         shared = set.intersection(*(set(words.words) for words in own.values()))
@@ -50,7 +51,7 @@ def read_words(path: Path) -> Vocabulary:
     """Read a vocabulary file with one word per line; blank lines are ignored.
 
     Raises:
-        DataError: The file cannot be read or contains no word, or a line contains several words.
+        DataError: If the file cannot be read or contains no word, or a line contains several words.
     """
     try:
         lines = path.read_text(encoding="utf-8-sig").splitlines()

@@ -70,7 +70,7 @@ class Method:
             presets.
 
     Raises:
-        RequestError: The preset is unknown, ``single`` is used without ``meta`` or without
+        RequestError: If the preset is unknown, ``single`` is used without ``meta`` or without
             ``pair``, or another preset is used with ``meta`` or ``pair``.
     """
 
@@ -99,7 +99,7 @@ class Method:
             most: Upper bounds of the missing scores (``Bounds.background``).
 
         Raises:
-            RequestError: The meta-prompt or the pair does not exist.
+            RequestError: If the meta-prompt or the pair does not exist.
         """
         if self.preset == "count":
             return _by_count(scores, inputs)
@@ -111,7 +111,7 @@ class Method:
         """Return the indices of the positive inputs and of the negative inputs for the method.
 
         Raises:
-            RequestError: The meta-prompt or the pair does not exist.
+            RequestError: If the meta-prompt or the pair does not exist.
         """
         if self.meta is None or self.pair is None:
             return inputs.positive.ravel(), inputs.negative.ravel()

@@ -77,7 +77,8 @@ class Contexts:
         choice: How the facts are chosen.
 
     Raises:
-        RequestError: A relation has no statement template, or no anchor has a fact with a negative.
+        RequestError: If a relation has no statement template, or no anchor has a fact with a
+            negative.
     """
 
     anchors: Sequence[Anchor]

@@ -125,9 +125,9 @@ class NewQuestion:
         """Extract the background of a new question, with the same options as in a run.
 
         Raises:
-            RequestError: The question or a choice is empty, there are fewer than two choices, two
-                choices are equal, or the run uses the preset ``calibrated``.
-            DataError: The knowledge base is missing or malformed.
+            RequestError: If the question or a choice is empty, there are fewer than two choices,
+                two choices are equal, or the run uses the preset ``calibrated``.
+            DataError: If the knowledge base is missing or malformed.
         """
         from tacit.knowledge.background import background
         from tacit.knowledge.base import KnowledgeBase
@@ -180,8 +180,8 @@ class NewQuestion:
             predictors: The stored predictors by name.
 
         Raises:
-            RequestError: The model gives no answer to the question, or the margin of its answer is
-                unknown.
+            RequestError: If the model gives no answer to the question, or the margin of its answer
+                is unknown.
         """
         scored = self._scored(answers)
         values = self._values(scored)

@@ -69,7 +69,7 @@ class Reading:
             ``anchoring``.
 
     Raises:
-        RequestError: ``anchoring`` is empty, contains an unknown method, or contains a method
+        RequestError: If ``anchoring`` is empty, contains an unknown method, or contains a method
             twice.
     """
 
@@ -90,8 +90,8 @@ class Reading:
         """Return the ``Reading`` that the options describe.
 
         Raises:
-            RequestError: The option ``pair`` does not consist of two words, or an answering method
-                is unknown.
+            RequestError: If the option ``pair`` does not consist of two words, or an answering
+                method is unknown.
         """
         pair = None if options.pair is None else tuple(options.pair.split("/"))
         if pair is not None and len(pair) != 2:  # noqa: PLR2004 - a pair
@@ -117,7 +117,7 @@ class ConsistencyProbe:
             without a context.
 
     Raises:
-        RequestError: No anchor has a fact, an anchor has no correct answer, or a relation has no
+        RequestError: If no anchor has a fact, an anchor has no correct answer, or a relation has no
             template. The error is also raised if the version of the paper lacks the meta-prompt or
             the label pair of ``reading``. With ``context``: see ``Contexts``.
     """
@@ -151,8 +151,8 @@ class ConsistencyProbe:
         """Create the probe from its options, as ``Probe.of`` describes.
 
         Raises:
-            RequestError: An option is unknown, or the probe has no questions.
-            DataError: A file is missing or malformed.
+            RequestError: If an option is unknown, or the probe has no questions.
+            DataError: If a file is missing or malformed.
         """
         from tacit.knowledge.background import background
         from tacit.knowledge.base import KnowledgeBase
@@ -326,7 +326,7 @@ class ConsistencyProbe:
         """Check that chat replies can answer the probe's questions.
 
         Raises:
-            RequestError: Choices are scored as texts, or the preset ``calibrated`` is used with
+            RequestError: If choices are scored as texts, or the preset ``calibrated`` is used with
                 sampled replies.
         """
         if "choice" in self.reading.anchoring:

@@ -70,7 +70,7 @@ class Inputs:
         """Return the index of a meta-prompt in ``metas`` and the index of a pair in ``pairs``.
 
         Raises:
-            RequestError: The meta-prompt or the pair does not exist.
+            RequestError: If the meta-prompt or the pair does not exist.
         """
         if meta not in self.metas:
             raise RequestError(

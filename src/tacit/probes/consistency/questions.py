@@ -62,7 +62,7 @@ def prompt_variants(
     """Return the prompt variants of a yes/no question: 24, or 23 for the arXiv version.
 
     Raises:
-        RequestError: The version does not exist.
+        RequestError: If the version does not exist.
     """
     words = tuple(word for pair in templates.pairs for word in pair)
     return tuple(
@@ -80,7 +80,7 @@ def choice_variants(
     Meta-prompts that ask for a truth value are excluded.
 
     Raises:
-        RequestError: The version does not exist.
+        RequestError: If the version does not exist.
     """
     return tuple(
         variant
@@ -93,7 +93,7 @@ def background_question(fact: tuple[str, str, str], templates: Templates, wordin
     """Return a fact (head, relation, tail) as a question, without the question mark.
 
     Raises:
-        RequestError: The relation has no template.
+        RequestError: If the relation has no template.
     """
     first, relation, second = fact
     return wording.question(templates.relation(relation), first, second)
@@ -203,7 +203,7 @@ class Asked:
                 template.
 
         Raises:
-            RequestError: A relation has no template.
+            RequestError: If a relation has no template.
         """
         import polars as pl
 

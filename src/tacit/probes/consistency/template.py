@@ -133,7 +133,7 @@ class Templates:
         """Return the template of a relation.
 
         Raises:
-            RequestError: The relation has no template.
+            RequestError: If the relation has no template.
         """
         if name not in self.relations:
             raise RequestError(
@@ -146,7 +146,7 @@ class Templates:
         """Return the meta-prompts that a version of the paper contains.
 
         Raises:
-            RequestError: The version does not exist.
+            RequestError: If the version does not exist.
         """
         if version not in self.versions:
             raise RequestError(
@@ -164,7 +164,7 @@ def load_templates(own: Path | None = None) -> Templates:
             for a relation, the template in the file is used.
 
     Raises:
-        DataError: The file is missing, is not valid YAML, or contains an invalid template. A
+        DataError: If the file is missing, is not valid YAML, or contains an invalid template. A
             template is invalid if it has an unknown field or lacks ``text``. A template with
             ``singular`` but without ``plural``, or the reverse, is also invalid. Each text of a
             template must contain each of the two concepts exactly once.

@@ -38,7 +38,7 @@ def trace(tables: Mapping[str, pl.DataFrame], anchor: str) -> dict[str, Any]:
         conceptual consistency of the run: the sum of ``adds`` over all anchors.
 
     Raises:
-        RequestError: The run has no anchor with this id.
+        RequestError: If the run has no anchor with this id.
     """
     import polars as pl
 

@@ -72,7 +72,7 @@ class Grammatical:
         """Return a fact as a statement with a capital first letter and without a full stop.
 
         Raises:
-            RequestError: The template has no statement.
+            RequestError: If the template has no statement.
         """
         if template.statement is None:
             raise RequestError("a relation without a statement cannot be in a context")
@@ -171,7 +171,7 @@ def wording(preset: str) -> Wording:
     text.
 
     Raises:
-        RequestError: The preset does not exist.
+        RequestError: If the preset does not exist.
     """
     if preset in {"paper", "surface"}:
         return Paper()

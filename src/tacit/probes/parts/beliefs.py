@@ -188,9 +188,9 @@ def answers_in(path: Path, statements: pl.DataFrame, ontology: Ontology) -> pl.D
         statement of each drawing, with the column ``annotator`` after ``thing``.
 
     Raises:
-        DataError: The file is malformed, contains two different beliefs about a question (or about
-            a drawing's statement), matches no question, or contains no belief. If only some rows
-            match no question, a warning states their number.
+        DataError: If the file is malformed, contains two different beliefs about a question (or
+            about a drawing's statement), matches no question, or contains no belief. If only some
+            rows match no question, a warning states their number.
     """
     import polars as pl
 

@@ -35,8 +35,8 @@ def enriched_drawings(
         ask about.
 
     Raises:
-        RequestError: The file lists things and parts but no relations.
-        DataError: A file is missing or malformed, or a statement is both true and false.
+        RequestError: If the file lists things and parts but no relations.
+        DataError: If a file is missing or malformed, or a statement is both true and false.
     """
     if is_things(path):
         raise RequestError(

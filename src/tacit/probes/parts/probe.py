@@ -72,9 +72,9 @@ class PartsProbe:
         """Build the probe from options; see ``Probe.of``.
 
         Raises:
-            RequestError: Both a preset and a template file are given, or the options for nouns
+            RequestError: If both a preset and a template file are given, or the options for nouns
                 contradict each other.
-            DataError: A file is missing or malformed, or no question can be asked.
+            DataError: If a file is missing or malformed, or no question can be asked.
         """
         template = options.template()
         wording = Wording.of(options.number, options.nouns)
@@ -94,7 +94,7 @@ class PartsProbe:
             limit: The number of drawings to include, counted from the first drawing; None for all.
 
         Raises:
-            DataError: A file is missing or malformed, a thing is unknown, or no thing has two
+            DataError: If a file is missing or malformed, a thing is unknown, or no thing has two
                 parts.
         """
         ontology = Ontology.load("parts")
@@ -187,7 +187,7 @@ class PartsProbe:
         """Check that each thing to show as a graph has a drawing.
 
         Raises:
-            RequestError: A thing that ``--graphs`` names has no drawing.
+            RequestError: If a thing that ``--graphs`` names has no drawing.
         """
         things = names(options.graphs) or []
         unknown = sorted(set(things) - {drawing.thing for drawing in self.drawings})
@@ -259,7 +259,7 @@ class PartsProbe:
             accuracy tables have no rows.
 
         Raises:
-            DataError: A belief is malformed.
+            DataError: If a belief is malformed.
         """
         bootstrap = Bootstrap()
         raw = beliefs.beliefs(self.statements, answers)

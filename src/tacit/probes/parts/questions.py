@@ -55,8 +55,9 @@ class Wording:
         """Return the noun wording of a preset, with the user's exceptions.
 
         Raises:
-            RequestError: The preset is unknown, or exceptions are combined with the paper's rule.
-            DataError: The exceptions cannot be read.
+            RequestError: If the preset is unknown, or exceptions are combined with the paper's
+                rule.
+            DataError: If the exceptions cannot be read.
         """
         if number == "paper":
             if own is not None:
@@ -118,7 +119,7 @@ class Template:
         """Read a preset of the prompt template.
 
         Raises:
-            RequestError: The preset does not exist.
+            RequestError: If the preset does not exist.
         """
         path = resources.files("tacit") / "data" / "templates" / "parts.yaml"
         presets = yaml.safe_load(path.read_text(encoding="utf-8"))
@@ -131,7 +132,7 @@ class Template:
         """Read a user's prompt template from a YAML file with the fields of a preset.
 
         Raises:
-            DataError: The file is missing, or a field is unknown, missing or malformed.
+            DataError: If the file is missing, or a field is unknown, missing or malformed.
         """
         return _template(path.name, read_as(_Content, path).content)
 

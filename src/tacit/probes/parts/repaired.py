@@ -53,7 +53,7 @@ def check_and_repair(beliefs: pl.DataFrame, ontology: Ontology) -> RepairedBelie
         ontology: The constraints.
 
     Raises:
-        DataError: The beliefs are malformed.
+        DataError: If the beliefs are malformed.
     """
     from tacit.coherence.check import check
     from tacit.coherence.repair import repair

@@ -67,7 +67,7 @@ def estimates(plan: Plan) -> Iterator[Estimate]:
     machine, only the number of prompts is known.
 
     Raises:
-        DataError: As ``Plan.check``.
+        DataError: As raised by ``Plan.check``.
     """
     plan.check()
     for model in [entry.name for entry in plan.file.models]:

@@ -143,9 +143,9 @@ class SuiteFile:
             only: The names of the runs that are included; if empty, all runs are included.
 
         Raises:
-            DataError: The file is missing or malformed. The error message names the line of the
+            DataError: If the file is missing or malformed. The error message names the line of the
                 suite's file.
-            RequestError: An option in ``given`` belongs to no model and no run, or a name in
+            RequestError: If an option in ``given`` belongs to no model and no run, or a name in
                 ``only`` is not the name of a run.
         """
         path = path_of(name_or_path)
@@ -162,7 +162,7 @@ def path_of(name_or_path: str | Path) -> Path:
     """Return the path of a suite's file; a name without suffix and folder means a shipped suite.
 
     Raises:
-        RequestError: No shipped suite has the given name.
+        RequestError: If no shipped suite has the given name.
     """
     path = Path(name_or_path)
     if isinstance(name_or_path, Path) or path.suffix or len(path.parts) > 1:
@@ -385,8 +385,8 @@ def valid(value: Any, kind: Any, about: Option | None = None) -> Any:  # noqa: A
     text, the value is converted back to text.
 
     Raises:
-        ValidationError: The type of the value differs from the type of the option, or the value is
-            too small.
+        ValidationError: If the type of the value differs from the type of the option, or the value
+            is too small.
     """
     kinds = get_args(kind) if get_origin(kind) in {Union, UnionType} else (kind,)
     choices = [one for each in kinds if get_origin(each) is Literal for one in get_args(each)]
@@ -419,7 +419,7 @@ def _given(key: str, value: Any, declared: tuple[Any, Option]) -> Any:  # noqa: 
     """Return the value of an option that was set in another place than the suite's file.
 
     Raises:
-        RequestError: The type of the value differs from the type of the option.
+        RequestError: If the type of the value differs from the type of the option.
     """
     try:
         return within(valid(value, *declared), declared, Path())

@@ -74,7 +74,7 @@ class Plan:
         reporter: An object that receives the progress.
 
     Raises:
-        RequestError: An option of a run or of a model is invalid.
+        RequestError: If an option of a run or of a model is invalid.
     """
 
     file: SuiteFile
@@ -88,7 +88,7 @@ class Plan:
         """The request of each run in the suite; the keys are the names of the runs.
 
         Raises:
-            DataError: A model or a request is invalid. The error message names the line of the
+            DataError: If a model or a request is invalid. The error message names the line of the
                 suite's file.
         """
         for model in self.file.models:
@@ -112,7 +112,7 @@ class Plan:
         """Check the options, data and folders of all runs; no request is sent, no file is written.
 
         Raises:
-            DataError: A file is missing or malformed, an option is invalid, or a folder contains
+            DataError: If a file is missing or malformed, an option is invalid, or a folder contains
                 another run. The error message names the line of the run in the suite's file.
         """
         for run in self.file.runs:

@@ -83,9 +83,9 @@ def run_suite(plan: Plan, *, fail_fast: bool = False, report: bool = True) -> Su
         report: Whether to write the report.
 
     Raises:
-        RequestError: A run is invalid, or the folder contains a file that no suite wrote. No
+        RequestError: If a run is invalid, or the folder contains a file that no suite wrote. No
             request has been sent.
-        WorkError: A file cannot be written.
+        WorkError: If a file cannot be written.
     """
     if plan.out is None:
         raise RequestError("the suite names no folder: add out: FOLDER to its file, or give --out")
@@ -101,7 +101,8 @@ def _check_folder(out: Path, file: Path) -> None:
     """Raise an error if files that no suite wrote would be overwritten.
 
     Raises:
-        RequestError: The folder contains the run of a single model, or a file that no suite wrote.
+        RequestError: If the folder contains the run of a single model, or a file that no suite
+            wrote.
     """
     for folder in (out, *out.parents):
         if folder.is_file():
@@ -164,7 +165,7 @@ class _Work:
         """Ask the user whether to accept the cost of querying chat models.
 
         Raises:
-            RequestError: The user declines, or cannot be asked for confirmation.
+            RequestError: If the user declines, or cannot be asked for confirmation.
         """
         for name, request in self.plan.requests.items():
             request.confirm([run.model for run in self._waiting if run.name == name])

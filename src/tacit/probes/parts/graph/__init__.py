@@ -51,9 +51,9 @@ def parts_graph(beliefs: pl.DataFrame, ontology: Ontology, look: Theme | None = 
         two columns without gold labels.
 
     Raises:
-        DataError: There are no beliefs, the beliefs belong to several drawings, or a column is
+        DataError: If there are no beliefs, the beliefs belong to several drawings, or a column is
             missing.
-        RequestError: The palette is unknown.
+        RequestError: If the palette is unknown.
     """
     look = look or Theme()
     colours = look.colours
@@ -88,7 +88,7 @@ def graphs(
         the beliefs have a column ``model``.
 
     Raises:
-        RequestError: The beliefs do not contain a selected drawing.
+        RequestError: If the beliefs do not contain a selected drawing.
     """
     import polars as pl
 

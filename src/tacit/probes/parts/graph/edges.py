@@ -135,7 +135,7 @@ def graph_of(beliefs: pl.DataFrame, ontology: Ontology, stage: str) -> Graph:
             ``before``, a statement without a belief is unknown.
 
     Raises:
-        DataError: A column is missing, or a statement is malformed or occurs twice.
+        DataError: If a column is missing, or a statement is malformed or occurs twice.
     """
     import polars as pl
 
