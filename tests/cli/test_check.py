@@ -62,6 +62,12 @@ def test_the_table_is_for_people(tacit: Tacit, beliefs: Path) -> None:
     assert lines[0].split() == headings
     assert lines[1].split() == ["symmetric", "0", "0", "0", "0", "-"]
     assert lines[3].split() == ["inverse", "1", "1", "1", "2", "100.0", "%"]
+    assert lines[-3:] == [
+        "examples, out of 2 violated constraints:",
+        '  inverse: "trunk above roots" is believed, but "roots below trunk" is not',
+        '  transitive: "leaves above trunk" and "trunk above roots" are believed, but "leaves above '
+        'roots" is not',
+    ]
 
 
 def test_violations_and_groups_are_written(tacit: Tacit, beliefs: Path, tmp_path: Path) -> None:

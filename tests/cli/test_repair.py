@@ -58,7 +58,8 @@ def test_the_value_is_the_confidence_kept(tacit: Tacit, beliefs: Path, tmp_path:
     out = tmp_path / "repaired.tsv"
     value = json.loads(tacit("repair", beliefs, "--out", out, "--json").out)["value"]
     header, *rows = [line.split("\t") for line in out.read_text().splitlines()]
-    assert header == [*beliefs.read_text().split("\n", 1)[0].split("\t"), "believed", "repaired"]
+    columns = beliefs.read_text().split("\n", 1)[0].split("\t")
+    assert header == [*columns, "believed", "repaired", "free"]
     assert value == sum(round(100 * float(row[4])) for row in rows if row[6] == "True")
     assert {row[5] for row in rows} == {"True", "False"}
 
@@ -205,8 +206,8 @@ def test_carried_columns_stand_in_the_repaired_beliefs(tacit: Tacit, tmp_path: P
     ran = tacit("repair", numbered, "--out", out)
     assert "column 'id' is copied to the results" in ran.err
     assert out.read_text().splitlines()[1:] == [
-        "1,trunk,above,roots,0.9,True,True",
-        "2,roots,above,trunk,0.8,True,False",
+        "1,trunk,above,roots,0.9,True,True,False",
+        "2,roots,above,trunk,0.8,True,False,False",
     ]
     apart = tacit("repair", numbered, "--out", out, "--groups", "id", "--json")
     assert json.loads(apart.out)["turned_false"] == 0

@@ -319,7 +319,8 @@ def test_a_constraint_that_a_missing_belief_decides_is_not_drawn_as_violated() -
     """It is counted as undecided; the others are decided."""
     beliefs = table(EGG, {("yolk", "inside", "shell")}, set())
     missing = (pl.col("subject") == "shell") & (pl.col("relation") == "contains")
-    svg = parts_graph(beliefs.with_columns(p_true=pl.when(~missing).then("p_true")), PARTS)
+    known = (pl.when(~missing).then(name).alias(name) for name in ("p_true", "before"))
+    svg = parts_graph(beliefs.with_columns(known), PARTS)
     assert "violated" not in "\n".join(titles(svg))
     assert edges_of(svg, "before", "violated") == set()
     texts = " ".join(element.text or "" for element in elements(svg).iter(f"{SVG}text"))

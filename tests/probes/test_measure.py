@@ -235,7 +235,7 @@ def test_one_missing_belief_is_left_out_and_counted() -> None:
     drawing = findings.tables["accuracy_by_drawing"].row(0, named=True)
     assert (drawing["n"], drawing["missing"], drawing["before"]) == (15, 1, 1.0)
     missing = findings.tables["beliefs"].filter(pl.col("p_true").is_null()).row(0, named=True)
-    assert [missing[stage] for stage in STAGES] == [False, True, True, True]
+    assert [missing[stage] for stage in STAGES] == [None, True, True, True]
 
 
 def test_a_constraint_that_a_missing_belief_decides_is_undecided() -> None:

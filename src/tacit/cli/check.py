@@ -16,6 +16,8 @@ from tacit.findings.numbers import formatted
 from tacit.strings import listed
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     import polars as pl
 
     from tacit.coherence.ontology import Ontology
@@ -132,7 +134,12 @@ def check(
     tables += [] if by_group is None else [(found.groups, by_group)]
     write_tables(tables)
     result = found.to_json()
-    typer.echo(json.dumps(result) if as_json else _violation_lines(result, found.hidden))
+    if as_json:
+        typer.echo(json.dumps(result))
+        return
+    typer.echo(_violation_lines(result, found.hidden))
+    for line in _examples(found.violations):
+        typer.echo(line)
 
 
 def read(
@@ -213,6 +220,27 @@ def _violation_lines(result: dict[str, Any], hidden: int) -> str:
     return "\n".join(lines)
 
 
+def _examples(violations: pl.DataFrame) -> Iterator[str]:
+    """Yield, as text, the first violated constraint of each type."""
+    from tacit.coherence.beliefs import STATEMENT
+
+    if violations.is_empty():
+        return
+    found = violations.unique("constraint", keep="first", maintain_order=True)
+    yield f"examples, out of {several(len(violations), 'violated constraint')}:"
+    for row in found.iter_rows(named=True):
+        numbers = [number for number in (1, 2, 3) if row[f"subject_{number}"] is not None]
+        texts = {
+            number: '"' + " ".join(row[f"{name}_{number}"] for name in STATEMENT) + '"'
+            for number in numbers
+        }
+        believed = [texts[number] for number in numbers if row[f"believed_{number}"]]
+        others = [texts[number] for number in numbers if not row[f"believed_{number}"]]
+        text = f"{' and '.join(believed)} {number_of(len(believed), 'is', 'are')} believed"
+        text += f", but {others[0]} is not" if others else ""
+        yield f"  {row['constraint']}: {text}"
+
+
 def _revision_cost(result: dict[str, Any]) -> str:
     """Return the revision cost as text; a range if the time limit ended the computation."""
     if result["revision_cost"] is not None:
@@ -243,7 +271,10 @@ def repair(
     beliefs: Beliefs,
     out: Annotated[
         Path,
-        typer.Option(help="File for the beliefs, with the added columns believed and repaired."),
+        typer.Option(
+            help="File for the beliefs, with the added columns believed, repaired and free "
+            "(decided only by the tie rule)."
+        ),
     ],
     ontology: OntologyName = "parts",
     objective: Annotated[

@@ -3,7 +3,7 @@
 A table of beliefs has the text columns ``subject``, ``relation`` and ``object``, and the column
 ``p_true`` (a probability, or null if the belief is missing). The caller names the columns that
 identify a group. By default, these are the columns listed in ``GROUPS``. The columns ``believed``,
-``repaired`` and ``label`` of a table of beliefs contain truth values. All other columns of the
+``repaired``, ``free`` and ``label`` of a table of beliefs are Boolean. All other columns of the
 table are copied unchanged.
 """
 
@@ -33,7 +33,7 @@ STATEMENT = ("subject", "relation", "object")
 REQUIRED = (*STATEMENT, "p_true")
 ITEMS = ("subject", "object")
 _NAMED = 6  # items that a warning names
-TRUTHS = ("believed", "repaired", "label")
+TRUTHS = ("believed", "repaired", "free", "label")
 GROUPS = ("thing", "annotator", "person", "document", "model", "group")
 """The columns that identify a group by default."""
 

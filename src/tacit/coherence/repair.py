@@ -51,6 +51,9 @@ if TYPE_CHECKING:
 Objective = Literal["paper", "log-odds", "margin"]
 
 _CLIP = 1e-6
+ADDED = ("believed", "repaired", "free")
+"""The columns that repair adds to a table of beliefs."""
+
 # Integer sums are exact in any order, so assignments of equal value compare equal.
 _UNITS = 1_000_000
 
@@ -104,9 +107,10 @@ class Repaired:
 
     Args:
         objective: The objective that was maximized.
-        beliefs: The beliefs in their original order, with two additional Boolean columns.
-            ``believed`` states whether ``p_true`` is above one half (false if missing), and
-            ``repaired`` states whether the statement is true in the assignment.
+        beliefs: The beliefs in their original order, with three additional Boolean columns.
+            ``believed`` is whether ``p_true`` is above one half, and null if ``p_true`` is missing.
+            ``repaired`` is whether the statement is true in the assignment. ``free`` is whether
+            only the tie rule decided the statement (see the attribute ``free``).
         groups: Number of groups.
         optimal: Number of groups whose assignment is proven optimal.
         value: The value of the assignment. For ``paper``, the value is the sum of round(100 *
@@ -226,7 +230,7 @@ def repair(
     asked = int((coded.subject != coded.object).sum())
     return Repaired(
         objective=objective,
-        beliefs=beliefs.with_columns(rows["believed"], rows["repaired"]),
+        beliefs=beliefs.with_columns(rows.select(ADDED)),
         groups=len(coded.groups),
         optimal=proven,
         value=_number(value, objective),
@@ -248,12 +252,13 @@ def repair(
 
 
 def _rows(beliefs: pl.DataFrame, weights: Floats, assignment: Assignment) -> pl.DataFrame:
-    believed = (beliefs["p_true"] > 0.5).fill_null(value=False).to_numpy()  # noqa: PLR2004 - even
+    held = beliefs["p_true"] > 0.5  # noqa: PLR2004 - even
+    believed = held.fill_null(value=False).to_numpy()
     true = assignment.row_true
     agreed = np.where(weights > 0, true, ~true)
     return pl.DataFrame(
         {
-            "believed": believed,
+            "believed": held,
             "repaired": true,
             "missing": beliefs["p_true"].is_null(),
             "turned_true": ~believed & true,

@@ -131,21 +131,15 @@ def graph_of(beliefs: pl.DataFrame, ontology: Ontology, stage: str) -> Graph:
             ``object`` and ``p_true``, and the Boolean column that ``stage`` names. With gold
             labels, there is also a column ``label``.
         ontology: The relations and their constraints.
-        stage: The column with the stage's truth values, in which null means unknown. In the stage
-            ``before``, a statement without a belief is unknown.
+        stage: The column with the stage's truth values, in which null means unknown.
 
     Raises:
         DataError: If a column is missing, or a statement is malformed or occurs twice.
     """
-    import polars as pl
-
     for name in ("subject", "relation", "object", "p_true", stage):
         if name not in beliefs.columns:
             raise DataError(f"the beliefs have no column {name}; a parts graph needs it")
-    true = pl.col(stage)
-    if stage == BEFORE:
-        true = pl.when(pl.col("p_true").is_not_null()).then(true)
-    plain = beliefs.select("subject", "relation", "object", "p_true", believed=true)
+    plain = beliefs.select("subject", "relation", "object", "p_true", believed=stage)
     checked = check(plain, ontology, believed="believed")
     keys = _Keys(ontology, {part: rank for rank, part in enumerate(parts_of(beliefs))})
     held: dict[Key, list[Statement]] = {}
