@@ -65,8 +65,10 @@ def test_the_table_is_for_people(tacit: Tacit, beliefs: Path) -> None:
     assert lines[-3:] == [
         "examples, out of 2 violated constraints:",
         '  inverse: "trunk above roots" is believed, but "roots below trunk" is not',
-        '  transitive: "leaves above trunk" and "trunk above roots" are believed, but "leaves above '
-        'roots" is not',
+        (
+            '  transitive: "leaves above trunk" and "trunk above roots" are believed, '
+            'but "leaves above roots" is not'
+        ),
     ]
 
 
