@@ -23,16 +23,16 @@ def strings(given: Iterable[str], name: str) -> tuple[str, ...]:
     """
     if isinstance(given, str):
         raise RequestError(
-            f"{name} is the string {_shown(given)}; expected a sequence of strings, such as "
-            f"[{_shown(given)}]"
+            f"{name} is the string {shown(given)}; expected a sequence of strings, such as "
+            f"[{shown(given)}]"
         )
     try:
         found = tuple(given)
     except TypeError as error:
-        raise RequestError(f"{name} is {_shown(given)}; expected a sequence of strings") from error
+        raise RequestError(f"{name} is {shown(given)}; expected a sequence of strings") from error
     for one in found:
         if not isinstance(one, str):
-            raise RequestError(f"{name} contains {_shown(one)}; expected only strings")
+            raise RequestError(f"{name} contains {shown(one)}; expected only strings")
     return found
 
 
@@ -67,7 +67,7 @@ def convert_strings(instance: object, *fields: str) -> None:
             object.__setattr__(instance, name, kept)
 
 
-def _shown(value: object) -> str:
+def shown(value: object) -> str:
     """Return the ``repr`` of a value, shortened to 80 characters."""
     most = 80
     text = repr(value)

@@ -112,7 +112,7 @@ def test_a_folder_of_another_run_is_refused(tacit: Tacit, workplace: Path) -> No
     before = findings(workplace / "run")
     ran = tacit(*PARTS, "--out", "run", "--things", "lantern")
     assert (ran.code, findings(workplace / "run")) == (2, before)
-    assert "different options (things)" in ran.err
+    assert "different options (things: 'peach' there, 'lantern' now)" in ran.err
 
 
 def test_a_folder_of_something_else_is_refused(tacit: Tacit, workplace: Path) -> None:

@@ -97,7 +97,8 @@ def test_a_preset_and_grammar_reach_the_model(tacit: Tacit, workplace: Path) -> 
     assert not texts.str.contains("stone is ").any()
     again = tacit(*PARTS, "--model", "demo", "--out", "run", "--preset", "gpt3")
     assert again.code == 2
-    assert "different options (nouns, number" in again.err
+    assert "different options (nouns: " in again.err
+    assert "; number: 'grammar' there, 'paper' now" in again.err
 
 
 def test_a_template_of_one_s_own_reaches_the_model(tacit: Tacit, workplace: Path) -> None:

@@ -24,7 +24,7 @@ from tacit import files
 from tacit.errors import DataError, RequestError, WorkError
 from tacit.files import publish_text
 from tacit.probes.base import declared, probe
-from tacit.strings import strings
+from tacit.strings import shown, strings
 from tacit.tables import read_table, write_table
 from tacit.version import version
 
@@ -79,13 +79,15 @@ class RunFolder:
             return
         known = self._stored_request(self.folder)
         self._manifest_before()  # reports a newer format before a difference in the request
-        differing = sorted(
-            key for key in {*known, *self.request} if known.get(key) != self.request.get(key)
-        )
+        differing = [
+            f"{key}: {shown(known.get(key))} there, {shown(self.request.get(key))} now"
+            for key in sorted({*known, *self.request})
+            if known.get(key) != self.request.get(key)
+        ]
         if differing:
             raise RequestError(
                 f"{self.folder} contains a run with different options "
-                f"({', '.join(differing)}): choose another --out, or remove the folder"
+                f"({'; '.join(differing)}): choose another --out, or remove the folder"
             )
 
     @property
