@@ -20,13 +20,13 @@ _BEGINNING = """\
 
 # Get the data
 
-This page lists the published data sets that Tacit reads. Download each data set yourself, under
-its own licence. `tacit show sources` lists the data sets, and `tacit show sources NAME` describes a
-single data set. You can also use your own files, in the layouts that the linked reference pages
-describe.
+This page lists the published data sets that Tacit reads. You must download each data set yourself,
+under the licence of the data set. `tacit show sources` lists the data sets, and `tacit show sources
+NAME` describes a single data set. You can also use your own files. The reference pages that are
+linked below describe the layouts of the files.
 
-To check a downloaded file, compare the output of `sha256sum FILE` with the checksum in the table of
-the data set. Sizes, checksums and licences that could not be verified are marked as unknown.
+To check a downloaded file, run `sha256sum FILE` and compare the output with the checksum in the
+table of files. Sizes, checksums and licences that could not be verified are marked as unknown.
 """
 
 

@@ -26,17 +26,17 @@ import tacit
 #
 # The parts probe asks the model whether statements about the parts of everyday things are true,
 # such as "In a tree, trunk is above the roots." The run counts violated constraints and repairs the
-# beliefs with weighted MaxSAT (Gu et al., 2023). Scores are cached in `.tacit`, so running the cell
-# again sends no question to the model.
+# beliefs with weighted MaxSAT (Gu et al., 2023). Scores are cached in `.tacit`, so running this
+# notebook cell again sends no question to the model.
 
 # %%
 parts = tacit.run("parts", model="demo", drawings=tacit.demo_data("drawings"), limit=12)
 parts
 
 # %% [markdown]
-# The findings of a run are polars frames. The table `violation` counts how often each constraint
-# applies and how often it is violated, before and after repair. The table `accuracy` compares the
-# beliefs with the drawings of annotators.
+# The findings of a run are polars data frames. The table `violation` counts how often each
+# constraint applies and how often it is violated, before and after repair. The table `accuracy`
+# contains the share of beliefs that agree with the drawings of annotators.
 
 # %%
 parts.tables["violation"].select("constraint", "stage", "violated", "applicable", "rate")
@@ -56,8 +56,9 @@ chart
 #
 # For each multiple-choice question, the consistency probe asks the model about the facts of a
 # knowledge base that connect the question's concepts, and then asks the question itself (Sahu et
-# al., 2022). The lift measures how well knowing these background facts predicts a correct answer: 0
-# is chance, and 1 is perfect.
+# al., 2022). The lift measures how well a model's answers about the background facts predict
+# whether the model answers the question correctly: a lift of 0 is chance, and a lift of 1 is
+# perfect.
 
 # %%
 kb = tacit.build_kb(tacit.demo_data("facts"), "facts.kb")
@@ -75,7 +76,8 @@ consistency.summary["consistency"]
 # Given a prompt such as "A ___ has fur, is big, and has claws", the assumptions probe ranks the
 # concepts by the model's probabilities. The probe also compares the properties that a model
 # predicts for a concept with the properties that people name (Weir et al., 2020). With several
-# models, `tacit.run` returns a mapping from models to runs, with a comparison of the models.
+# models, `tacit.run` returns a mapping from the models' names to their runs, which also contains a
+# comparison of the models.
 
 # %%
 both = tacit.run(
@@ -89,8 +91,9 @@ both = tacit.run(
 both["demo-masked"].tables["retrieval_by_number"].select("wording", "n", "mrr", "chance_mrr").head()
 
 # %% [markdown]
-# The differences between the models are paired by concept. If the confidence interval of a
-# difference includes 0, the data do not show that the models differ.
+# Both models are measured on the same concepts, so the differences between the models are paired by
+# concept. If the confidence interval of a difference includes 0, the data do not show that the
+# models differ.
 
 # %%
 both.comparison.select("figure", "first_value", "second_value", "difference", "low", "high").head()
@@ -98,9 +101,9 @@ both.comparison.select("figure", "first_value", "second_value", "difference", "l
 # %% [markdown]
 # ## A report to share
 #
-# The report is one HTML file with figures, tables and every prompt. The file can be opened from
-# disk and loads nothing from the network. A run with `out=` has already written a report to its
-# folder.
+# The report is one HTML file with figures, tables and every prompt. The report can be opened from
+# disk and loads nothing from the network. If `out=` is given, `tacit.run` has already written a
+# report to the run's folder.
 
 # %%
 parts.report("parts.html")

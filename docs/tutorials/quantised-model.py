@@ -19,7 +19,8 @@
 # difference in accuracy can the data rule out?
 #
 # The notebook rounds the weights of the demo model to 8, 4 and 3 bits, so nothing is downloaded. If
-# you have both checkpoints of a model, skip the rounding and use the names of the checkpoints.
+# you have the original and the quantised checkpoint of a model, skip the rounding and use the names
+# of the two checkpoints.
 
 # %%
 from pathlib import Path
@@ -36,9 +37,10 @@ disable_progress_bar()
 # %% [markdown]
 # ## Make three quantised copies
 #
-# Each row of a weight matrix is rounded to 2^bits - 1 levels between minus and plus the row's
-# largest absolute value. Quantisation methods such as GPTQ, AWQ and bitsandbytes round more
-# accurately.
+# In each row of a weight matrix, every weight is rounded to the nearest of 2^bits - 1 equally
+# spaced values. The lowest value is minus the row's largest absolute weight, and the highest value
+# is plus the row's largest absolute weight. Quantisation methods such as GPTQ, AWQ and bitsandbytes
+# round more accurately.
 
 # %%
 source = Path(tacit.__file__).parent / "data" / "demo" / "models" / "causal"
@@ -65,8 +67,8 @@ models
 # %% [markdown]
 # ## Ask all four the same questions
 #
-# One call of `tacit.run` asks all models the same questions and pairs the results by thing. For
-# checkpoints from the Hugging Face Hub, write `model=["org/model", "org/model-GPTQ"]`.
+# One call of `tacit.run` asks all models the same questions, and compares the models thing by
+# thing. For checkpoints from the Hugging Face Hub, write `model=["org/model", "org/model-GPTQ"]`.
 
 # %%
 runs = tacit.run("parts", model=models, drawings=tacit.demo_data("drawings"))
@@ -100,7 +102,7 @@ changed
 # ## Did accuracy and consistency change?
 #
 # The table `comparison` contains the paired difference of every measure for every pair of models,
-# with a 95 % confidence interval from resampled things.
+# with a 95 % confidence interval that is computed by resampling things.
 
 # %%
 differences = runs.comparison.filter(first="demo").select(
@@ -117,13 +119,14 @@ differences.drop_nulls()
 #
 # - If the confidence interval of a difference excludes 0, the quantised model differs from the
 #   original model.
-# - If the confidence interval includes 0, the models are not necessarily equal: the data may be too
-#   few. Decide in advance which difference would matter, such as 2 points of accuracy. The models
-#   are equivalent for your purpose if the whole interval lies between -2 and +2 points.
-# - Look at the column `changed_sides` as well. Changes in both directions cancel out in accuracy,
-#   but users notice each of them.
+# - If the confidence interval includes 0, the models are not necessarily equal: there may be too
+#   few data to detect the difference. Decide in advance how large a difference must be to matter,
+#   for example 2 points of accuracy. The models are equivalent for your purpose if the whole
+#   confidence interval lies between -2 and +2 points.
+# - Also look at the column `changed_sides`. Changes in both directions cancel out in accuracy, but
+#   users notice every changed answer.
 #
-# `runs.report` writes this comparison to an HTML page.
+# `runs.report` writes the comparison of the models to an HTML page.
 
 # %%
 runs.report("comparison.html")

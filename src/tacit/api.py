@@ -61,10 +61,10 @@ def run(  # noqa: PLR0913 - all of a run in one call
             or the name of a probe that another package registers.
         model: The name of a model on the Hugging Face hub, the folder of a model, ``demo``, or the
             address of a server. To run several models, pass a sequence of these values.
-        beliefs: A file of beliefs that is read in place of a model. Only some probes accept beliefs
-            (``parts``).
+        beliefs: A file of beliefs to use in place of a model. Of the probes that Tacit includes,
+            only ``parts`` accepts beliefs.
         out: The run's folder. For several models, ``out`` is the folder that contains their runs.
-            If ``out`` is None, nothing is written.
+            If ``out`` is None, the run is not written to a folder.
         report: Whether to also write ``report.html`` to ``out``.
         store: The score store. If ``store`` is None, the folder in ``$TACIT_STORE`` is used, or
             ``.tacit`` in the current folder if the variable is not set.
@@ -137,10 +137,11 @@ def suite(  # noqa: PLR0913 - all of a suite in one call
 
     Args:
         file: The suite's YAML file, or the name of a suite that Tacit ships (``papers``).
-        out: The folder for all runs of the suite. This value overrides the folder that the suite
-            file names.
-        given: Options such as ``{"limit": 10}``. An option of models applies to all models, and an
-            option of probes applies to every run whose probe has the option.
+        out: The folder for all runs of the suite. The argument ``out`` overrides the folder that
+            the suite file names.
+        given: Options of models and probes that override the options in the suite file, such as
+            ``{"limit": 10}``. A model option applies to all models, and a probe option applies to
+            every run whose probe has this option.
         only: The names of the suite's runs to include; if empty, all runs are included.
         fail_fast: Whether to stop at the first run that fails. By default, a suite continues after
             a failed run.
@@ -152,11 +153,12 @@ def suite(  # noqa: PLR0913 - all of a suite in one call
             ``threads``.
 
     Returns:
-        A mapping from the name of each run to the finished runs of its models. The attribute
-        ``failed`` contains the error of each run that failed.
+        A mapping from the name of each run in the suite to the finished runs of its models. The
+        attribute ``failed`` contains the error message of each run that failed.
 
     Raises:
-        RequestError: If the suite does not name a folder, or an option is invalid.
+        RequestError: If neither ``out`` nor the suite file names a folder, or if an option is
+            invalid.
         DataError: If the suite file or a data file is missing or malformed. If a line is malformed,
             the error message names the line.
         WorkError: If a file cannot be written.
@@ -195,7 +197,7 @@ def compare(*runs: Run | str | Path, force: bool = False) -> Runs:
 
     Args:
         runs: Finished runs, or their folders.
-        force: Whether to compare the runs even if they differ in something other than the model.
+        force: Whether to compare the runs even if they differ in more than the model.
 
     Returns:
         A mapping from the models' names to their runs. The mapping also has the attribute
@@ -203,8 +205,8 @@ def compare(*runs: Run | str | Path, force: bool = False) -> Runs:
         ``report(path)``.
 
     Raises:
-        RequestError: If there are fewer than two runs, the runs belong to different probes, or the
-            runs differ in something other than the model.
+        RequestError: If there are fewer than two runs, if the runs belong to different probes, or
+            if they differ in more than the model and ``force`` is False.
         DataError: If a run is unfinished or damaged.
 
     Examples:
@@ -257,12 +259,12 @@ def load_run(folder: str | Path) -> Run:
 
 
 def build_kb(dump: str | Path, out: str | Path) -> Path:
-    """Build a knowledge base. Equivalent to ``tacit kb import``.
+    """Build a knowledge base, as ``tacit kb import`` does.
 
     Args:
-        dump: ConceptNet's assertions file, or a file of tab-separated triples; plain or
-            gzip-compressed.
-        out: The knowledge base's file.
+        dump: The path of ConceptNet's assertions file or of a file of tab-separated triples. The
+            file may be compressed with gzip.
+        out: The path of the knowledge base to write.
 
     Returns:
         The path of the knowledge base that was built.
@@ -292,15 +294,15 @@ def check(
     on_duplicate: OnDuplicate = "error",
     **options: Any,  # noqa: ANN401 - as in coherence.check
 ) -> Check:
-    """Count the constraints of an ontology that a set of beliefs violates.
+    """Count how often a set of beliefs violates the constraints of an ontology.
 
     Args:
         beliefs: A polars or pandas data frame, an iterable of mappings (one per row), or a file.
             The required columns are ``subject``, ``relation``, ``object`` and ``p_true``. Other
-            columns can identify groups.
-        ontology: A shipped ontology (``parts``, ``taxonomy``, ``time`` or ``space``), the path of a
-            YAML file, or an ``Ontology``.
-        believed: The column from which the believed statements are read. If the column is
+            columns can identify the group to which a belief belongs.
+        ontology: The name of a built-in ontology (``parts``, ``taxonomy``, ``time`` or ``space``),
+            the path of a YAML file, or an ``Ontology``.
+        believed: The column that determines which statements are believed. If the column is
             ``p_true``, statements with a value above one half are believed. Any other column must
             be Boolean.
         on_duplicate: What to do if several rows contain the same statement but different values of
@@ -309,11 +311,12 @@ def check(
             group), ``revision_cost`` and ``time_limit``.
 
     Warns:
-        UserWarning: The beliefs have a column that does not identify groups and is only copied to
-            the results, or nearly every group of beliefs has only one row.
+        UserWarning: If a column of the beliefs does not identify groups and is only copied to the
+            results, or if nearly every row is alone in its group.
 
     Raises:
-        DataError: If the beliefs are malformed, or contain a statement twice.
+        DataError: If the beliefs are malformed, or if ``on_duplicate`` is ``error`` and rows with
+            the same statement have different values of ``p_true``.
         RequestError: If the name of a column or the value of an option is invalid.
 
     Examples:
@@ -342,24 +345,25 @@ def repair(
     on_duplicate: OnDuplicate = "error",
     **options: Any,  # noqa: ANN401 - as in coherence.repair
 ) -> Repaired:
-    """Repair beliefs: compute the best assignment of truth values that satisfies every constraint.
+    """Find the truth values that maximise an objective and satisfy every constraint.
 
     Args:
-        beliefs: As for ``check``.
-        ontology: As for ``check``.
+        beliefs: The same as the argument ``beliefs`` of ``check``.
+        ontology: The same as the argument ``ontology`` of ``check``.
         objective: The objective to maximise: ``paper``, ``log-odds`` or ``margin``. The objective
-            ``paper`` is the objective of ParRoT. With this objective, even an improbable statement
-            becomes true, unless a constraint forbids it. For beliefs from other sources,
-            ``log-odds`` is recommended.
-        on_duplicate: As for ``check``.
+            ``paper`` is the objective of ParRoT. With the objective ``paper``, even an improbable
+            statement becomes true, unless a constraint forbids it. Unless you reproduce ParRoT,
+            prefer ``log-odds``.
+        on_duplicate: The same as the argument ``on_duplicate`` of ``check``.
         options: Options of ``tacit.coherence.repair.repair``: ``time_limit``, ``processes`` and
             ``groups``.
 
     Warns:
-        UserWarning: As for ``check``.
+        UserWarning: In the same cases as in ``check``.
 
     Raises:
-        DataError: If the beliefs are malformed, or contain a statement twice.
+        DataError: If the beliefs are malformed, or if ``on_duplicate`` is ``error`` and rows with
+            the same statement have different values of ``p_true``.
         RequestError: If an option is invalid.
 
     Examples:
@@ -381,7 +385,7 @@ def repair(
 
 
 def _check_names(probe: str, given: Mapping[str, Any], kinds: Sequence[type]) -> None:
-    """Raise if the name of an option is unknown."""
+    """Raise an error if an option has an unknown name."""
     known = [name for kind in kinds for name in names_of(kind)]
     for name in given:
         if name not in known:
@@ -415,7 +419,7 @@ def _frame(
     on_duplicate: OnDuplicate,
     groups: Sequence[str] | None,
 ) -> pl.DataFrame:
-    """Return beliefs as a polars data frame in which each statement occurs once."""
+    """Return beliefs as a polars data frame in which each statement occurs once per group."""
     from tacit.coherence.beliefs import check_columns, merge_duplicates, read_beliefs
 
     if isinstance(given, str | Path):
@@ -424,7 +428,7 @@ def _frame(
 
 
 def _warn_of_groups(beliefs: pl.DataFrame, groups: Sequence[str] | None) -> None:
-    """Issue a Python warning for each problem with the columns that group the beliefs."""
+    """Issue each remark about the groups of the beliefs as a Python warning."""
     from tacit.coherence.beliefs import grouping_remarks
 
     for remark in grouping_remarks(beliefs, groups, in_python=True):

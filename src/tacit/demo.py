@@ -1,4 +1,4 @@
-"""The demo: run all three probes on bundled models with deliberate gaps and errors."""
+"""The demo: run all three probes on models with deliberate gaps and errors."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _STATEMENT = ("subject", "relation", "object")
 
 @dataclass(frozen=True)
 class Runs:
-    """The demo's runs.
+    """The runs of the demo and their folders.
 
     Args:
         out: The folder for the demo's runs, its score store and its knowledge base.
@@ -56,10 +56,10 @@ class Runs:
         return Store(self.out / "store")
 
     def found(self) -> dict[str, Run]:
-        """Run all three probes, and return a mapping from probes to the causal model's runs.
+        """Run all three probes; return the causal demo model's run for each probe.
 
-        A second process works at the same time: it runs the assumptions probe and bundles the
-        JavaScript runtime of the charts.
+        A second process runs the assumptions probe in parallel, and bundles the JavaScript runtime
+        of the charts.
         """
         from concurrent.futures import ProcessPoolExecutor
         from multiprocessing import get_context
@@ -95,10 +95,10 @@ class Runs:
         return self._run("consistency", ConsistencyOptions(QUESTIONS, base), self.consistency)
 
     def assume(self, norms: Path) -> Run:
-        """Run the assumptions probe on both demo models, and return the run of the causal model.
+        """Run the assumptions probe on both demo models; return the run of the causal model.
 
         Args:
-            norms: The norms file.
+            norms: The path of the file of feature norms.
         """
         from tacit.models.registry import DEMOS
         from tacit.probes.assumptions.options import AssumptionsOptions
@@ -113,10 +113,10 @@ class Runs:
         out: Path,
         models: Sequence[str] = (),
     ) -> Run:
-        """Run a probe and return the first model's run; without a model, use the causal demo model.
+        """Run a probe on models (by default, the causal demo model); return the first run.
 
-        The manifests of an earlier run are deleted first. Otherwise, a change of models or data
-        would raise an error.
+        The manifests of an earlier run are deleted first. If an old manifest remained, a change of
+        models or data would raise an error.
         """
         from tacit.models.registry import DEMO
         from tacit.present.progress import Terminal
@@ -135,17 +135,17 @@ def _silent() -> None:
 
 
 def _bundle() -> None:
-    """Bundle the JavaScript runtime of the report's charts, which takes seconds at first use."""
+    """Bundle the JavaScript runtime of the charts in advance, because this takes seconds."""
     from tacit.report.charts import runtime
 
     runtime()
 
 
 def summary_lines(found: Mapping[str, Run]) -> list[str]:
-    """Return one line of results per probe, and one line about the errors built into the models.
+    """Return a line of results per probe, and a line about the models' deliberate errors.
 
     Args:
-        found: The runs of the causal demo model; the keys are the names of the probes.
+        found: A mapping from the name of each probe to the run of the causal demo model.
     """
     lines = [
         f"{declared(probe(name)).title}: {found[name].headline}"
@@ -186,11 +186,10 @@ def _believed(beliefs: pl.DataFrame) -> set[tuple[str, ...]]:
 
 
 def _separations(found: Mapping[str, Run]) -> dict[str, float | None]:
-    """For each probe, return the AUROC of its score for separating taught from withheld concepts.
+    """Return each probe's AUROC for distinguishing taught concepts from withheld concepts.
 
-    The score of a concept differs by probe. It is the accuracy for the parts probe, the mean
-    background score for the consistency probe, and the mean reciprocal rank for the assumptions
-    probe.
+    The score of a concept is its accuracy in the parts probe, its mean background score in the
+    consistency probe, and its mean reciprocal rank in the assumptions probe.
     """
     import polars as pl
 

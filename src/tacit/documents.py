@@ -1,4 +1,4 @@
-"""YAML or JSON files that people write; duplicate keys are rejected, and errors name the line."""
+"""Read YAML or JSON files that people write; error messages contain the line number."""
 
 from __future__ import annotations
 
@@ -58,10 +58,10 @@ class Document(Generic[ModelT]):
     """A YAML file whose content matches a pydantic model.
 
     Args:
-        path: The file.
-        content: The content of the file.
-        lines: The line of each value, counted from 1. The key is the sequence of keys and indexes
-            that leads to the value.
+        path: The path of the file.
+        content: The content of the file, as an instance of the pydantic model.
+        lines: The line of each value, counted from 1. A key of this mapping is the sequence of YAML
+            keys and list indexes that leads to the value.
     """
 
     path: Path
@@ -77,8 +77,8 @@ def read_as(model: type[ModelT], path: Path) -> Document[ModelT]:
     """Read a YAML file and validate its content with a pydantic model.
 
     Raises:
-        DataError: If the file is missing, is not valid YAML, or does not match the model. The error
-            message names the line.
+        DataError: If the file is missing, is not valid YAML, or does not match the model. If the
+            content is invalid, the error message contains the line number.
     """
     from pydantic import ValidationError
 
@@ -121,7 +121,7 @@ def _translated(path: Path) -> Iterator[None]:
 
 
 def _lines(root: yaml.Node) -> Iterator[tuple[yaml.Node, tuple[int | str, ...], int]]:
-    """Yield each YAML node with its location and line; a node with aliases is yielded only once."""
+    """Yield each YAML node once, with its location and its line number."""
     seen: set[int] = set()
     left: list[tuple[yaml.Node, tuple[int | str, ...]]] = [(root, ())]
     while left:
@@ -137,7 +137,7 @@ def _lines(root: yaml.Node) -> Iterator[tuple[yaml.Node, tuple[int | str, ...], 
 
 
 def _line(lines: Mapping[tuple[int | str, ...], int], location: Sequence[int | str]) -> int:
-    """Return the line of a location in the file; if unknown, the line of its enclosing location."""
+    """Return the line number of a location, or of the closest enclosing location with one."""
     place = tuple(location)
     while place not in lines:
         place = place[:-1]
@@ -156,7 +156,7 @@ def _problem(error: ErrorDetails, model: type[BaseModel]) -> str:
 
 
 def problem_of(error: ErrorDetails) -> str:
-    """Return a phrase that states what is wrong with a value, to be put after its name."""
+    """Return a phrase that can follow the name of an invalid value, such as ``is missing``."""
     kind, context = error["type"], error.get("ctx", {})
     if kind == "value_error":
         return str(context["error"])
@@ -164,7 +164,7 @@ def problem_of(error: ErrorDetails) -> str:
 
 
 def unknown_key(where: str, key: str, expected: Sequence[str]) -> str:
-    """Return the error message for an unknown key, with the most similar key that is known."""
+    """Return the error message for an unknown key, and suggest the most similar known key."""
     expects = f"expected {', '.join(expected)}{similar(key, expected)}"
     return f"{where} has the unknown key {key}; {expects}"
 

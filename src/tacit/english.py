@@ -1,4 +1,4 @@
-"""The number (singular or plural) and the article of English nouns, by rules and exceptions."""
+"""Determine whether an English noun is plural, and which article (a or an) precedes it."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _SINGULAR_ENDS = ("ss", "us", "is")
 
 @dataclass(frozen=True)
 class Nouns:
-    """Exceptions to the rules for the number and the article of nouns, as sets of lower-case words.
+    """Exceptions to the rules for plurals and articles, as sets of lower-case words.
 
     The file ``nouns.yaml`` describes each set.
     """
@@ -39,11 +39,12 @@ class Nouns:
     def load(cls, own: Path | None = None) -> Nouns:
         """Return the exceptions that Tacit ships, merged with the exceptions in a user's file.
 
-        If both files contain a word, the entry in the user's file applies.
+        If Tacit's file and the user's file contain the same word, the entry in the user's file
+        applies.
 
         Raises:
-            DataError: If the user's file is missing, or its content is not a mapping from the four
-                expected keys to lists of words.
+            DataError: If the user's file is missing, or its content is not a mapping from the keys
+                ``plural``, ``singular``, ``an`` and ``a`` to lists of words.
         """
         shipped = resources.files("tacit") / "data" / "templates" / "nouns.yaml"
         lists = _lists(yaml.safe_load(shipped.read_text(encoding="utf-8")), Path("nouns.yaml"))
@@ -65,7 +66,7 @@ class Nouns:
         return last.endswith("s") and not last.endswith(_SINGULAR_ENDS)
 
     def article(self, noun: str) -> str:
-        """Return the indefinite article for a noun, ``a`` or ``an``, by its first sound."""
+        """Return the indefinite article, ``a`` or ``an``, that fits the first sound of a noun."""
         first = re.split(r"[ /]", noun.lower())[0]
         begins = {first, first.split("-")[0]}
         vowel = begins_with_vowel(noun)
@@ -78,7 +79,7 @@ def several(n: int, one: str, many: str | None = None) -> str:
     Args:
         n: The count.
         one: The singular.
-        many: The plural. If None, the plural is the singular with an added s.
+        many: The plural. If None, the plural is the singular with an s appended.
     """
     return f"{n:,} {number_of(n, one, many)}"
 
@@ -89,18 +90,18 @@ def number_of(n: int, one: str, many: str | None = None) -> str:
     Args:
         n: The count.
         one: The form for 1.
-        many: The form for any count other than 1. If None, this form is ``one`` with an added s.
+        many: The form for any count other than 1. If None, the form is ``one`` with an s appended.
     """
     return one if n == 1 else many or f"{one}s"
 
 
 def head(noun: str) -> str:
-    """Return the last word before any preposition in a noun phrase, in lower case."""
+    """Return the last word before the first preposition of a noun phrase, in lower case."""
     return re.split(r"[ /-]", before_preposition(noun))[-1].lower()
 
 
 def before_preposition(noun: str) -> str:
-    """Return a noun phrase without prepositional phrases after the noun."""
+    """Return the part of a noun phrase that precedes the first preposition."""
     return _BEHIND.split(noun)[0].strip()
 
 

@@ -18,7 +18,8 @@ TacitError
 ```
 
 Each error message states what was wrong and where, what was expected, and what the user can do. If
-another library raises an exception, Tacit converts it where it occurs, with ``raise … from``.
+another library raises an exception, Tacit converts the exception to one of its own exceptions, with
+``raise … from``.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 DISTRIBUTION = "tacit-lm"
-"""The distribution's name for pip; `tacit` on PyPI is another project."""
+"""The name under which pip installs Tacit; `tacit` on PyPI is another project."""
 
 
 class TacitError(Exception):
@@ -72,11 +73,11 @@ class DataError(RequestError):
 
 
 class PromptError(RequestError):
-    """A prompt cannot be scored. For example, it has two blanks, or it has no answers."""
+    """A prompt cannot be scored. For example, the prompt has two blanks or no answers."""
 
 
 class TooLongError(PromptError):
-    """A prompt with one of its answers is longer than the model's context window."""
+    """A prompt, together with an answer, is longer than the model's context window."""
 
 
 class ModelError(RequestError):
@@ -98,7 +99,7 @@ class MissingPackage(RequestError):  # noqa: N818 - the name states the conditio
 
 
 class WorkError(TacitError):
-    """The request was valid, but the work failed."""
+    """The request was valid, but could not be completed."""
 
 
 class ScoringError(WorkError):
@@ -106,9 +107,10 @@ class ScoringError(WorkError):
 
 
 class UnreliableError(ScoringError):
-    """The answers of a server have changed, or no language model could have given them.
+    """The answers of a server have changed, or are impossible for a language model.
 
-    All answers that were stored since the last successful check of the server are discarded.
+    All answers that were stored since the last successful check of the server are withdrawn from
+    the store.
     """
 
 

@@ -16,23 +16,23 @@ if TYPE_CHECKING:
 
 
 RUN = 1
-"""Format version of a run's folder: its request, manifest, questions and recorded blocks."""
+"""Format version of the files in a run's folder, such as the request and the manifest."""
 
 SUITE = 1
-"""Format version of the status of a suite."""
+"""Format version of the status file of a suite of runs."""
 
 TABLE = 1
-"""Format version of a Parquet table, such as a finding."""
+"""Format version of Parquet tables, such as the tables of findings."""
 
 SEGMENT = 1
 """Format version of a segment of the score store."""
 
 KEY = "tacit.format"
-"""The key of the format version in a Parquet file's key-value metadata."""
+"""The metadata key under which a Parquet file stores its format version."""
 
 
 def unreadable(found: object, known: int) -> str | None:
-    """Return why the format version of a file cannot be read; None if it can be read.
+    """Return an error message if a file's format version cannot be read, or else None.
 
     Args:
         found: The format version of the file, as a number or a string of digits.
@@ -55,7 +55,7 @@ _BYTES = 200
 
 
 def legible(name: str) -> str:
-    r"""Return a name as valid UTF-8; bytes that are not valid are escaped (``runs\udcff``)."""
+    r"""Return a name as valid UTF-8, with each invalid byte escaped, as in ``runs\udcff``."""
     return name.encode(errors="backslashreplace").decode()
 
 
@@ -63,7 +63,7 @@ def file_name(words: str) -> str:
     """Convert words to a safe file name of letters, digits, dots, hyphens and underscores.
 
     Two different inputs may give the same file name. The file name is never empty, ``.``, ``..`` or
-    a reserved device name. It contains no path separator and no control character.
+    a reserved device name. The file name contains no path separator and no control character.
     """
     from pathvalidate import sanitize_filename
 
@@ -86,7 +86,7 @@ def is_full(error: OSError) -> bool:
 
 
 def unwritable(path: Path | str, error: OSError) -> str:
-    """Return the error message for an unwritable file; mention if the disk is full."""
+    """Return the error message for an unwritable file, with advice if the disk is full."""
     advice = "; free some space or choose another location, and run the same command again"
     return f"{path}: cannot be written: {error}{advice if is_full(error) else ''}"
 
@@ -119,8 +119,8 @@ def publish(path: Path, write: Callable[[Path], None]) -> None:
 def publish_text(path: Path, text: str) -> None:
     """Write a text file atomically.
 
-    Some characters cannot be encoded in UTF-8, such as undecodable bytes of a folder's name. They
-    are written as backslash escapes, which Python, JSON and YAML can read.
+    Characters that UTF-8 cannot encode, such as those that Python uses for undecodable bytes in a
+    folder's name, are written as backslash escapes. Python, JSON and YAML can read these escapes.
 
     Raises:
         WorkError: If the file cannot be written.

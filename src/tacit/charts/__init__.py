@@ -1,1 +1,1 @@
-"""Charts of figures: the theme, the kinds of panels, and export to files."""
+"""The charts of figures: the theme, the kinds of panels, and export to files."""

@@ -1,4 +1,4 @@
-"""A figure of one column of a table, with one panel per model and one row of marks per key."""
+"""A figure of one table column, with one panel per model and one row of marks per key."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ if TYPE_CHECKING:
 def marks_by(
     spec: TableSpec, column: str, key: str, domain: tuple[float, float] = (0.0, 1.0)
 ) -> FigureSpec:
-    """Return the declaration of a figure that shows a column of a table and the column's 95 % CIs.
+    """Return the declaration of a figure that shows a table column with its 95 % CIs.
 
     Args:
-        spec: The table.
-        column: The column to draw.
-        key: The column of the table whose values label the rows of the figure.
-        domain: The ends of the axis.
+        spec: The declaration of the table.
+        column: The name of the column to draw.
+        key: The name of the column whose values label the rows of the figure.
+        domain: The lowest and the highest value on the axis.
 
     Examples:
         >>> from tacit import Column, TableSpec, marks_by

@@ -1,10 +1,11 @@
 """The kinds of panels in figures: rows of marks, curves, and grids of cells.
 
-Each kind of panel is a dataclass. The fields of such a dataclass contain the data and the settings.
-Its method ``chart`` returns an Altair chart. ``page`` arranges panels in rows. An undefined (null)
-value has no mark, and a dash replaces the text of the value. A mark without an interval is hollow
-if other marks of the panel have intervals. In ``Curves``, this rule applies to each series
-separately.
+Each kind of panel is a dataclass. The fields of a panel's dataclass contain the data and the
+settings. The method ``chart`` of each dataclass returns an Altair chart. The function ``page``
+arranges panels in rows. For an undefined (null) value, no mark is drawn, and a dash is shown in
+place of the number. A mark without an interval is hollow if other marks of the panel have
+intervals. In ``Curves``, a mark without an interval is hollow if other marks of the same series
+have intervals.
 """
 
 from __future__ import annotations
@@ -41,14 +42,14 @@ _TICK = "M0,-1.2L0,1.2"
 
 @dataclass(frozen=True)
 class Axis:
-    """The axis of values.
+    """The axis on which a panel's values are plotted.
 
     Args:
-        title: The measure.
-        domain: The ends of the axis.
-        percent: Whether the values are shares, which the axis shows in per cent.
-        dotted: The value at which a dotted line crosses the panel; no dotted line if None.
-        solid: The value at which a solid line crosses the panel; no solid line if None.
+        title: The name of the measure, which is the axis title.
+        domain: The lowest and the highest value on the axis.
+        percent: Whether the values are shares, which the axis shows as percentages.
+        dotted: The value at which a dotted line crosses the panel; None for no dotted line.
+        solid: The value at which a solid line crosses the panel; None for no solid line.
     """
 
     title: str
@@ -65,7 +66,7 @@ class Axis:
         return {"title": self.title, "scale": scale, "axis": axis}
 
     def guides(self, channel: str, colours: Palette) -> Iterator[alt.Chart]:
-        """Yield the lines across the panel: the dotted line and the solid line, if they are set."""
+        """Yield the dotted line and the solid line across the panel, if they are set."""
         import altair as alt
 
         for at, dash in ((self.dotted, [2, 3]), (self.solid, [])):
@@ -79,15 +80,15 @@ class Axis:
 def measured(
     table: pl.DataFrame, column: Column, reference: str | None = None, n: Column | None = None
 ) -> pl.DataFrame:
-    """Return a table of findings with additional columns, from which the charts are drawn.
+    """Return a table of findings with the additional columns that charts require.
 
     Args:
-        table: The table of findings, with a column ``label`` and, for several series, a column
-            ``series``.
-        column: The declaration of the column to draw. The declaration also names the columns with
-            the ends of the interval.
+        table: The table of findings, with a column ``label``. If there are several series, the
+            table also has a column ``series``.
+        column: The declaration of the column to draw. The declaration also names the columns that
+            contain the ends of the confidence interval.
         reference: The column with the values of the reference marks, such as chance levels.
-        n: The column with the sample size of each value.
+        n: The declaration of the column that contains the sample size of each value.
 
     Returns:
         The table with the columns ``value``, ``low``, ``high``, ``reference``, ``told`` (the value
@@ -130,7 +131,7 @@ def _tip(row: Mapping[str, Any], column: Column, n: Column | None) -> str:
 def bounds(
     values: Iterable[float | None], least: float = 0.0, most: float = 1.0
 ) -> tuple[float, float]:
-    """Return the ends of an axis that includes all values and a margin, rounded outward.
+    """Return rounded ends for an axis that includes all values and a margin.
 
     Args:
         values: The values that the axis includes; None values are ignored.
@@ -150,24 +151,26 @@ def bounds(
 
 @dataclass(frozen=True)
 class Rows:
-    """A panel of labelled rows; a row has a mark and an interval per series, and cells of text.
+    """A panel of labelled rows, each with marks, confidence intervals and columns of text.
 
     Args:
-        table: The result of ``measured``, with the column ``series`` for several series.
-        axis: The axis of values.
+        table: The result of ``measured``. If there are several series, the table has a column
+            ``series``.
+        axis: The horizontal axis.
         colours: The palette.
         heading: The panel's heading.
         order: The labels of the rows, from top to bottom.
-        series: The series that each row shows; empty if each row has one mark.
-        joined: Whether all marks of a row are on one line and are connected.
+        series: The series that each row shows; empty if each row has only one mark.
+        joined: Whether the marks of a row are at the same height and connected by a line.
         legend: Whether the panel has a legend of the series.
         labelled: Whether the panel has labels to the left of the rows.
-        words: For each column of text to the right of the rows, the header and the name of the
-            column in ``table``.
+        words: For each column of text to the right of the rows, the header of the column and its
+            name in ``table``.
         width: The panel's width in pixels.
-        ticks: The series of reference marks. A legend names these series. The values of a series
-            are in the column of ``table`` that has the name of the series. A panel can have several
-            series of reference marks only if each row has one mark.
+        ticks: The series of reference marks, such as chance levels. A legend shows the names of the
+            reference series. The values of a reference series are in the column of ``table`` that
+            has the same name as the series. Several reference series are possible only if each row
+            has one mark.
     """
 
     table: pl.DataFrame
@@ -209,7 +212,7 @@ class Rows:
         )
 
     def _hues(self) -> Iterator[tuple[Any, dict[str, str]]]:
-        """Yield each colour, with an expression that selects the rows to draw in this colour."""
+        """Yield pairs of an expression that selects rows and the colour of these rows."""
         import polars as pl
 
         if not self.series:
@@ -284,7 +287,7 @@ class Rows:
             yield words.encode(x=at, y=alt.value(_HEADER), text="text:N")
 
     def _placed(self, marks: alt.Chart) -> alt.Chart:
-        """Return marks with their vertical position, which depends on the label and the series."""
+        """Return marks with a vertical position that depends on the label and the series."""
         import altair as alt
 
         axis = {
@@ -306,24 +309,25 @@ class Rows:
 
 @dataclass(frozen=True)
 class Curves:
-    """A panel with one line per series; each line has a mark at each value and a confidence band.
+    """A panel with one line per series, marks at the values, and confidence bands.
 
     Args:
-        table: The result of ``measured``, with the columns ``at`` (the horizontal position),
-            ``series`` and, if the chart shows a chance level, ``chance``.
+        table: The result of ``measured``, with the additional columns ``at`` (the horizontal
+            position), ``series`` and, if the panel shows a chance level, ``chance``.
         axis: The vertical axis.
         colours: The palette.
         heading: The panel's heading.
         across: The title of the horizontal axis.
-        series: The series.
+        series: The series to draw.
         banded: The names of the series that have a confidence band; None for all series.
-        log: Whether the horizontal axis is logarithmic. A logarithmic chart draws intervals as
-            vertical lines instead of bands.
-        joined: The column that states which line a point belongs to; None for one line per series.
+        log: Whether the horizontal axis is logarithmic. If the axis is logarithmic, confidence
+            intervals are drawn as vertical lines and not as bands.
+        joined: The column whose value is the same for all points of one line; None for one line per
+            series.
         legend: Whether to show a legend of the series.
         width: The panel's width in pixels.
-        percent: Whether the horizontal positions are shares. Shares are shown from 0 to 100 per
-            cent.
+        percent: Whether the horizontal positions are shares. Shares are shown as percentages from 0
+            to 100.
     """
 
     table: pl.DataFrame
@@ -419,7 +423,7 @@ class Curves:
             yield drawn.encode(x=self._x(), y=alt.Y("low:Q", **self.axis.shared), y2="high:Q")
 
     def _chance(self, rows: pl.DataFrame) -> Iterator[alt.Chart]:
-        """Yield one dotted line at the chance level; one line per series if the levels differ."""
+        """Yield a dotted line at the chance level, or one per series if the levels differ."""
         import polars as pl
 
         levels = rows.group_by("at").agg(pl.col("chance").round(9).n_unique())
@@ -431,16 +435,17 @@ class Curves:
 
 @dataclass(frozen=True)
 class Grid:
-    """A panel of coloured cells with text in rows and columns.
+    """A panel of coloured cells that contain text and are arranged in rows and columns.
 
     Args:
-        table: One row per cell, with the columns ``row``, ``column``, ``told`` (the text), ``hue``
-            and ``tip``. If some cells are framed, there is also a column ``framed``.
+        table: A table with one row per cell and the columns ``row``, ``column``, ``told`` (the
+            text), ``hue`` (the colour) and ``tip`` (the tooltip). The table may have a Boolean
+            column ``framed``, which selects the cells that have a frame.
         colours: The palette.
         heading: The panel's heading.
         rows: The labels of the rows, from top to bottom.
         columns: The labels of the columns, from left to right.
-        title: The title of the rows.
+        title: The title of the vertical axis, whose labels are ``rows``.
         cell: The width and height of a cell in pixels.
     """
 
@@ -484,7 +489,7 @@ class Grid:
 
 
 def series_styles(series: Sequence[Series], *, legend: bool) -> dict[str, Any]:
-    """Return the colour and shape encodings of the series; an empty dictionary without series."""
+    """Return the colour and shape encodings of the series; {} if there are no series."""
     import altair as alt
 
     if not series:
@@ -502,7 +507,7 @@ def series_styles(series: Sequence[Series], *, legend: bool) -> dict[str, Any]:
 
 
 def page(title: alt.TitleParams, *rows: Sequence[alt.LayerChart]) -> Chart:
-    """Arrange panels in rows and return one chart; each panel keeps its own colours and shapes."""
+    """Arrange panels in rows in one chart; each panel keeps its own colours and shapes."""
     import altair as alt
 
     apart: Any = dict.fromkeys(("color", "shape", "yOffset"), "independent")
@@ -515,5 +520,5 @@ def page(title: alt.TitleParams, *rows: Sequence[alt.LayerChart]) -> Chart:
 
 
 def heading(text: str, *, above: bool = False) -> dict[str, Any]:
-    """Return a panel's heading; ``above`` leaves room for headers between heading and rows."""
+    """Return a panel's heading; ``above`` leaves room for column headers below the heading."""
     return {"text": text, "fontSize": 12, "frame": "group", "offset": 22 if above else 6}

@@ -28,7 +28,7 @@ _MARK = re.compile(r'(<path aria-label="([^"]*)"[^>]*?)(?:/>|></path>)')
 
 
 def charts(figures: Mapping[str, FigureSpec], shown: Shown) -> Iterator[tuple[FigureSpec, Chart]]:
-    """Yield each figure and its chart; skip figures for which the findings have no data."""
+    """Yield each figure with its chart; skip figures for which there are no data."""
     for spec in figures.values():
         chart = spec(shown)
         if chart is not None:
@@ -41,7 +41,7 @@ def write_charts(
     folder: Path,
     formats: Collection[str],
 ) -> list[Path]:
-    """Write each figure that has data to a folder, and return the paths of the files.
+    """Write each figure that has data to a folder, and return the paths of all files.
 
     Raises:
         RequestError: If a file format or the palette is unknown.
@@ -78,7 +78,7 @@ def check_formats(formats: Collection[str]) -> None:
 
 
 def svg_of(chart: Chart) -> str:
-    """Return the chart as SVG; equal charts result in identical bytes."""
+    """Return the chart as SVG; equal charts are converted to identical bytes."""
     import altair as alt
     import vl_convert
 
@@ -103,7 +103,7 @@ def legal(words: str) -> str:
 
 
 def _legal(part: Any) -> Any:  # noqa: ANN401 - a chart as JSON
-    """Replace all characters in a chart that XML forbids, because they abort the SVG converter."""
+    """Replace the characters that XML forbids in all strings of a chart."""
     if isinstance(part, str):
         return legal(part)
     if isinstance(part, dict):
@@ -112,11 +112,11 @@ def _legal(part: Any) -> Any:  # noqa: ANN401 - a chart as JSON
 
 
 def write_svg(svg: str, stem: Path, formats: Collection[str]) -> list[Path]:
-    """Write a figure in each requested file format.
+    """Write a figure to one file per requested file format.
 
     Args:
-        svg: The figure.
-        stem: The path without a suffix.
+        svg: The figure as SVG text.
+        stem: The path of the files without a suffix.
         formats: One or several of the file formats svg, png and pdf. A PNG file has two pixels per
             unit of the SVG.
 

@@ -1,4 +1,4 @@
-"""The figure of a probe's measures against model size."""
+"""The figure that plots a probe's measures against model size."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ _PER_ROW = 2
 
 
 def scale_chart(shown: Shown, scaling: Scaling) -> Chart | None:
-    """Plot each measure against the number of parameters, with one line per family.
+    """Plot each measure against the number of parameters, with one line per model family.
 
     Args:
-        shown: The models.
+        shown: The models and their findings.
         scaling: A function that returns the measures of the models of one family.
 
     Returns:

@@ -35,7 +35,7 @@ class Shown:
     """The models and findings that a figure shows.
 
     Args:
-        found: The findings by model.
+        found: The findings of each model, by the model's name.
         sizes: The number of parameters of each model; None or absent if unknown.
         look: The theme.
         known_families: The family of each model; None or absent if unknown.
@@ -54,7 +54,7 @@ class Shown:
 
     @cached_property
     def labels(self) -> Mapping[str, str]:
-        """Each model's label: the name's last part, or the full name if two last parts are equal.
+        """The label of each model: the last part of its name if unambiguous, or its full name.
 
         If models are compared by size, the labels are sorted from the smallest model to the
         largest.
@@ -68,7 +68,7 @@ class Shown:
 
     @cached_property
     def families(self) -> Mapping[str, str]:
-        """The family of each labelled model; if unknown, the model's name without its size."""
+        """The family of each model, by label; if unknown, the model's name without its size."""
         return {
             label: self.known_families.get(name) or _without_size(name)
             for name, label in self.labels.items()
@@ -76,16 +76,16 @@ class Shown:
 
     @property
     def sized(self) -> Mapping[str, Sized]:
-        """The family and the number of parameters of each model; None where unknown."""
+        """The family and the number of parameters of each model; None for an unknown value."""
         return {
             name: Sized(self.known_families.get(name), self.sizes.get(name)) for name in self.found
         }
 
     def table(self, name: str) -> pl.DataFrame | None:
-        """Return the rows of all models with a column ``model``; None if there are no rows.
+        """Return one table for all models, with a column ``model``; None if it has no rows.
 
         Args:
-            name: A table's name, or ``questions``.
+            name: The name of a table of findings, or ``questions`` for the table of questions.
         """
         import polars as pl
 
@@ -111,13 +111,13 @@ class Shown:
         return None if table is None or table[column].is_null().all() else table
 
     def summaries(self, name: str) -> Iterator[tuple[str, Any]]:
-        """Yield each model's label and its summary's entry ``name``, if there is such an entry."""
+        """Yield the label and the summary entry ``name`` of each model that has this entry."""
         for model, label in self.labels.items():
             if (entry := self.found[model].summary.get(name)) is not None:
                 yield label, entry
 
     def intervals(self, kind: str | None = None) -> str:
-        """Return a caption text on how the intervals, or those of one kind, were computed."""
+        """Return text for a caption that describes how the confidence intervals were computed."""
         entries = [of for _, of in self.summaries("intervals")]
         ways = entries if kind is None else [of[kind] for of in entries if kind in of]
         return " or ".join(dict.fromkeys(map(_interval_method, ways))) or "intervals"
@@ -138,15 +138,15 @@ def _interval_method(how: Mapping[str, Any]) -> str:
 
 
 def titled(text: str, *lines: str) -> alt.TitleParams:
-    """Return a chart's title with a caption below; empty lines of the caption are dropped.
+    """Return a chart's title with a caption below it; empty caption lines are dropped.
 
-    A caption line that is too long is split into parts. Every part of a split line, except the last
-    part, ends with a space. A space at the end of a part shows ``whole_lines`` that the next part
-    continues the line.
+    A caption line that is too long is split into parts. Every part of a split line ends with a
+    space, except the last part. If a part ends with a space, ``whole_lines`` joins the part to the
+    next part.
 
     Args:
         text: The title.
-        lines: The caption.
+        lines: The lines of the caption.
     """
     import altair as alt
 
@@ -158,7 +158,7 @@ def titled(text: str, *lines: str) -> alt.TitleParams:
 
 
 def whole_lines(subtitle: Iterable[str]) -> tuple[str, ...]:
-    """Return a caption's lines as they were passed to ``titled``, before long lines were split."""
+    """Return a caption's lines as they were before ``titled`` split long lines."""
     whole: list[str] = []
     goes_on = False
     for part in subtitle:
@@ -171,12 +171,12 @@ def whole_lines(subtitle: Iterable[str]) -> tuple[str, ...]:
 
 
 def counted(counts: Iterable[int], one: str, many: str | None = None) -> str:
-    """Return sample sizes as text: ``n = 266 anchors``, or a range from smallest to largest.
+    """Return sample sizes as text, such as ``n = 266 anchors`` or a range.
 
     Args:
-        counts: The counts.
-        one: The singular.
-        many: The plural of the noun; None if the plural is the singular with an s.
+        counts: The sample sizes.
+        one: The singular of the noun, such as ``anchor``.
+        many: The plural of the noun; None if the plural is the singular followed by an s.
     """
     some = sorted(set(counts))
     if not some:

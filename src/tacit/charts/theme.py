@@ -1,4 +1,4 @@
-"""The theme of all figures: palettes, fonts, and the hue and shape of each series."""
+"""The theme of all figures: palettes, fonts, and the colour and shape of each series."""
 
 from __future__ import annotations
 
@@ -37,15 +37,15 @@ class Palette:
 
     Args:
         name: The palette's name.
-        before: Raw beliefs.
-        after: The repaired beliefs, by objective.
-        gold: Annotators' mental models.
+        before: The colour of raw beliefs.
+        after: The colours of repaired beliefs, by repair objective.
+        gold: The colour of annotators' mental models.
         faults: The colours of three kinds of violation: both directions of a relation are believed,
             only one of two equivalent wordings is believed, or a transitive chain is believed
             without its conclusion.
-        ink: Text.
+        ink: The colour of text.
         muted: The colour of guide lines and secondary text, dark enough to be legible.
-        faint: Grids.
+        faint: The colour of grid lines.
     """
 
     name: str
@@ -58,7 +58,7 @@ class Palette:
     faint: str = "#dfe3e8"
 
     def of(self, stage: str) -> str:
-        """Return the colour of a stage, which is ``before`` or the name of a repair objective."""
+        """Return the colour of a stage: ``before`` (before repair) or a repair objective."""
         return self.before if stage == "before" else self.after.get(stage, self.muted)
 
     @property
@@ -89,13 +89,13 @@ PALETTES = {
 
 @dataclass(frozen=True)
 class Theme:
-    """The style of figures, and the objective of the repair whose results the figures show.
+    """The style of figures, and the repair objective whose results the figures show.
 
     Args:
         palette: The name of a palette in ``PALETTES``; ``okabe-ito`` is safe for colour-blind
             readers.
-        objective: The objective of repair. Figures show the beliefs repaired under this objective
-            next to the raw beliefs.
+        objective: The objective of repair, such as ``paper``. Figures show the raw beliefs next to
+            the beliefs that were repaired under this objective.
     """
 
     palette: str = "house"
@@ -106,7 +106,7 @@ class Theme:
         """The palette.
 
         Raises:
-            RequestError: If no palette has this name.
+            RequestError: If ``palette`` is not the name of a palette.
         """
         if self.palette not in PALETTES:
             raise RequestError(
@@ -120,9 +120,9 @@ class Series:
     """A series of a chart, with its colour, its shape and its dash pattern.
 
     Args:
-        name: The name in the legend.
-        hue: A hexadecimal RGB triple.
-        shape: The shape of its marks.
+        name: The name of the series in the legend.
+        hue: The colour of the series as a hexadecimal RGB triple.
+        shape: The shape of the series' marks.
         dash: The dash pattern of the series' line; empty for a solid line.
     """
 
@@ -145,9 +145,9 @@ def mixed(hue: str, part: float) -> str:
     """Return a colour mixed with white.
 
     Args:
-        hue: A hexadecimal RGB triple.
-        part: The share of the given colour in the mixture, before it is multiplied by 0.6. The
-            factor 0.6 ensures that text on the mixture is legible.
+        hue: The colour as a hexadecimal RGB triple.
+        part: A number from 0 to 1. The share of the given colour in the mixture is 0.6 times this
+            number. The factor 0.6 ensures that text on the mixture is legible.
     """
     part = _DEEPEST * min(part, 1)
     levels = (int(hue[at : at + 2], 16) for at in (1, 3, 5))

@@ -1,4 +1,4 @@
-"""The command line, with one module per command; heavy dependencies are imported on use."""
+"""The command line, with one module per command and late imports of heavy dependencies."""
 
 from __future__ import annotations
 

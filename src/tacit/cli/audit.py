@@ -1,4 +1,4 @@
-"""``tacit kb audit`` and ``tacit kb agreement``: audit background facts, and compare ratings."""
+"""``tacit kb audit`` and ``tacit kb agreement``: audit facts, and compare ratings."""
 
 from __future__ import annotations
 
@@ -47,10 +47,10 @@ def audit(
     force: given.Force = False,
     as_json: given.AsJson = False,
 ) -> None:
-    """Audit the background facts of a file of questions, and draw facts for people to rate.
+    """Audit the background facts of questions, and draw a sample of facts to be rated.
 
-    Two people each rate all facts of the sample, in the column "rating" of separate copies. The
-    option --seed determines which facts are drawn.
+    Two people then rate all facts of the sample, each in the column "rating" of a separate copy.
+    The option --seed determines which facts are drawn.
 
     Example: tacit kb audit conceptnet.kb --questions dev.jsonl --out sample.tsv
     """
@@ -119,7 +119,7 @@ def agreement(
 
 
 def print_audit(found: Background) -> None:
-    """Print the audit of a background extraction as a table."""
+    """Print the audit of questions' background facts as a table."""
     from tacit.present.tables import print_table
     from tacit.probes.consistency.audit import AUDIT
 
@@ -154,7 +154,7 @@ class FactWording:
 def _worded(
     base: Path, anchors: Sequence[Anchor], how: Extraction, words: FactWording
 ) -> tuple[Background, Asked]:
-    """Return the background facts of questions, and these facts as yes/no questions."""
+    """Return the background facts of questions, and the yes/no questions about these facts."""
     from tacit.knowledge.background import background
     from tacit.knowledge.base import KnowledgeBase
     from tacit.knowledge.words import spare_torch

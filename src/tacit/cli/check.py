@@ -106,7 +106,7 @@ def check(
     force: Force = False,
     as_json: AsJson = False,
 ) -> None:
-    """Count the logical constraints that are violated by a table of beliefs.
+    """Count the logical constraints that the beliefs in a table violate.
 
     Example: tacit check beliefs.tsv --ontology taxonomy
     """
@@ -145,7 +145,7 @@ def check(
 def read(
     path: Path, ontology: str, on_duplicate: OnDuplicate, groups: str | None
 ) -> tuple[Ontology, pl.DataFrame, list[str]]:
-    """Read the ontology and the beliefs, and print on standard error how beliefs are grouped.
+    """Read the ontology and the beliefs, and print how the beliefs are grouped.
 
     Returns:
         The ontology, the beliefs, and the columns that identify a group.
@@ -169,11 +169,12 @@ def percent(share: float | None) -> str:
 
 
 def _violation_lines(result: dict[str, Any], hidden: int) -> str:
-    """Return the counts as text.
+    """Return the counts of constraint violations as text.
 
     Args:
         result: The result, as ``--json`` prints it.
-        hidden: The number of inconsistent groups without a violation.
+        hidden: The number of groups that violate no decided constraint, although their believed
+            statements cannot all be true together.
     """
     kinds = ("symmetric", "asymmetric", "inverse", "transitive", "implies", "excludes")
     # The paper does not have the last two kinds, and most ontologies use neither.
@@ -242,7 +243,7 @@ def _examples(violations: pl.DataFrame) -> Iterator[str]:
 
 
 def _revision_cost(result: dict[str, Any]) -> str:
-    """Return the revision cost as text; a range if the time limit ended the computation."""
+    """Return the revision cost as text, as a range if the time limit was reached."""
     if result["revision_cost"] is not None:
         return f"revision cost: {several(result['revision_cost'], 'belief')} must change"
     low, high = result["revision_cost_at_least"], result["revision_cost_at_most"]
@@ -302,14 +303,15 @@ def repair(
     force: Force = False,
     as_json: AsJson = False,
 ) -> None:
-    """Find the best consistent beliefs.
+    """Repair a table of beliefs, so that the beliefs satisfy all logical constraints.
 
-    Repair solves a weighted MaxSAT problem: repaired beliefs satisfy every constraint and preserve
-    as much of the model's confidence as possible. The repaired beliefs are proven optimal unless
-    the time limit is reached.
+    Repair solves a weighted MaxSAT problem: the repaired beliefs satisfy every constraint and
+    preserve as much of the model's confidence as possible. The repaired beliefs are proven optimal
+    unless the time limit is reached.
 
-    The default objective, paper, is the objective of ParRoT, which also makes doubted statements
-    true if no constraint forbids them. Unless you reproduce ParRoT, prefer --objective log-odds.
+    The default objective, paper, is the objective of ParRoT. With this objective, repair makes even
+    a statement with a low belief true if no constraint forbids it. Unless you reproduce ParRoT,
+    prefer --objective log-odds.
 
     Example: tacit repair beliefs.tsv --objective log-odds --out repaired.tsv
     """
@@ -339,7 +341,7 @@ def repair(
 
 
 def _inferred(result: dict[str, Any]) -> str:
-    """Return as text how many statements without a belief are true after repair; empty if none."""
+    """Return as text how many statements are true after repair but had no belief."""
     count = result["inferred"]
     return f" ({count:,} of them missing before)" if count else ""
 

@@ -29,7 +29,7 @@ def enrich_command(
     force: Force = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the counts as JSON.")] = False,
 ) -> None:
-    """Write every statement about parts that follows from people's drawings.
+    """Write every statement about parts that people's drawings imply to be true or false.
 
     Each statement is labelled True or False according to the drawing.
 
@@ -50,7 +50,7 @@ def enrich_command(
 
 
 def _keep_input(path: Path, out: Path) -> None:
-    """Raise if the output would overwrite a drawing, or if its name is reserved for drawings."""
+    """Raise if the output would overwrite a drawing, or has a name reserved for drawings."""
     target = out.resolve()
     folder = path if path.is_dir() else path.parent
     inside = target.parent == folder.resolve() and (

@@ -1,4 +1,4 @@
-"""Handling of Ctrl-C: the first Ctrl-C stops the work cleanly, the second exits immediately."""
+"""Handling of Ctrl-C: the first stops the work cleanly, the second exits at once."""
 
 from __future__ import annotations
 

@@ -113,8 +113,8 @@ def facts_command(
 ) -> None:
     """Show the background facts of one question.
 
-    The command prints the question's concepts, the facts that connect the concepts, and the facts'
-    negatives.
+    The command prints the question's concepts, the facts that connect the concepts, and the
+    negative of each fact.
 
     Example: tacit kb facts conceptnet.kb "Are mountains tall?"
     """
@@ -151,9 +151,9 @@ def background_command(
     force: given.Force = False,
     as_json: given.AsJson = False,
 ) -> None:
-    """Write the background facts of each question of a file.
+    """Write the background facts of all questions in a file.
 
-    Each fact is written together with its negative.
+    Each fact is written together with its negative, which has a random tail.
 
     Example: tacit kb background conceptnet.kb --questions dev.jsonl --out facts.tsv
     """

@@ -67,7 +67,7 @@ def prompts_command(
 ) -> None:
     """Write the prompts that the assumptions probe builds from feature norms.
 
-    The command prints how many concepts and properties each filter leaves out.
+    The command prints how many concepts and properties each filter removes.
 
     Example: tacit norms prompts --norms norms.dat --out prompts.jsonl
     """
@@ -102,7 +102,7 @@ def prompts_command(
 def _check(
     options: NormsOptions, vocabulary: Path | None, *, elicitation: bool, no_preface: bool
 ) -> None:
-    """Raise if the command line sets an option that has no effect."""
+    """Raise if an option that is set has no effect on the requested prompts."""
     changed = {one.name for one in fields(options) if getattr(options, one.name) != one.default}
     idle = [f"--{name.replace('_', '-')}" for name in _OF_RETRIEVAL if name in changed]
     idle += ["--vocabulary"] * (vocabulary is not None)
@@ -114,7 +114,7 @@ def _check(
 
 
 def _readable(summary: dict[str, Any]) -> str:
-    """Return the counts as text."""
+    """Return the counts of prompts, concepts and properties as text."""
     norms = summary["norms"]
     skipped = ", ".join(f"{count:,} {reason}" for reason, count in norms["skipped"].items())
     read = (
@@ -154,7 +154,7 @@ def _readable(summary: dict[str, Any]) -> str:
 
 
 def _lost(namings: dict[str, int]) -> list[str]:
-    """Return a line on the properties left out: their share of all people's responses."""
+    """Return a line on the properties left out, with their share of all responses."""
     if not namings["all"]:
         return []
     return [
@@ -168,7 +168,7 @@ def _lost(namings: dict[str, int]) -> list[str]:
 
 
 def _rows_at(problem: str, lines: list[int], rows: int) -> str:
-    """Return as text how many rows have a problem, and the line numbers of these rows."""
+    """Return text with the number of rows that have a problem, and with their line numbers."""
     more = ", …" if lines[_SHOWN:] else ""
     shown = ", ".join(map(str, lines[:_SHOWN]))
     return f"{problem}: {len(lines):,} of {rows:,} rows; lines {shown}{more}"

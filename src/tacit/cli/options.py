@@ -1,4 +1,4 @@
-"""Command-line options, which are built from dataclasses, and groups of commands."""
+"""Command-line options, which are generated from dataclasses, and groups of commands."""
 
 from __future__ import annotations
 
@@ -114,12 +114,13 @@ class GroupedCommand(TyperCommand):
 def declared(
     *, without: Collection[str] = (), **kinds: type
 ) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Decorate a command that takes dataclasses: each option in them becomes a parameter.
+    """Decorate a command: each option of its dataclass arguments becomes a parameter.
 
     Args:
         without: The names of options that the command does not accept; these options keep their
             defaults.
-        kinds: For each parameter whose annotation is not a dataclass, the dataclass of its options.
+        kinds: The dataclasses of options for those parameters of the command whose annotation is
+            not a dataclass.
     """
 
     def decorate(verb: Callable[..., None]) -> Callable[..., None]:
@@ -185,10 +186,10 @@ def _parameter(one: Field[Any], kind: Any) -> Parameter:  # noqa: ANN401 - any t
 
 
 def group(about: str) -> typer.Typer:
-    """Return a command group, in which even a single command is called by its name.
+    """Return a command group that keeps the name of its command even if it has only one.
 
     Args:
-        about: The line of help.
+        about: The help text of the group in one line.
     """
     return typer.Typer(
         help=about,

@@ -1,4 +1,4 @@
-"""``tacit predict``: predict whether a run's model answers a new question correctly."""
+"""``tacit predict``: predict whether a model answers a new question correctly."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def predict(
     store: given.StorePath = None,
     as_json: given.AsJson = False,
 ) -> None:
-    """Predict whether a run's model answers a new question correctly.
+    """Predict whether the model of a finished run answers a new question correctly.
 
     The command asks the model the question, asks about the question's background facts, and applies
     the predictor that was fitted in the run.
@@ -88,7 +88,7 @@ def _only(runs: Sequence[Run], folder: Path) -> Run:
 
 
 def _echo(found: AnswerPrediction) -> None:
-    """Print the predicted answer, the probability that the answer is correct, and the facts."""
+    """Print the model's answer, the probability that the answer is correct, and the facts."""
     from tacit.present.tables import print_table
     from tacit.probes.consistency.new_question import EFFECTS
 

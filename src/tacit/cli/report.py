@@ -20,7 +20,7 @@ HtmlFile = Annotated[Path, typer.Option("--out", "-o", "--output", help="The HTM
 def report(runs: RunFolders, out: HtmlFile = Path("report.html"), force: Force = False) -> None:
     """Write an HTML report of one or several runs.
 
-    The report is one self-contained HTML file, which a browser can open without a network.
+    The report is one self-contained HTML file that a browser can open without a network connection.
 
     Example: tacit report runs/gpt2 --out report.html
     """

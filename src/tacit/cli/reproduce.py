@@ -47,8 +47,8 @@ def parrot(
     """Compare the parts probe's results with Gu et al. 2023 (ParRoT).
 
     The command prints Tables 1 and 5 of Gu et al. 2023. If a model or beliefs are given, the
-    command also prints Tables 3, 4, 6 and 7, the counts that Figure 3 shows, and the number of
-    drawings that are changed by repair.
+    command also prints Tables 3, 4, 6 and 7, the counts in Figure 3, and the number of drawings
+    that repair changes.
 
     Example: tacit reproduce parrot --drawings drawings --model gpt2
     """
@@ -102,8 +102,8 @@ def parrot(
 def consistency(*, options: ConsistencyOptions, as_json: given.AsJson = False) -> None:
     """Compare the consistency probe's set-up with Sahu et al. 2022.
 
-    The comparison covers prompts, relations and choices. Sahu et al. 2022 state none of their
-    results as a number, so results are not compared.
+    The comparison covers prompts, relations and choices. Sahu et al. 2022 report none of their
+    results as a number, so the command does not compare results.
 
     Example: tacit reproduce consistency --questions dev.jsonl --kb conceptnet.kb
     """
@@ -199,7 +199,7 @@ def _probe_of(folder: Path) -> str | None:
 
 
 def _comparison() -> Kind:
-    """Return the kind of table that ``--out`` writes, by which Tacit recognises its own files."""
+    """Return the kind of file that ``--out`` writes, so that Tacit recognises its own."""
     from tacit.outputs import table_with
 
     return table_with("a table that tacit reproduce wrote", "ours", "published", "difference")
@@ -208,7 +208,7 @@ def _comparison() -> Kind:
 def _output_table(
     table: pl.DataFrame, out: Path | None, told: Iterable[str] = (), *, as_json: bool
 ) -> None:
-    """Write a comparison table to ``out`` if given, and print the table as JSON or as text.
+    """Write a comparison table to ``out``, if given, and print it as JSON or as text.
 
     If the output is text, the notes in ``told`` follow the table.
     """

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 
 class ProbeCommands(TyperGroup):
-    """A command group with one command per probe; probes are imported on use."""
+    """A command group with one command per probe, which imports a probe only on use."""
 
     verb: ClassVar[Callable[[type[AnyProbe]], Callable[..., None]]]
     help_of: ClassVar[Callable[[type[AnyProbe]], str]]
@@ -62,7 +62,7 @@ def example(command: str, kind: type[AnyProbe], options: str) -> str:
 
     Args:
         command: The words of the example before the probe's name, such as ``tacit run``.
-        kind: The probe.
+        kind: The class of the probe.
         options: Further options of the example, such as ``--model gpt2``.
     """
     required = [
@@ -81,8 +81,8 @@ def probe_group(
     """Return a command group with one command per probe.
 
     Args:
-        about: The line of help.
-        verb: A function that returns the command function of a probe.
+        about: The help text of the group in one line.
+        verb: A function that returns the function to run as a probe's command.
         help_of: A function that returns the help text of a probe's command.
     """
     members = {"verb": staticmethod(verb), "help_of": staticmethod(help_of)}
@@ -116,7 +116,7 @@ def echo_runs(found: Mapping[str, Run], together: Together) -> None:
 
 
 def echo_run(run: Run) -> None:
-    """Print a model's results: tables, the headline, the elicitation method, and sentences."""
+    """Print a model's results as tables and sentences, with the elicitation method."""
     told, findings = base.declared(probe(run.probe)), run.findings
     made = ((each.spec, each.table) for each in told.views(findings, run.request, MOST_ROWS))
     found = ((spec, findings.table(spec)) for spec in told.tables.values() if spec.printed)
@@ -178,7 +178,7 @@ def echo_estimate(found: Mapping[str, Any], *, as_json: bool = False) -> None:
 
 
 def _by_group(found: Mapping[str, Any]) -> str:
-    """Return the number of prompts in each group as text; empty if there is only one group."""
+    """Return the number of prompts in each group as text; empty for a single group."""
     groups = found.get("groups", {})
     sizes = ", ".join(f"{name} {size:,}" for name, size in groups.items())
     return f"by group: {sizes}\n" if len(groups) > 1 else ""
@@ -201,7 +201,7 @@ class Asked:
 
 @dataclass(frozen=True)
 class AskedOrFile(Asked):
-    """The options that name the models, or a file of beliefs to use instead of a model."""
+    """The options that name the models or, in place of a model, a file of beliefs."""
 
     beliefs: Path | None = option(
         None,

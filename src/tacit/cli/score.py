@@ -1,4 +1,4 @@
-"""``tacit score``: log-probabilities of the candidate answers of prompts."""
+"""``tacit score``: compute the log-probability of each candidate answer to each prompt."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def score(
     force: given.Force = False,
     as_json: given.AsJson = False,
 ) -> None:
-    """Compute the log-probabilities of the candidate answers of prompts.
+    """Compute the log-probability of each candidate answer to each prompt of a file.
 
     Example: tacit score --model gpt2 prompts.jsonl --out scores.jsonl
     """

@@ -1,4 +1,4 @@
-"""``tacit show``: prompts as a model receives them, one question of a run, and sources of data."""
+"""``tacit show``: show a probe's prompts, an anchor question of a run, or data sources."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _INDENT = 11  # the length of the longest heading, plus two spaces
 
 
 def listing(known: Registry) -> Iterator[str]:
-    """Yield the lines that list all sources of data, grouped by the options that use them."""
+    """Yield the output lines that list all data sources, grouped by kind of data."""
     width = max(map(len, known.sources)) + 2
     for kind in known.kinds.values():
         yield f"{kind.noun}: {'; '.join(kind.options)}"
@@ -44,7 +44,7 @@ def listing(known: Registry) -> Iterator[str]:
 
 
 def detail(source: Source) -> Iterator[str]:
-    """Yield the lines that describe one source of data."""
+    """Yield the output lines that describe one data source."""
     yield f"{source.name}: {source.title}"
     yield ""
     for heading, text in source.facts().items():
@@ -79,7 +79,7 @@ Chat = Annotated[
 
 
 def _prompts(kind: type[AnyProbe]) -> Callable[..., None]:
-    """Return the function of a probe's command, with one parameter per option."""
+    """Return the function that implements ``tacit show prompts`` for one probe."""
 
     @declared(options=kind.Options)
     def verb(
@@ -116,10 +116,10 @@ app.add_typer(
 
 
 def _refuse_server(model: str) -> None:
-    """Raise if the model is the address of a server.
+    """Raise an error if ``model`` is the address of a server.
 
     Raises:
-        RequestError: If the model is the address of a server.
+        RequestError: If ``model`` is the address of a server.
     """
     from tacit.models.openai.options import is_address
 
@@ -133,13 +133,13 @@ def _refuse_server(model: str) -> None:
 def _first_prompts(
     made: AnyProbe, model: str, loading: LoadOptions, first: int | None
 ) -> list[Prompt]:
-    """Return the first prompts of each group; the answers of a ranking prompt are its targets.
+    """Return the first prompts of each of the probe's groups of requests.
 
     Args:
         made: The probe.
         model: The model's name.
         loading: The options for loading the model.
-        first: The number of prompts per group; None for all prompts.
+        first: The maximum number of prompts per group of requests; None for all prompts.
     """
     from tacit.models import loading as models
     from tacit.requests import Prompt, RankingPrompt
@@ -170,10 +170,10 @@ def anchor(
     ],
     as_json: given.AsJson = False,
 ) -> None:
-    """Show one anchor question of a run, with its facts and scores.
+    """Show one anchor question of a run, with its background facts and its scores.
 
-    The output shows each step of the computation, from the question's background facts to the
-    question's contribution to conceptual consistency.
+    The output shows each step from the anchor question's background facts to the question's
+    contribution to the conceptual consistency of the run.
 
     Example: tacit show anchor runs/gpt2 1afa02df
     """
@@ -186,7 +186,7 @@ def anchor(
 
 
 def _anchor_id(ids: Sequence[str], start: str) -> str:
-    """Return the id that equals or starts with ``start``; if no id does, return ``start`` itself.
+    """Return the anchor id that starts with ``start``, or ``start`` if there is no such id.
 
     Raises:
         RequestError: If several ids start with ``start``, and no id equals ``start``.
@@ -208,7 +208,7 @@ def sources(
     ] = None,
     as_json: given.AsJson = False,
 ) -> None:
-    """Show where to get published data, and which options accept the data.
+    """Show where to get published data sets, and which options accept each data set.
 
     Example: tacit show sources conceptnet
     """
@@ -227,7 +227,7 @@ def sources(
 
 
 def _report_left_out(count: int) -> None:
-    """Print on standard error how many prompts were left out of the output."""
+    """Print to standard error how many prompts the output leaves out."""
     if count > 0:
         sys.stderr.write(
             f"tacit: {several(count, 'more prompt is', 'more prompts are')} not shown; use "
@@ -257,7 +257,7 @@ def _show(model: str, loading: LoadOptions, prompts: Sequence[Prompt], *, as_jso
 
 
 def _shown(model: LocalModel, prompt: Prompt) -> dict[str, Any]:
-    """Return a prompt with the tokens of each answer, or the reason why an answer is too long."""
+    """Return the data that ``tacit show prompts`` prints for one prompt."""
     return {
         "text": prompt.text,
         "separator": prompt.separator,
@@ -283,7 +283,7 @@ def _shown_answer(model: LocalModel, prompt: Prompt, answer: str) -> dict[str, A
 
 
 def _readable(number: int, shown: dict[str, Any]) -> str:
-    """Return a prompt and the tokens of each answer as text; scored tokens are in brackets."""
+    """Format one prompt as text: each answer's tokens, with scored tokens in brackets."""
     lines = [f"{number}. {shown['text']!r}, separator {shown['separator']!r}"]
     for of_answer in shown["answers"]:
         lines.append(f"   {of_answer['answer']!r}")

@@ -27,7 +27,7 @@ WHAT, OUTPUT = "What to run", "Output"
 
 @dataclass(frozen=True)
 class Selection:
-    """Options that select the runs of a suite and change their settings."""
+    """Options that select which runs of a suite to execute, and that change run settings."""
 
     given: list[str] | None = option(
         None,
@@ -138,10 +138,11 @@ def _text_of(path: Path) -> str:
 
 
 def _given(pairs: Iterable[str]) -> dict[str, Any]:
-    """Return the values of ``--set`` by option name; each value is parsed as YAML.
+    """Parse the ``--set`` arguments; return a mapping from option names to YAML values.
 
     Raises:
-        RequestError: If an argument of ``--set`` is not OPTION=VALUE, or an option is set twice.
+        RequestError: If an argument of ``--set`` does not have the form OPTION=VALUE, or an option
+            is set twice.
     """
     import yaml
 
@@ -163,7 +164,7 @@ def _run(plan: Plan, selection: Selection, output: SuiteOutput) -> None:
     """Run the suite, and print the main result of each run.
 
     Raises:
-        WorkError: If a run failed.
+        WorkError: If a run of the suite failed.
     """
     from tacit.outputs import check_outputs
     from tacit.report.writing import page_kind
@@ -201,7 +202,7 @@ def _as_json(found: SuiteRuns) -> dict[str, Any]:
 
 
 def _echo_estimates(plan: Plan, *, as_json: bool) -> None:
-    """Print the estimates of all runs of a suite.
+    """Print the estimated number of prompts and the estimated time of each run of a suite.
 
     Raises:
         WorkError: If a model cannot be loaded.
@@ -224,7 +225,7 @@ _MOST_NAMED = 3
 
 
 def _print_estimates(found: Sequence[Estimate]) -> None:
-    """Print the estimate of each run as a row, followed by totals and notes."""
+    """Print a table with the estimates of each run, and then totals and notes."""
     from tacit.english import several
     from tacit.present.tables import print_texts
 

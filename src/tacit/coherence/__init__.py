@@ -1,1 +1,1 @@
-"""Coherence: check whether a set of beliefs is consistent, and repair the beliefs."""
+"""Coherence: check a set of beliefs for consistency, and repair inconsistent beliefs."""

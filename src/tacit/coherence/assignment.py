@@ -1,4 +1,4 @@
-"""Compute and verify the best consistent assignment of truth values for weighted beliefs."""
+"""Compute the consistent assignment of truth values with the largest total weight."""
 
 from __future__ import annotations
 
@@ -34,16 +34,19 @@ class Assignment:
     """A consistent assignment of truth values to statements.
 
     Args:
-        row_true: Whether the statement in each row of the beliefs is true.
-        row_free: Whether the statement in each row has the opposite truth value in another
-            assignment with the same total weight.
-        room: For each group, an upper bound on how much a better assignment could add to the value;
-            0 if the assignment is proven optimal.
-        optimal: For each group, whether the assignment is proven optimal.
-        settled: Whether the tie rule compared all best assignments in every group. The tie rule
-            chooses one of several best assignments.
-        statements: All true statements, including statements that are not in the beliefs. The
-            integer columns are g (group), s (subject), r (relation) and o (object).
+        row_true: For each row of the table of beliefs, whether its statement is true in the
+            assignment.
+        row_free: For each row of the table of beliefs, whether its statement has the opposite truth
+            value in another assignment with the same total weight.
+        room: For each group of beliefs, an upper bound on the amount by which another assignment
+            could have a larger total weight; 0 if this assignment is proven optimal.
+        optimal: For each group of beliefs, whether the assignment is proven optimal.
+        settled: Whether, in every group, the tie rule compared all assignments with the largest
+            total weight. The tie rule chooses one assignment if several assignments have the
+            largest total weight.
+        statements: All statements that are true in the assignment, including statements that have
+            no row in the table of beliefs. The columns ``g`` (group), ``s`` (subject), ``r``
+            (relation) and ``o`` (object) contain integer indices.
     """
 
     row_true: Booleans
@@ -60,14 +63,15 @@ def best_assignment(
     """Find the consistent assignment with the largest total weight.
 
     Args:
-        coded: The beliefs.
+        coded: The beliefs, encoded as integers.
         ontology: The constraints.
-        weights: One integer weight per row. A weight is positive if the row's statement should be
-            true.
+        weights: One integer weight per row of the beliefs. A positive weight means that the row's
+            statement should be true if possible.
         effort: The time limit and the number of processes.
 
     Raises:
-        RepairError: If the assignment violates a constraint, which is a bug.
+        RepairError: If the computed assignment violates a constraint, which would be a bug in
+            Tacit.
     """
     families, named = compile_ontology(ontology)
     places = [named[name] for name in ontology.relations]
@@ -98,7 +102,7 @@ def best_assignment(
 
 
 def _less(effort: Effort, seconds: float) -> Effort:
-    """Shorten the remaining time by at most one fifth, so that time is left for verification."""
+    """Set an earlier deadline for repair, so that time is left to verify its result."""
     left = effort.deadline - time.monotonic()
     if left == math.inf:
         return effort
@@ -106,11 +110,11 @@ def _less(effort: Effort, seconds: float) -> Effort:
 
 
 def verify(statements: pl.DataFrame, ontology: Ontology) -> None:
-    """Verify that an assignment violates no constraint, with the same counts as `tacit check`.
+    """Verify that an assignment violates no constraint, by the method of ``tacit check``.
 
     Raises:
-        RepairError: If an assignment violates a constraint. The error message reports the number of
-            violations and one example.
+        RepairError: If the assignment violates a constraint. The error message reports the number
+            of violations and one example.
     """
     broken = applicable(statements, ontology).filter("violated")
     irreflexive = [
@@ -132,7 +136,7 @@ def _statements(
     families: tuple[Family, ...],
     ontology: Ontology,
 ) -> pl.DataFrame:
-    """Return all true statements, including the inverse and symmetric forms of each statement."""
+    """Return all true statements, including their inverse and symmetric equivalents."""
     _, places = compile_ontology(ontology)
     found = [pl.DataFrame(schema=dict.fromkeys(("g", "s", "r", "o"), pl.Int64))]
     for bucket, answer in zip(buckets, answers, strict=True):

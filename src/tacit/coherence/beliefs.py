@@ -1,10 +1,11 @@
-"""Beliefs: the probability that each statement is true according to a model, by group.
+"""Beliefs: for each statement, the probability that it is true according to a model.
 
 A table of beliefs has the text columns ``subject``, ``relation`` and ``object``, and the column
-``p_true`` (a probability, or null if the belief is missing). The caller names the columns that
-identify a group. By default, these are the columns listed in ``GROUPS``. The columns ``believed``,
-``repaired``, ``free`` and ``label`` of a table of beliefs are Boolean. All other columns of the
-table are copied unchanged.
+``p_true`` (a probability, or null if the belief is missing). Constraints connect only rows of the
+same group. The caller names the columns that identify the group of a row. By default, the group
+columns are the columns that are listed in ``GROUPS``. The columns ``believed``, ``repaired``,
+``free`` and ``label`` of a table of beliefs are Boolean. All other columns of a table of beliefs
+are copied unchanged to the results.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ ITEMS = ("subject", "object")
 _NAMED = 6  # items that a warning names
 TRUTHS = ("believed", "repaired", "free", "label")
 GROUPS = ("thing", "annotator", "person", "document", "model", "group")
-"""The columns that identify a group by default."""
+"""The columns that identify a group of beliefs by default."""
 
 # If at least this share of rows is alone in its group, the grouping is probably a mistake.
 _MOSTLY_ALONE = 0.9
@@ -44,7 +45,7 @@ OnDuplicate = Literal["error", "mean", "first"]
 
 
 def group_columns(beliefs: pl.DataFrame, groups: Sequence[str] | None = None) -> list[str]:
-    """Return the columns that together identify a group, in the order in which the table has them.
+    """Return the names of the columns that together identify a group, in table order.
 
     Args:
         beliefs: A table of beliefs.
@@ -52,7 +53,7 @@ def group_columns(beliefs: pl.DataFrame, groups: Sequence[str] | None = None) ->
             those columns of the table that are listed in ``GROUPS``.
 
     Raises:
-        RequestError: If a column of ``groups`` does not exist, or cannot identify a group.
+        RequestError: If a column in ``groups`` does not exist, or is not allowed as a group column.
     """
     if groups is None:
         return [name for name in beliefs.columns if name in GROUPS]
@@ -72,10 +73,10 @@ def group_columns(beliefs: pl.DataFrame, groups: Sequence[str] | None = None) ->
 
 
 def carried_columns(beliefs: pl.DataFrame, groups: Sequence[str] | None = None) -> list[str]:
-    """Return the columns that are only copied: they describe neither a belief nor its group.
+    """Return the names of the columns that are copied unchanged to the results.
 
     Raises:
-        RequestError: As raised by :func:`group_columns`.
+        RequestError: If a column in ``groups`` is invalid, as in :func:`group_columns`.
     """
     known = {*REQUIRED, *TRUTHS, *group_columns(beliefs, groups)}
     return [name for name in beliefs.columns if name not in known]
@@ -86,18 +87,18 @@ def grouping_remarks(
 ) -> list[str]:
     """Return messages to the user about how the beliefs were grouped.
 
-    One message names the columns that are only copied to the results. Another message is a warning.
-    It appears if nearly every row is in a group of its own. Constraints do not connect rows of
-    different groups. If most groups have only one row, few constraints therefore apply.
+    One message names the columns that are copied unchanged to the results. A warning is returned if
+    nearly every row is in a group of its own. Constraints connect only rows of the same group. If
+    most groups have only one row, few constraints can apply.
 
     Args:
         beliefs: The beliefs.
-        groups: As for :func:`group_columns`.
+        groups: The columns that identify a group, as in :func:`group_columns`.
         in_python: Whether the messages refer to the Python argument ``groups`` rather than the
             option ``--groups``.
 
     Raises:
-        RequestError: As raised by :func:`group_columns`.
+        RequestError: If a column in ``groups`` is invalid, as in :func:`group_columns`.
     """
     remarks = []
     carried = carried_columns(beliefs, groups)
@@ -124,7 +125,7 @@ def grouping_remarks(
 
 
 def _share_alone(beliefs: pl.DataFrame, columns: list[str]) -> float:
-    """Return the share of rows whose values in the given columns do not occur in another row."""
+    """Return the share of rows whose values in ``columns`` occur in no other row."""
     return int(beliefs.select(columns).is_unique().sum()) / len(beliefs)
 
 
@@ -134,17 +135,17 @@ def read_beliefs(
     on_duplicate: OnDuplicate = "error",
     groups: Sequence[str] | None = None,
 ) -> pl.DataFrame:
-    """Read and validate a file of beliefs; merge rows with the same statement and the same p_true.
+    """Read and validate a file of beliefs, and merge duplicate rows.
 
     Leading and trailing blanks are removed from subjects, relations, objects and group columns. For
-    example, " handle" and "handle" become the same item. A blank cell is missing.
+    example, " handle" and "handle" become the same item. A blank cell counts as a missing value.
 
     Args:
-        path: A file of beliefs in TSV, CSV, JSONL or Parquet.
+        path: A TSV, CSV, JSONL or Parquet file of beliefs.
         ontology: The ontology whose relations the file may use.
-        on_duplicate: What to do if rows contain the same statement with different values of
-            ``p_true``: raise an error (``error``), use the mean of the values that are not missing
-            (``mean``), or use the value of the first row (``first``).
+        on_duplicate: The action if rows of a group contain the same statement with different values
+            of ``p_true``: ``error`` raises an error, ``mean`` uses the mean of the values that are
+            not missing, and ``first`` uses the value of the first row.
         groups: The columns that identify a group, as in :func:`group_columns`.
 
     Returns:
@@ -153,9 +154,10 @@ def read_beliefs(
         of truth values are Boolean.
 
     Raises:
-        DataError: If the file is missing, lacks a column, or has a malformed row. The error message
-            names the line.
-        RequestError: If ``on_duplicate`` is unknown, or a column of ``groups`` is invalid.
+        DataError: If the file is missing, lacks a column, or has a malformed row. For a malformed
+            row, the error message contains the line number.
+        RequestError: If the value of ``on_duplicate`` is unknown, or ``groups`` contains an invalid
+            column.
     """
     path = Path(path)
 
@@ -176,12 +178,13 @@ def read_beliefs(
 def merge_duplicates(
     beliefs: pl.DataFrame, on_duplicate: OnDuplicate, groups: Sequence[str] | None = None
 ) -> pl.DataFrame:
-    """Merge rows of a table that contain the same statement, as :func:`read_beliefs` does.
+    """Merge duplicate rows of a table of beliefs, as :func:`read_beliefs` does.
 
     Raises:
-        DataError: If the argument ``on_duplicate`` is ``error``, and two rows contain the same
+        DataError: If ``on_duplicate`` is ``error``, and two rows of a group contain the same
             statement with different values of ``p_true``.
-        RequestError: If ``on_duplicate`` is unknown, or a column of ``groups`` is invalid.
+        RequestError: If the value of ``on_duplicate`` is unknown, or ``groups`` contains an invalid
+            column.
     """
 
     def complain(problem: str, row: int) -> DataError:
@@ -210,10 +213,10 @@ def _warn_about_case(frame: pl.DataFrame, columns: list[str]) -> None:
 
 
 def check_columns(beliefs: pl.DataFrame) -> pl.DataFrame:
-    """Return the beliefs.
+    """Check that a table of beliefs has all required columns, and return the table.
 
     Raises:
-        DataError: If a column is missing.
+        DataError: If a required column is missing.
     """
     missing = [name for name in REQUIRED if name not in beliefs.columns]
     if missing:
@@ -224,7 +227,7 @@ def check_columns(beliefs: pl.DataFrame) -> pl.DataFrame:
 def check_beliefs(
     beliefs: pl.DataFrame, ontology: Ontology, groups: Sequence[str] | None = None
 ) -> pl.DataFrame:
-    """Validate a table of beliefs; error messages name the row by its number, counted from 0.
+    """Validate a table of beliefs; error messages contain the row number, counted from 0.
 
     Args:
         beliefs: The beliefs.
@@ -234,7 +237,7 @@ def check_beliefs(
     Raises:
         DataError: If a column is missing, a row is malformed, or two rows of a group contain the
             same statement.
-        RequestError: As raised by :func:`group_columns`.
+        RequestError: If a column in ``groups`` is invalid, as in :func:`group_columns`.
     """
 
     def complain(problem: str, row: int) -> DataError:
@@ -272,7 +275,7 @@ def _stripped(frame: pl.DataFrame, columns: list[str]) -> pl.DataFrame:
 
 
 def _typed(frame: pl.DataFrame, complain: Complain) -> pl.DataFrame:
-    """Cast subject, relation and object to text, p_true to floats and truth values to Booleans."""
+    """Cast the columns of a table of beliefs to text, floats and Booleans."""
     import polars as pl
 
     for name in STATEMENT:

@@ -29,13 +29,13 @@ _EVEN = 0.5
 
 @dataclass(frozen=True)
 class Count:
-    """For one type of constraint: how many constraints are applicable, violated and undecided.
+    """The numbers of applicable, violated and undecided constraints of one type.
 
     Args:
         violated: Number of applicable constraints that the beliefs violate.
         applicable: Number of constraints that apply to the believed statements.
-        undecided: Number of applicable constraints whose outcome is unknown, because one of their
-            statements has no row or no belief.
+        undecided: Number of applicable constraints whose outcome is unknown because it depends on a
+            statement that has no row or no belief.
     """
 
     violated: int
@@ -61,33 +61,37 @@ class Check:
         counts: The numbers of applicable, violated and undecided constraints of each type, summed
             over all groups.
         believed: Number of believed statements.
-        statements: Number of rows.
-        ties: Number of statements whose p_true is exactly one half; such statements are not
-            believed.
-        missing: Number of statements whose belief is missing. Statements with a missing belief are
-            not believed, and constraints that depend on them are undecided.
-        unasked: The number of possible statements that have no row. Every relation is combined with
-            every ordered pair of different items of a group.
+        statements: Number of rows in the table of beliefs.
+        ties: Number of statements whose ``p_true`` is exactly one half; such statements count as
+            not believed.
+        missing: Number of statements whose belief is missing. A statement with a missing belief
+            counts as not believed, and a constraint that depends on the statement is undecided.
+        unasked: Number of possible statements that have no row in the table of beliefs. Every
+            relation, combined with every ordered pair of different items of a group, is a possible
+            statement.
         groups: A table with one row per group. The columns are the group columns, ``statements``,
             ``believed``, three counts for each type of constraint (``<type>_violated``,
             ``<type>_applicable`` and ``<type>_undecided``), ``violated``, ``applicable``,
             ``undecided``, ``density`` and ``consistent``. The column ``density`` contains the share
-            of decided constraints that are violated, or null if no constraint is decided. The
-            column ``consistent`` states whether the believed statements can all be true together.
-            If the revision cost is requested, the table also has the columns ``revision_cost``
-            (null if not proven), ``revision_cost_at_least`` and ``revision_cost_at_most``.
+            of the group's decided constraints that are violated, or null if no constraint is
+            decided. The column ``consistent`` is True if the believed statements of the group can
+            all be true together. If the revision cost was requested, ``groups`` also has the
+            columns ``revision_cost`` (null if the cost is not proven), ``revision_cost_at_least``
+            and ``revision_cost_at_most``.
         revision_cost: The smallest number of beliefs that must change to make all groups
-            consistent, computed by exact repair. The value is None if the revision cost was not
-            requested. It is also None if the cost of some group was not proven within the time
+            consistent, computed by exact repair. ``revision_cost`` is None if it was not requested.
+            ``revision_cost`` is also None if the cost of some group was not proven within the time
             limit. The revision cost of a group with a violated constraint is at least 1. If every
             possible statement about a group's items has a belief, a positive revision cost implies
             that the group has a violated constraint. If some statements have no belief, the
-            revision cost can be positive although no constraint is violated. The reason is that
-            several constraints can conflict through a statement without a belief.
+            revision cost can be positive although no constraint is violated. For example, one
+            constraint can require a statement without a belief to be true, while another constraint
+            requires it to be false.
         revision_cost_at_least: A proven lower bound on the revision cost; None if the revision cost
             was not requested.
-        revision_cost_at_most: An upper bound on the revision cost: it is known that all groups
-            become consistent if this number of beliefs change. None if not requested.
+        revision_cost_at_most: The number of beliefs that change in the best repair found, which is
+            an upper bound on the revision cost. The value is None if the revision cost was not
+            requested.
 
     Examples:
         >>> import tacit
@@ -130,13 +134,13 @@ class Check:
 
     @property
     def macro(self) -> float | None:
-        """The mean violation rate of the constraint types; None if no constraint is decided."""
+        """The mean of the constraint types' violation rates; None if no constraint is decided."""
         rates = [count.rate for count in self.counts.values() if count.rate is not None]
         return sum(rates) / len(rates) if rates else None
 
     @property
     def micro(self) -> float | None:
-        """The share of decided constraints that are violated; None if no constraint is decided."""
+        """The violation rate of all constraints; None if no constraint is decided."""
         return self.total.rate
 
     @property
@@ -174,20 +178,20 @@ class Check:
 
     @property
     def hidden(self) -> int:
-        """The number of groups that are inconsistent although they violate no constraint."""
+        """The number of inconsistent groups that nevertheless violate no single constraint."""
         return int(((self.groups["violated"] == 0) & ~self.groups["consistent"]).sum())
 
     @cached_property
     def violations(self) -> pl.DataFrame:
-        """A table of the violated constraints with their statements and beliefs, sorted.
+        """The violated constraints as a sorted table, with their statements and beliefs.
 
         Returns:
             The group columns, the column ``constraint``, and the columns ``subject_1``,
             ``relation_1``, ``object_1``, ``p_true_1`` and ``believed_1`` of the first statement.
-            The result also includes, with the suffix ``_1``, each column of the beliefs that is
-            only copied to the results. Columns of the second statement have the suffix ``_2``, and
-            columns of the third statement have the suffix ``_3``. Only transitive constraints have
-            a third statement.
+            For the first statement, the columns that are copied unchanged from the table of beliefs
+            also have the suffix ``_1``. The columns of the second statement have the suffix ``_2``,
+            and the columns of the third statement have the suffix ``_3``. Only transitive
+            constraints have a third statement.
         """
         return _violations(self._constraints, self._beliefs, self._coded, self._relations)
 
@@ -239,15 +243,15 @@ def check(
     """Count the constraints that a table of beliefs violates.
 
     A constraint that applies to the believed statements is violated, satisfied or undecided. A
-    constraint is undecided if its outcome depends on a statement that has no row or no belief. Such
-    a statement does not count as disbelieved. The violation rate is the share of decided
-    constraints that are violated.
+    constraint is undecided if its outcome depends on a statement that has no row or no belief. A
+    statement that has no row or no belief does not count as disbelieved. The violation rate is the
+    share of decided constraints that are violated.
 
     Args:
         beliefs: A table with the columns ``subject``, ``relation``, ``object``, ``p_true`` (null if
             missing) and the group columns.
         ontology: The constraints.
-        believed: The column from which the believed statements are read. If the column is
+        believed: The column that determines which statements are believed. If the column is
             ``p_true``, statements with a value above one half are believed. Any other column must
             be Boolean (null if the belief is missing).
         groups: The columns that identify a group, as in
@@ -255,10 +259,10 @@ def check(
         revision_cost: Whether to compute the revision cost, which is the smallest number of beliefs
             that must change to make all groups consistent.
         time_limit: Time limit in seconds for the revision cost. If a revision cost is not proven
-            within the limit, bounds on the cost are reported. None for no limit.
+            within the time limit, bounds on the cost are reported. None means no time limit.
 
     Raises:
-        DataError: If the beliefs are malformed, or contain a statement twice.
+        DataError: If the beliefs are malformed, or contain a statement twice in the same group.
         RequestError: If the argument ``believed`` or ``groups`` names an unsuitable column, or the
             time limit is not positive.
     """
@@ -321,7 +325,7 @@ def _counts(constraints: pl.DataFrame) -> dict[str, Count]:
 def _groups(
     constraints: pl.DataFrame, coded: Coded, held: pl.Series, told: Mapping[str, pl.Series]
 ) -> pl.DataFrame:
-    """Return the counts of constraints, one row per group; the groups are sorted."""
+    """Return a table with the counts of constraints in each group, sorted by group."""
     number = len(coded.groups)
     group = constraints["g"].to_numpy()
     violated = constraints["violated"].fill_null(value=False).to_numpy()

@@ -1,9 +1,9 @@
-"""Compile the constraints of an ontology into independent families of relation classes.
+"""Split the relations of an ontology into families that can be repaired independently.
 
-A relation and its inverse make the same claim about a pair of items, so they form one class. A
-constraint connects two classes of relations if a relation of one class implies or excludes a
-relation of the other class. Connected classes form a family, and each family can be repaired
-independently.
+A relation and its inverse (for example, "above" and "below") express the same facts, so they form
+one relation class. A constraint connects two relation classes if a relation of one class implies or
+excludes a relation of the other class. Connected relation classes form a family, and the beliefs of
+each family can be repaired independently.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class RelationClass:
-    """A relation and its inverse; the name is that of the relation listed first in the file."""
+    """A relation and its inverse, named after the one that is listed first in the ontology."""
 
     name: str
     symmetric: bool
@@ -39,18 +39,16 @@ class RelationClass:
 
 @dataclass(frozen=True)
 class Family:
-    """Relation classes that constraints connect.
+    """A family: relation classes that implications or exclusions connect.
 
     Args:
         classes: The relation classes, in the order of the ontology file.
-        implications: Implications as triples (a, b, turned). Here a and b are indices into
-            ``classes``, and ``turned`` is true or false. Each triple means: if class a holds
-            between items x and y, then class b holds between x and y, or between y and x if
-            ``turned`` is true.
-        exclusions: Exclusions as triples (a, b, turned). Here a and b are indices into ``classes``,
-            and ``turned`` is true or false. Each triple means: if class a holds between items x and
-            y, then class b does not hold between x and y, or between y and x if ``turned`` is
-            true.
+        implications: Implications as triples (a, b, turned). The numbers a and b are indices into
+            ``classes``, and ``turned`` is a Boolean. For all items x and y, the statement x a y
+            implies x b y if ``turned`` is False, and y b x if ``turned`` is True.
+        exclusions: Exclusions as triples (a, b, turned). The numbers a and b are indices into
+            ``classes``, and ``turned`` is a Boolean. For all items x and y, the statement x a y
+            excludes x b y if ``turned`` is False, and y b x if ``turned`` is True.
     """
 
     classes: tuple[RelationClass, ...]
@@ -64,7 +62,7 @@ class Family:
 
     @property
     def order(self) -> bool:
-        """Whether an assignment is consistent exactly if it is a strict partial order."""
+        """Whether the family has a single relation class, which is asymmetric and transitive."""
         first = self.classes[0]
         alone = len(self.classes) == 1 and not self.implications and not self.exclusions
         return alone and first.transitive and first.asymmetric
@@ -72,7 +70,7 @@ class Family:
 
 @dataclass(frozen=True)
 class Membership:
-    """A relation's family and class, and whether the relation is the inverse in its class."""
+    """A relation's family and class, and whether the class is named after the inverse."""
 
     family: int
     position: int
@@ -81,17 +79,19 @@ class Membership:
 
 @dataclass(frozen=True)
 class Clauses:
-    """The constraints on all statements about n items; each row of ``variables`` is a statement.
+    """All statements about n items, and all constraints on them except transitive ones.
 
     Args:
         variables: The class and the two items of each statement, as three numbers (class, i, j),
             shape (v, 3).
-        implications: Pairs of statements, shape (m, 2). In each pair, the first statement implies
-            the second.
-        exclusions: Pairs of statements that are never both true, shape (m, 2).
-        never: Statements that are never true, shape (m,).
-        index: The row of each statement (class, i, j) in ``variables``, shape (classes, n, n). The
-            value is -1 if there is no such row.
+        implications: Pairs of statements, as indices into ``variables``, shape (m, 2). In each
+            pair, the first statement implies the second.
+        exclusions: Pairs of statements that are never both true, as indices into ``variables``,
+            shape (m, 2).
+        never: Statements that are never true, as indices into ``variables``, shape (m,).
+        index: For each class and each pair of items (i, j), the row of the statement in
+            ``variables``, shape (classes, n, n). An entry is -1 if ``variables`` has no row for the
+            statement.
     """
 
     variables: Integers
@@ -102,7 +102,7 @@ class Clauses:
 
 
 def compile_ontology(ontology: Ontology) -> tuple[tuple[Family, ...], dict[str, Membership]]:
-    """Split an ontology into families of relations that can be repaired independently.
+    """Split the relations of an ontology into families that can be repaired independently.
 
     Returns:
         The families, and a mapping from the name of each relation to its family and class.
@@ -141,7 +141,7 @@ def compile_ontology(ontology: Ontology) -> tuple[tuple[Family, ...], dict[str, 
 
 @lru_cache(maxsize=64)
 def clauses_of(family: Family, n: int) -> Clauses:
-    """Return the statements about n items and their constraints, except transitive constraints.
+    """Return the statements about n items, and their constraints except transitive ones.
 
     If n is 1, each statement relates the item to itself. If n is larger than 1, each statement
     relates two different items. A symmetric class has only one statement per unordered pair of
@@ -185,7 +185,7 @@ def clauses_of(family: Family, n: int) -> Clauses:
 
 
 def triples_of(family: Family, n: int) -> Integers:
-    """Return all transitive constraints of n items, shape (t, 3): two premises and a conclusion."""
+    """Return all transitive constraints on n items as (premise, premise, conclusion) rows."""
     index = clauses_of(family, n).index
     i, j, k = (axis.ravel() for axis in np.indices((n, n, n)))
     different = (i != j) & (j != k) & (i != k)
@@ -204,7 +204,7 @@ def _linked(
     variables: Integers,
     index: Integers,
 ) -> tuple[Integers, Integers]:
-    """Return the pairs of statements that implications or exclusions connect, as two arrays."""
+    """Return two arrays of equal length: the first and second statement of linked pairs."""
     nothing = np.empty(0, dtype=np.int64)
     ones, others = [nothing], [nothing]
     for a, b, turned in links:
@@ -237,7 +237,7 @@ def _class_of(relation: Relation) -> RelationClass:
 def _representatives(
     relations: Mapping[str, Relation],
 ) -> tuple[dict[str, str], dict[str, bool]]:
-    """Return the first-listed relation of each class, and whether a relation is its inverse."""
+    """Return, per relation, the first relation of its class, and whether the two differ."""
     first: dict[str, str] = {}
     turned: dict[str, bool] = {}
     for name, relation in relations.items():
@@ -264,15 +264,15 @@ def _joined(names: list[str], links: list[tuple[str, str]]) -> list[list[str]]:
 
 @dataclass(frozen=True)
 class Coded:
-    """A table of beliefs encoded as integers, one entry per row.
+    """A table of beliefs encoded as integer arrays with one entry per row.
 
     Args:
         group: The group of each row, as an index into ``groups``.
-        subject: Index into ``items``.
+        subject: The subject of each row, as an index into ``items``.
         relation: The relation of each row, as an index into the relations of the ontology.
-        object: Index into ``items``.
-        items: All names, sorted.
-        groups: The group columns, one row per group, in sorted order.
+        object: The object of each row, as an index into ``items``.
+        items: The names of all items, sorted.
+        groups: A table of the group columns, with one row per group, sorted.
         sizes: The number of items in each group.
     """
 
@@ -290,7 +290,7 @@ def code(beliefs: pl.DataFrame, ontology: Ontology, groups: Sequence[str] | None
 
     Args:
         beliefs: Validated beliefs.
-        ontology: The relations.
+        ontology: The ontology whose relations the beliefs use.
         groups: The columns that identify a group, as in
             :func:`tacit.coherence.beliefs.group_columns`.
     """
@@ -315,7 +315,7 @@ def code(beliefs: pl.DataFrame, ontology: Ontology, groups: Sequence[str] | None
 
 
 def beside(groups: pl.DataFrame, table: pl.DataFrame) -> pl.DataFrame:
-    """Join group columns to a table of equal height; rename a group column whose name is taken.
+    """Put group columns in front of a table's columns, and rename duplicate group columns.
 
     For example, if the table also has a column ``value``, the group column ``value`` becomes
     ``value (group)``.

@@ -14,13 +14,13 @@ TIME_LIMIT = 600.0
 
 @dataclass(frozen=True)
 class Effort:
-    """The deadline and the number of processes of exact repair, and whether it resolves ties.
+    """Settings of exact repair: deadline, number of processes, and whether to break ties.
 
     Args:
         deadline: The `time.monotonic` value at which repair stops.
         processes: Number of concurrent processes.
-        break_ties: Whether to apply the tie rule to equally good assignments. The statements that
-            only the tie rule decides are then also counted.
+        break_ties: Whether to apply the tie rule to equally good assignments. If True, repair also
+            reports which statements only the tie rule decides.
     """
 
     deadline: float = math.inf
@@ -35,13 +35,13 @@ def effort_of(
     *,
     break_ties: bool = True,
 ) -> Effort:
-    """Convert a time limit in seconds and a number of processes to an object of class `Effort`.
+    """Return an ``Effort`` for a time limit in seconds and a number of processes.
 
     Args:
-        started: The `time.monotonic` value from which the time limit counts.
+        started: The `time.monotonic` value at which the time limit starts.
         time_limit: The time limit in seconds, above 0; None for no limit.
         processes: The number of processes, at least 1; None for one process per core.
-        break_ties: See `Effort`.
+        break_ties: Whether to apply the tie rule to equally good assignments.
 
     Raises:
         RequestError: If the time limit or the number of processes is out of range.

@@ -1,4 +1,4 @@
-"""Enrichment: label the statements that true statements imply (Gu et al. 2023, section 4.3)."""
+"""Enrichment: derive statements from true statements (Gu et al. 2023, section 4.3)."""
 
 from __future__ import annotations
 
@@ -19,26 +19,29 @@ _COLUMNS = ("subject", "relation", "object")
 
 
 def enrich(statements: pl.DataFrame, ontology: Ontology) -> pl.DataFrame:
-    """Label true statements and all statements that they imply within their group.
+    """Derive the consequences of true statements, and label each statement true or false.
 
-    If a statement is true, its inverse is also true, and so is its reverse if the relation is
-    symmetric. If the relation of a true statement implies another relation, the statement with this
-    other relation is also true. For a transitive relation, x r y and y r z also imply x r z, if x
-    differs from z. All rules for true statements are applied until no new true statement appears.
-    If the relation of a true statement is asymmetric, the reverse of the statement is false. If the
-    relation of a true statement excludes another relation, the statement with this other relation
-    is false. If a statement is false, its inverse is also false, and so is its reverse if the
-    relation is symmetric.
+    A true statement x r y implies y s x if s is the inverse of the relation r, and it implies y r x
+    if r is symmetric. A true statement x r y implies x s y if the relation r implies the relation
+    s. For a transitive relation r, true statements x r y and y r z imply x r z, if x differs from
+    z. The rules that produce true statements are applied until no new true statement appears. If
+    the relation r of a true statement x r y is asymmetric, the statement y r x is false. If the
+    relation r of a true statement x r y excludes the relation s, or s excludes r, the statement x s
+    y is false. A false statement x r y makes y s x false if s is the inverse of the relation r, and
+    it makes y r x false if r is symmetric.
 
     Args:
-        statements: A table of true statements with the columns subject, relation and object. All
-            other columns of the table identify the group. Duplicate rows count once.
+        statements: A table of true statements with the columns ``subject``, ``relation`` and
+            ``object``. All other columns of the table together identify the group of a statement.
+            Duplicate rows count once.
         ontology: The relations and their properties.
 
     Returns:
-        A table with the same columns and the Boolean column ``label``. Each statement has one row
-        per group. Groups are in order of first appearance. Within a group, rows are sorted by
-        subject and object in order of first mention, and by relation in the ontology's order.
+        A table with the columns of ``statements`` and the Boolean column ``label``. Within a group,
+        each statement has one row. Groups are in the order in which they first appear in
+        ``statements``. Within a group, rows are sorted by subject, then by object, then by
+        relation. Subjects and objects are in the order of their first mention, and relations are in
+        the order of the ontology.
 
     Raises:
         DataError: If a column is missing or has empty values, a relation is unknown, or a statement
@@ -71,7 +74,7 @@ def enrich(statements: pl.DataFrame, ontology: Ontology) -> pl.DataFrame:
 
 
 def clashes(statement: Statement, relations: Mapping[str, Relation]) -> set[Statement]:
-    """Return the statements that become both true and false if the given statement is true."""
+    """Return the statements that ``statement`` implies to be both true and false."""
     true = _truths([statement], relations)
     return true & _falsehoods(true, relations)
 
@@ -91,7 +94,7 @@ def _group_columns(statements: pl.DataFrame) -> list[str]:
 
 
 def _labels(given: Collection[Statement], ontology: Ontology, where: str) -> dict[Statement, bool]:
-    """Return the label of each statement of a group, in the same order as :func:`enrich`."""
+    """Map each statement of a group to its label, in the row order of :func:`enrich`."""
     relations = ontology.relations
     items: dict[str, int] = {}
     for subject, relation, obj in given:
@@ -162,7 +165,7 @@ def _falsehoods(true: set[Statement], relations: Mapping[str, Relation]) -> set[
 
 
 def _partners(statement: Statement, relations: Mapping[str, Relation]) -> list[Statement]:
-    """Return a statement's reverse and inverse forms, whose label is always the same."""
+    """Return the statements that are equivalent to a statement by symmetry or inverse."""
     subject, name, obj = statement
     relation = relations[name]
     partners = [(obj, name, subject)] if relation.symmetric else []

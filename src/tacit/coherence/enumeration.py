@@ -1,4 +1,4 @@
-"""Find the best truth values of the statements about a few items, by enumeration."""
+"""Find the best assignment of truth values for a few items by enumeration."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ MOST_WORLDS = 5000
 
 @dataclass(frozen=True)
 class Best:
-    """The best assignment of truth values for each of several problems.
+    """The best assignment of truth values for each of several repair problems.
 
     Args:
         true: Whether each statement is true in the chosen assignment, shape (problems, statements).
@@ -63,14 +63,15 @@ def all_assignments(family: Family, n: int) -> Booleans | None:
 def best_assignments(
     assignments: Booleans, weights: Integers, ties: Callable[[int], Integers]
 ) -> Best:
-    """For each set of weights, return the assignment with the largest total weight.
+    """Return the assignment with the largest total weight for each row of ``weights``.
 
-    Among equally good assignments, the function chooses one with the fewest true statements. If
-    several remain, it chooses the one with the smallest sum of tie-breaking numbers.
+    Among assignments of equal total weight, the function chooses one with the fewest true
+    statements. If several assignments have equally few true statements, the function chooses the
+    one with the smallest sum of the tie-breaking numbers of its true statements.
 
     Args:
         assignments: The result of `all_assignments`.
-        weights: One integer weight per statement, shape (problems, statements).
+        weights: One integer weight per problem and statement, shape (problems, statements).
         ties: A function that receives a problem's row number and returns the problem's tie-breaking
             numbers, one number per statement.
     """
@@ -90,7 +91,7 @@ def best_assignments(
 
 
 def _allowed(assignments: Booleans, clauses: Clauses, triples: Integers, last: int) -> Booleans:
-    """Return which assignments satisfy the constraints whose largest index is ``last``."""
+    """Return whether each assignment satisfies the constraints that ``last`` completes."""
     keep = np.ones(len(assignments), dtype=bool)
     if last in clauses.never:
         keep &= ~assignments[:, last]

@@ -23,7 +23,7 @@ _CELLS = 50_000_000
 
 @dataclass(frozen=True)
 class _Rules:
-    """The constraints of an ontology, as indices of relations."""
+    """The constraints of an ontology, with each relation as an index."""
 
     symmetric: list[int]
     transitive: list[int]
@@ -37,22 +37,21 @@ class _Rules:
 def jointly_consistent(coded: Coded, believed: Booleans, ontology: Ontology) -> Booleans:
     """Return, for each group, whether its believed statements can all be true together.
 
-    Disbelieved statements are ignored. Every implication leads from true statements to a true
-    statement. The closure of the believed statements is therefore the smallest set of true
-    statements that contains them. The beliefs of a group are consistent if the closure violates no
-    constraint.
+    Disbelieved statements are ignored. Every implication has true statements as its premises and a
+    true statement as its conclusion. The closure of the believed statements consists of the
+    believed statements and all statements that they imply. The beliefs of a group are consistent
+    exactly if the closure of the believed statements violates no constraint.
 
     Args:
-        coded: The beliefs.
-        believed: Whether each row is believed.
+        coded: The beliefs, encoded as integers.
+        believed: Whether the statement in each row is believed.
         ontology: The constraints.
 
     Returns:
-        One truth value per group.
+        For each group, whether its believed statements can all be true together.
 
     Raises:
-        RequestError: If chains of believed statements connect more items than a dense table can
-            hold.
+        RequestError: If believed statements connect more items of a group than the check supports.
     """
     consistent = np.ones(len(coded.groups), dtype=bool)
     rows = np.flatnonzero(believed)
@@ -95,7 +94,7 @@ def jointly_consistent(coded: Coded, believed: Booleans, ontology: Ontology) -> 
 
 
 def _close(true: Booleans, rules: _Rules) -> None:
-    """Add all implied true statements to ``true`` in place, shape (components, relations, n, n)."""
+    """Add all implied statements to ``true`` in place, shape (components, relations, n, n)."""
     own = np.eye(true.shape[-1], dtype=bool)
     before = -1
     while (now := int(true.sum())) != before:

@@ -1,10 +1,10 @@
-"""The linear program for the constraints on n items; adds transitive constraints when needed.
+"""The linear program for repair; transitive constraints are added only when needed.
 
-Every strict partial order also satisfies cycle inequalities. The pairwise and transitive
-constraints do not include these inequalities. Let y(ij) mean "item i precedes item j". The cycle
-inequality for three items i, j and k is y(ij) + y(jk) + y(ki) - y(ik) - y(kj) - y(ji) <= 1. To
-derive the cycle inequality, three transitive constraints are summed, the sum is divided by 2, and
-all coefficients and the limit are rounded down. With the cycle inequalities, the linear program
+Every strict partial order satisfies the cycle inequalities. The cycle inequalities are not among
+the pairwise and transitive constraints. Let y(ij) be 1 if item i precedes item j, and 0 otherwise.
+The cycle inequality for three items i, j and k is y(ij) + y(jk) + y(ki) - y(ik) - y(kj) - y(ji) <=
+1. To derive the cycle inequality, three transitive constraints are summed, the sum is divided by 2,
+and all coefficients and the limit are rounded down. With the cycle inequalities, the linear program
 describes the strict partial orders of three items exactly. Without the cycle inequalities, the
 linear program also admits a cycle of three items in which each of the three statements has the
 value one half.
@@ -38,13 +38,13 @@ _TOLERANCE = 1e-6
 
 
 class Rows:
-    """Rows a·x <= b of a linear program over statements; transitive rows are added on demand.
+    """Rows a·x <= b of a linear program; each variable x is the truth value of a statement.
 
     Args:
-        family: The relations.
+        family: The family of relations.
         n: Number of items.
-        total: Whether the assignment is an order of all items: for every pair of items, exactly one
-            of the statements "i precedes j" and "j precedes i" is true.
+        total: Whether the items must form a total order: for every pair of items, exactly one of
+            the statements "i precedes j" and "j precedes i" is true.
 
     Attributes:
         matrix: The coefficients of the rows added so far, shape (r, v).
@@ -78,21 +78,22 @@ class Rows:
         return len(self.clauses.variables)
 
     def before_branching(self, values: Floats) -> None:
-        """Add transitive constraints that ``values`` violates or nearly violates.
+        """Add rows for transitive constraints that ``values`` violates or nearly violates.
 
         At most ``_MOST_BRANCHED`` constraints are added. Branch and bound is faster with fewer
-        rows. However, if a violated constraint is missing, the search must restart.
+        rows. However, if the result of branch and bound violates a constraint that has no row, the
+        search must restart.
         """
         if not self.complete:
             self.add(self.violated(values, _MOST_BRANCHED, least=-_NEARLY))
 
     def add(self, triples: Integers) -> None:
-        """Add transitive constraints, shape (t, 3)."""
+        """Add one row for each transitive constraint in ``triples``, shape (t, 3)."""
         if len(triples):
             self._append(self._block(triples, (1.0, 1.0, -1.0)), np.ones(len(triples)))
 
     def tighten(self, values: Floats) -> bool:
-        """Add transitive and cycle rows that ``values`` violates; return whether any was added."""
+        """Add violated transitive and cycle constraints as rows; return whether any was added."""
         most = 10 * self.count
         triples = self._no_triples() if self.complete else self.violated(values, most)
         cycles = self.violated_cycles(values)[:most]
@@ -125,7 +126,7 @@ class Rows:
         return triples[worst[:most]]
 
     def violated_cycles(self, values: Floats) -> Integers:
-        """Return cycles of three items whose inequality ``values`` violates, shape (t, 6)."""
+        """Return the cycle inequalities that ``values`` violates, each as six statements."""
         found = [np.empty((0, 6), dtype=np.int64)]
         amounts = [np.empty(0)]
         for position, each in enumerate(self._family.classes):
@@ -154,7 +155,7 @@ class Rows:
         return not (clash or gap or len(self.violated(assignment.astype(np.float64), 1)))
 
     def closed(self, assignment: Booleans) -> Booleans | None:
-        """Return the smallest consistent assignment that contains the given statements, or None."""
+        """Return an assignment with all implied statements added; None if it is inconsistent."""
         clauses = self.clauses
         assignment = assignment.copy()
         while True:
@@ -225,7 +226,7 @@ class Region:
     limit: float = 0.0
 
     def system(self, rows: Rows) -> tuple[csr_array, Floats]:
-        """Return the matrix and the limits of all rows. The region's additional row is included."""
+        """Return the matrix and the limits of all rows, including the region's own row."""
         if self.row is None:
             return rows.matrix, rows.limits
         own = csr_array(self.row[None, :])
@@ -234,14 +235,14 @@ class Region:
 
 @dataclass(frozen=True)
 class Optimum:
-    """The best integer solution in a search region; None if no solution was found.
+    """The result of a search for the best integer solution in a search region.
 
     Args:
-        assignment: The solution, or None.
-        bound: An upper bound on the objective value of every integer solution.
+        assignment: The best integer solution, or None if no solution was found.
+        bound: An upper bound on the objective value of every integer solution in the region.
         optimal: Whether the solution is proven optimal, or the region is proven to contain no
             solution.
-        relaxed: The solution of the linear program. Its values need not be integers.
+        relaxed: The solution of the linear program, whose values need not be integers.
         reduced: The absolute values of the reduced costs of the linear program.
         relaxed_bound: The objective value of the linear program's solution.
         branched: Whether branch and bound was necessary, because the linear program's solution was
@@ -269,18 +270,19 @@ def best_solution(
     *,
     branch: bool = True,
 ) -> Optimum:
-    """Maximize the objective over integer solutions, by linear programming and branch and bound.
+    """Find the best integer solution by linear programming and branch and bound.
 
     Args:
-        objective: The objective to maximize.
-        rows: The constraints. If a solution violates transitive constraints, these are added as
-            rows.
-        within: The region.
+        objective: The coefficients of the objective, which is maximized.
+        rows: The constraints. Transitive constraints that a solution violates are added as rows.
+        within: The region in which to search.
         deadline: The `time.monotonic` value at which to stop.
-        start: A function that finds a good integer solution, given the solution of the linear
-            program and its objective value. The region must be unrestricted. If ``start`` is given,
-            branch and bound searches for a different solution that is at least as good. This single
-            search proves both that the solution is optimal and that it is the only optimum.
+        start: A function that receives the solution of the linear program and the objective value,
+            and returns a good integer solution. If ``start`` is given, the region ``within`` must
+            not exclude any solution. If ``start`` is given, branch and bound searches for a
+            solution that differs from the result of ``start`` and is at least as good. If this
+            search finds that no such solution exists, the result of ``start`` is proven to be the
+            only optimum.
         branch: Whether to use branch and bound if the solution of the linear program is not
             integral.
     """
@@ -339,7 +341,7 @@ def best_solution(
 
 
 def other_than(assignment: Booleans, loose: Booleans) -> Region:
-    """Return the region of all solutions that differ from an assignment, but only in ``loose``."""
+    """Return the region of solutions that change one or more variables, all in ``loose``."""
     whole = assignment.astype(np.float64)
     low, high = np.where(loose, 0.0, whole), np.where(loose, 1.0, whole)
     kept = np.where(loose, np.where(assignment, 1.0, -1.0), 0.0)
@@ -365,7 +367,7 @@ def _relax(objective: Floats, rows: Rows, within: Region, deadline: float) -> An
 def _branch(
     objective: Floats, rows: Rows, within: Region, deadline: float
 ) -> tuple[Booleans | None, float, bool]:
-    """Return an integer solution, an upper bound, and whether the search is complete."""
+    """Run branch and bound; return a solution, an upper bound, and whether the run finished."""
     bound = _NEVER
     while True:
         left = deadline - time.monotonic()

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def greedy_assignment(rows: Rows, weights: Integers, likely: Floats, deadline: float) -> Booleans:
-    """Add statements that increase the total weight, the most likely statements first.
+    """Build a consistent assignment greedily, starting with the most likely statements.
 
     Args:
         rows: The constraints.
@@ -63,10 +63,10 @@ def bettered(rows: Rows, weights: Integers, assignment: Booleans, deadline: floa
 
 
 def _added_together(rows: Rows, assignment: Booleans, order: Integers, deadline: float) -> Booleans:
-    """Add statements of positive weight all at once; if some of them conflict, add them in halves.
+    """Add statements together; if some conflict, divide the statements and try again.
 
-    The result is the same as if the statements were added one by one. The reason is that every
-    subset of compatible statements is compatible.
+    The result is the same as if the statements were added one by one. If several statements are
+    compatible, every subset of these statements is also compatible.
     """
     order = order[~assignment[order]]
     if not len(order) or time.monotonic() > deadline:
@@ -108,14 +108,15 @@ _PARTIAL_KICKS_BY_SIZE = 1000
 
 
 def search_assignment(program: Program, rows: Rows, likely: Floats, deadline: float) -> Booleans:
-    """Return an assignment of large weight by local search; reproducible if time does not run out.
+    """Find an assignment of large weight by local search.
 
     Args:
-        program: The program, with its weights.
+        program: The integer program, with its weights.
         rows: The constraints.
-        likely: A number per statement; statements with larger numbers are tried first. Orders
-            ignore it.
-        deadline: The `time.monotonic` value at which to stop.
+        likely: A number per statement; statements with larger numbers are tried first. The numbers
+            are not used if the program's family consists of one asymmetric, transitive relation.
+        deadline: The `time.monotonic` value at which to stop. The result is reproducible unless the
+            deadline is reached.
     """
     if program.family.order:
         partial = max(_PARTIAL_KICKS, _PARTIAL_KICKS_BY_SIZE // program.n)
@@ -125,7 +126,7 @@ def search_assignment(program: Program, rows: Rows, likely: Floats, deadline: fl
 
 
 def search_order(program: Program, kicks: int | None, deadline: float) -> Booleans:
-    """Return an assignment of large weight for a program whose family orders the items.
+    """Find, by local search, an assignment of large weight that orders the items.
 
     Args:
         program: The program to solve; its family must consist of one asymmetric, transitive

@@ -56,7 +56,7 @@ class Relation:
     """A relation between two items, with its wording and its constraints.
 
     Args:
-        name: The name that beliefs use.
+        name: The name of the relation in tables of beliefs.
         singular: The wording of a statement with a singular subject; contains ``{subject}`` and
             ``{object}``.
         plural: The wording of a statement with a plural subject; contains ``{subject}`` and
@@ -64,17 +64,20 @@ class Relation:
         question_singular: The wording of a question with a singular subject, or None.
         question_plural: The wording of a question with a plural subject, or None.
         category: The category under which the relation's statements are counted, or None.
-        symmetric: Whether statements x r y and y r x of this relation r have the same truth value.
-        asymmetric: Whether statements x r y and y r x of this relation r are never both true.
-        transitive: Whether statements x r y and y r z of this relation r imply x r z, for three
-            different items.
-        irreflexive: Whether a statement x r x of this relation r is never true. Every asymmetric
+        symmetric: Whether, for this relation r, the statements x r y and y r x always have the same
+            truth value.
+        asymmetric: Whether, for this relation r, the statements x r y and y r x are never both
+            true.
+        transitive: Whether, for this relation r and three different items x, y and z, the
+            statements x r y and y r z imply x r z.
+        irreflexive: Whether, for this relation r, a statement x r x is never true. Every asymmetric
             relation is irreflexive.
-        inverse: The inverse relation s of this relation r, or None. The statement y s x is true
-            exactly if x r y is true.
-        implies: The relations s that this relation r implies, so that x r y implies x s y.
-        excludes: The relations s that this relation r excludes, so that x r y and x s y are never
-            both true.
+        inverse: The name of the relation s that is the inverse of this relation r, or None. The
+            statement y s x is true exactly if x r y is true.
+        implies: The names of the relations that this relation implies. If this relation r implies
+            s, the statement x r y implies x s y.
+        excludes: The names of the relations that this relation excludes. If this relation r
+            excludes s, the statements x r y and x s y are never both true.
 
     Raises:
         RequestError: If ``implies`` or ``excludes`` is a single string; a list or tuple of names is
@@ -128,10 +131,12 @@ class Ontology:
     def load(cls, name_or_path: str | Path) -> Ontology:
         """Read a shipped ontology by name, or a user's ontology from a file.
 
-        A name that contains a suffix or a folder is treated as the path of a file.
+        A name that contains a file suffix (such as ``.yaml``) or a folder is treated as the path of
+        a file.
 
         Raises:
-            DataError: If the file is missing or malformed. The error message names the line.
+            DataError: If the file is missing or malformed. If the content of the file is malformed,
+                the error message contains the line number.
             RequestError: If no shipped ontology has the given name.
         """
         path = Path(name_or_path)
@@ -195,7 +200,8 @@ def read_ontology(path: Path) -> Ontology:
 
     Raises:
         DataError: If the file is missing or not valid YAML, or a relation is malformed or
-            contradicts another relation. The error message names the line.
+            contradicts another relation. If the content of the file is invalid, the error message
+            contains the line number.
     """
     document = read_as(_File, path)
     relations = {
@@ -213,7 +219,7 @@ def read_ontology(path: Path) -> Ontology:
 
 @dataclass(frozen=True)
 class _Agreement:
-    """Check that the relations of an ontology file do not contradict each other."""
+    """The check that the relations of an ontology file do not contradict each other."""
 
     document: Document[_File]
     relations: Mapping[str, Relation]
@@ -251,10 +257,10 @@ class _Agreement:
             self._check_inverse(relation, relations[relation.inverse])
 
     def check_possible(self, relation: Relation) -> None:
-        """Check that a relation can be true of two different items.
+        """Check that a relation can hold between two different items.
 
         Raises:
-            DataError: If the relation's constraints imply that it is never true.
+            DataError: If the relation's constraints imply that the relation never holds.
         """
         relations = self.relations
         both = {other for _, other, _ in clashes(("x", relation.name, "y"), relations)}

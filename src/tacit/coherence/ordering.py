@@ -21,17 +21,18 @@ _WHOLE = 1 << 19
 
 
 def best_order(weights: Integers, ties: Integers) -> tuple[list[int], Booleans]:
-    """Return the order of items with the largest total weight over all pairs (i before j).
+    """Return the order of items with the largest sum of the weights of pairs (i before j).
 
     Args:
-        weights: The weight of placing item i before item j, an integer of at least 0, shape (n, n).
-        ties: Tie-breaking numbers from 0 to 4,095, shape (n, n). Among equally good orders, the
-            function chooses the order with the smallest sum of tie-breaking numbers over the pairs
-            (i before j) of positive weight.
+        weights: Non-negative integers, shape (n, n): the weight of placing item i before item j.
+        ties: Tie-breaking numbers from 0 to 4,095, shape (n, n). Among orders with the same total
+            weight, the function chooses the order in which the pairs (i before j) of positive
+            weight have the smallest sum of tie-breaking numbers.
 
     Returns:
-        The items in order, and an array of shape (n, n). The array marks each pair of items whose
-        order is not the same in all best orders.
+        The items in order, and a Boolean array of shape (n, n). An entry of the array is True if
+        some best orders place item i before item j and other best orders place item j before item
+        i.
     """
     n = len(weights)
     combined = weights * _WHOLE - np.where(weights > 0, ties, 0)
@@ -67,7 +68,7 @@ def _gains(weights: Integers) -> Integers:
 
 @lru_cache(maxsize=32)
 def _layers(n: int) -> list[tuple[Integers, Integers, Integers]]:
-    """For each size, return the sets of items, their members, and each set without one member."""
+    """For each size, return all sets, their members, and the sets with one member removed."""
     sets = np.arange(1 << n, dtype=np.int64)
     member = ((sets[:, None] >> np.arange(n)) & 1).astype(bool)
     sizes = member.sum(axis=1)
@@ -112,15 +113,15 @@ def _walk_back(best: Integers, gains: Integers, n: int) -> list[int]:
 
 
 def search_orders(weights: Integers, kicks: int | None, deadline: float) -> Integers:
-    """Find an order of all items with a large total weight by local search.
+    """Find, by local search, an order of all items that has a large total weight.
 
     Args:
-        weights: The weight of placing item i before item j, an integer, shape (n, n).
-        kicks: Number of perturbations; None to continue until the deadline.
+        weights: Integers, shape (n, n): the weight of placing item i before item j.
+        kicks: Number of random perturbations; None to continue until the deadline.
         deadline: The `time.monotonic` value at which the search stops with the best order found.
 
     Returns:
-        The items in order; reproducible unless the deadline is reached.
+        The items in order. The order is reproducible unless the deadline is reached.
     """
     random = np.random.default_rng(0)
     lead = weights - weights.T
@@ -146,7 +147,7 @@ def _kicked(order: Integers, random: np.random.Generator) -> Integers:
 
 
 def _improve_by_moves(lead: Integers, order: Integers, deadline: float) -> tuple[Integers, int]:
-    """Improve an order by moves of single items; return it and its gain over the reversed order."""
+    """Move single items while this improves the order; return the order and its value."""
     n = len(order)
     forward = lead[np.ix_(order, order)]
     behind = np.tri(n, k=-1, dtype=bool)
@@ -169,17 +170,17 @@ _MOST_FLOW = 1_000_000_000
 
 
 def search_partial_orders(weights: Integers, kicks: int | None, deadline: float) -> Booleans:
-    """Find a strict partial order of the items with a large total weight by local search.
+    """Find, by local search, a strict partial order that has a large total weight.
 
     Args:
-        weights: The weight of placing item i before item j: an integer, positive or negative, 0 on
-            the diagonal, shape (n, n).
-        kicks: Number of perturbations; None to continue until the deadline.
+        weights: Integers, positive or negative, 0 on the diagonal, shape (n, n): the weight of
+            placing item i before item j.
+        kicks: Number of random perturbations; None to continue until the deadline.
         deadline: The `time.monotonic` value at which to stop with the best order found.
 
     Returns:
-        Whether item i precedes item j, directly or through other items, shape (n, n); reproducible
-        unless the deadline is reached.
+        A Boolean array, shape (n, n): whether item i precedes item j, directly or through other
+        items. The result is reproducible unless the deadline is reached.
     """
     n = len(weights)
     random = np.random.default_rng(0)
@@ -213,7 +214,7 @@ def _improve_by_arcs(weights: Integers, order: Booleans, deadline: float) -> Boo
 
 
 def _reinsert(weights: Integers, order: Booleans, item: int) -> bool:
-    """Move an item to its best position in place; return whether the total weight increased."""
+    """Move an item to its best position; return whether the total weight increased."""
     others = np.delete(np.arange(len(weights)), item)
     before, after = _best_position(
         weights[others, item], weights[item, others], order[np.ix_(others, others)]
@@ -230,7 +231,7 @@ def _reinsert(weights: Integers, order: Booleans, item: int) -> bool:
 
 
 def _best_position(into: Integers, out: Integers, order: Booleans) -> tuple[Booleans, Booleans]:
-    """Return the items to put before and after an item for the largest weight, by a minimum cut.
+    """Return which items to put before and after an item, computed by a minimum cut.
 
     Args:
         into: The weight of placing each other item before the inserted item, shape (m,).

@@ -1,11 +1,12 @@
 """Split the repair of beliefs into independent problems.
 
-Statements that are equivalent because a relation is inverse or symmetric share one variable. For
-each group and each family of relations, the items are split into connected components. A statement
-of positive weight links its two items. A statement of weight 0 also links its two items, unless the
-family is an order without negative weights. The decomposition does not change the optimum. The
-reason is that some best assignment contains only statements of positive weight and their
-consequences.
+If statements are equivalent because their relations are inverse or symmetric, these statements
+share one variable. For each group and each family of relations, the items are split into connected
+components. A statement of positive weight links its two items. A statement of weight 0 also links
+its two items, unless the family consists of one asymmetric, transitive relation and no weight is
+negative. Solving the components separately does not change the optimum. There is always a best
+assignment in which every true statement has positive weight or is implied by statements of positive
+weight.
 """
 
 from __future__ import annotations
@@ -33,15 +34,15 @@ MOST_JOINED = 500
 
 @dataclass(frozen=True)
 class Variables:
-    """The variables of repair; each variable is the truth value of one or several equivalent rows.
+    """The variables of repair; equivalent statements share one variable.
 
     Args:
         group: The group of each variable.
         family: The family of relations to which each variable belongs.
         position: The relation class of each variable, as an index into the classes of its family.
-        first: The first item of each variable. If the class is symmetric, the first item is the
-            item with the smaller index.
-        second: The second item of each variable.
+        first: The first item of each variable's statement. If the relation class is symmetric, the
+            first item is the item with the smaller index.
+        second: The second item of each variable's statement.
         weight: The sum of the weights of all rows that share the variable.
         of_row: For each row of the beliefs, the index of the row's variable.
     """
@@ -60,12 +61,12 @@ class Bucket:
     """A bucket: repair problems that have the same family and the same number of items.
 
     Args:
-        family: The family's index.
+        family: The index of the family of relations.
         group: The group of each problem, shape (p,).
         items: The sorted items of each problem, shape (p, n).
         weights: The weight of each statement in each problem, shape (p, v).
         variables: The indices of the variables that the bucket's problems decide, shape (k,).
-        places: The problem and the statement to which each entry of ``variables`` belongs, shape
+        places: For each entry of ``variables``, the indices of its problem and its statement, shape
             (k, 2).
     """
 
@@ -83,9 +84,9 @@ def variables_of(
     """Merge equivalent statements, such as inverse statements, into one shared variable.
 
     Args:
-        coded: The beliefs.
-        weights: One integer weight per row.
-        families: The ontology's families.
+        coded: The beliefs, encoded as integers.
+        weights: One integer weight per row of the beliefs.
+        families: The ontology's families of relations.
         places: The family and class of each relation, in the ontology's order.
     """
     family = np.array([place.family for place in places])[coded.relation]
@@ -109,12 +110,12 @@ def variables_of(
 
 
 def split(variables: Variables, families: Sequence[Family]) -> list[Bucket]:
-    """Split variables into independent problems, and collect problems of equal shape in buckets.
+    """Split variables into independent problems, and group equal-sized problems in buckets.
 
     A variable that is not in any bucket is false in the best assignment.
 
     Raises:
-        RequestError: If a problem connects more items than a dense table can hold.
+        RequestError: If a problem has more items than repair supports.
     """
     part = _components(variables, families)
     inside = np.flatnonzero(part >= 0)
@@ -161,7 +162,7 @@ def split(variables: Variables, families: Sequence[Family]) -> list[Bucket]:
 
 
 def tie_numbers(family: Family, items: Sequence[str]) -> Integers:
-    """Compute a tie-breaking number from 0 to 4,095 for each statement, only from its words."""
+    """Compute each statement's tie-breaking number (0 to 4,095) from the statement's words."""
     numbers = [
         hashlib.blake2b(
             f"{family.classes[position].name}\t{items[i]}\t{items[j]}".encode(), digest_size=2
@@ -172,7 +173,7 @@ def tie_numbers(family: Family, items: Sequence[str]) -> Integers:
 
 
 def orders_at_no_loss(variables: Variables, families: Sequence[Family]) -> Booleans:
-    """Return whether each variable's group and family form an order without negative weights."""
+    """For each variable, check its family: ``order`` is True, and no weight is negative."""
     order = np.array([family.order for family in families])[variables.family]
     keys = variables.group * len(families) + variables.family
     against = np.zeros(int(keys.max(initial=-1)) + 1, dtype=bool)

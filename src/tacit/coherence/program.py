@@ -1,10 +1,11 @@
 """The general exact solver: first linear programming, then, if needed, branch and bound.
 
 Each statement is a variable that is 0 or 1, and each constraint is a linear inequality. In most
-cases, all values of the linear program's solution are already integers. If all values are integers,
-duality proves that the solution is the best assignment. The reduced costs also show which
-statements could differ in another best assignment. The solver can therefore find ties without
-enumerating all assignments.
+cases, all values of the linear program's solution are already integers. If all values of the linear
+program's solution are integers, duality proves that the solution is the best assignment. The
+reduced costs of the linear program show which statements could have the opposite truth value in
+another best assignment. The solver can find ties between assignments without enumerating all
+assignments.
 """
 
 from __future__ import annotations
@@ -45,11 +46,11 @@ class Program:
     """An integer program: find the consistent assignment with the largest total weight.
 
     Args:
-        family: The relations.
+        family: The family of relations.
         n: Number of items.
         weights: One integer weight per statement, shape (v,).
         ties: Tie-breaking numbers of the statements, from 0 to 4,095, shape (v,).
-        total: Whether the assignment must be an order of all items.
+        total: Whether the statements assigned true must form a total order of the items.
         break_ties: Whether to search for other best assignments and to choose among them by the tie
             rule.
     """
@@ -64,14 +65,14 @@ class Program:
 
 @dataclass(frozen=True)
 class Solution:
-    """The best assignment found.
+    """The best assignment that the solver found.
 
     Args:
         true: Whether each statement is true, shape (v,).
-        free: Whether it is known that the truth value of each statement differs in another best
-            assignment, shape (v,).
-        bound: An upper bound on the weight of every assignment. If this assignment is proven
-            optimal, the bound equals its weight.
+        free: For each statement, whether another best assignment with the opposite truth value is
+            known, shape (v,).
+        bound: An upper bound on the total weight of every assignment. If the assignment is proven
+            optimal, the bound equals the assignment's total weight.
         optimal: Whether the assignment is proven optimal.
         settled: Whether the tie rule compared all best assignments.
     """
@@ -105,7 +106,7 @@ def solve_program(
     deadline: float = _NEVER,
     report: Callable[[Solution], None] | None = None,
 ) -> Solution:
-    """Find the best assignment and an upper bound on the weight of all assignments.
+    """Find the best assignment and an upper bound on the total weight of all assignments.
 
     Args:
         program: The program to solve.
@@ -147,7 +148,7 @@ def _search(
     deadline: float,
     tell: Callable[[Solution], None],
 ) -> tuple[Optimum, Solution | None]:
-    """Return the best solution found in time, and the one known before the exact search."""
+    """Return the best solution found in time, and the solution known before exact search."""
     scale = _SCALE / max(1, int(np.abs(program.weights).max(initial=0)))
     everything = Region(np.zeros(rows.count), np.ones(rows.count))
     limits = _Limits.until(deadline)
@@ -195,7 +196,7 @@ def _unopposed(
 
 
 class _Face:
-    """The assignments with the best value; the tie rule chooses one of them."""
+    """The assignments with the largest total weight; the tie rule chooses one of them."""
 
     def __init__(
         self, program: Program, rows: Rows, weights: Floats, least: float, deadline: float
@@ -207,11 +208,12 @@ class _Face:
         self.deadline = deadline
 
     def alone(self, assignment: Booleans, candidates: Booleans) -> bool:
-        """Return whether the total weight becomes lower if any of the candidate statements change.
+        """Return whether every change of the candidate statements lowers the total weight.
 
-        The search maximizes the total weight. With this objective, branch and bound can discard
-        most of its nodes. In contrast, `explore` sets a lower limit on the total weight. Such a
-        search would take about twice as long here.
+        The search maximizes the total weight. If the total weight is the objective, branch and
+        bound can discard most of its nodes. In contrast, `explore` maximizes another objective,
+        with a lower limit on the total weight. A search with such a limit would take about twice as
+        long.
         """
         found = best_solution(
             self.weights, self.rows, other_than(assignment, candidates), self.deadline
@@ -224,7 +226,7 @@ class _Face:
     def explore(
         self, assignment: Booleans, candidates: Booleans
     ) -> tuple[Booleans, Booleans, bool]:
-        """Apply the tie rule.
+        """Choose one of the best assignments by the tie rule.
 
         Returns:
             The chosen assignment, the statements that only the tie rule decided, and whether the
@@ -286,7 +288,7 @@ def quick_solution(program: Program, deadline: float) -> Solution:
 def _stopped(
     program: Program, rows: Rows, found: Optimum, known: Solution | None, deadline: float
 ) -> Solution:
-    """Return the best assignment found in time, with its proven upper bound."""
+    """Return the best assignment found in time, with an upper bound on the total weight."""
     scale = _SCALE / max(1, int(np.abs(program.weights).max(initial=0)))
     bound = min(found.bound / scale, pairwise_bound(program))
     assignments = [] if found.assignment is None else [found.assignment]

@@ -1,9 +1,11 @@
-"""Upper bounds from the linear relaxation, for very large programs, by a first-order method.
+"""Compute upper bounds for very large integer programs by a first-order method.
 
-The method is the primal-dual hybrid gradient method (Chambolle and Pock 2011). It uses diagonal
-preconditioning, and it restarts from the average of its iterates. The method uses the constraint
-matrix only in matrix-vector products. By weak duality, every vector of multipliers yields a valid
-upper bound. The method can therefore stop at any time.
+The method is the primal-dual hybrid gradient method (Chambolle and Pock 2011). The method uses
+diagonal preconditioning. After a fixed number of steps, it restarts from its last iterate or from
+the average of its iterates, whichever proves the smaller upper bound. The method uses the
+constraint matrix only in matrix-vector products. By weak duality, every vector of multipliers
+yields a valid upper bound. The method can therefore stop at any time and still return a valid upper
+bound.
 """
 
 from __future__ import annotations
@@ -38,14 +40,14 @@ _SETTLED = 1e-6
 
 @dataclass(frozen=True)
 class Relaxation:
-    """A linear program: maximize gain · x + constant for 0 <= x <= 1, low <= matrix · x <= high.
+    """A linear program: maximize gain · x + constant, with row limits and 0 <= x <= 1.
 
     Args:
-        gain: Shape (v,).
-        constant: A number.
-        matrix: Shape (r, v).
+        gain: The coefficients of the objective, shape (v,).
+        constant: The constant of the objective.
+        matrix: The coefficients of the rows, shape (r, v).
         low: Lower limits of the rows, each 0 or minus infinity, shape (r,).
-        high: Shape (r,).
+        high: Upper limits of the rows, shape (r,).
     """
 
     gain: Floats
@@ -61,11 +63,11 @@ class Relaxation:
 
 
 def relaxed_bound(program: Program, deadline: float) -> float:
-    """Return the best upper bound that is proven before the deadline, from the linear relaxation.
+    """Return the lowest upper bound that the linear relaxation proves before the deadline.
 
     Args:
-        program: The program to bound. If the program is an order of very many items, the bound uses
-            only the weights of pairs of items.
+        program: The program whose total weight is bounded. If the program requires a total order of
+            very many items, the result is that of :func:`pairwise_bound`.
         deadline: The `time.monotonic` value at which to stop.
     """
     bound = pairwise_bound(program)
@@ -93,12 +95,12 @@ def relaxed_bound(program: Program, deadline: float) -> float:
 
 
 def pairwise_bound(program: Program) -> float:
-    """Return an upper bound: the sum of the weights of the statements that `_pairwise` selects."""
+    """Return the total weight of the statements that `_pairwise` selects: an upper bound."""
     return float(program.weights @ _pairwise(program))
 
 
 def _pairwise(program: Program) -> Booleans:
-    """Select statements of positive weight; in an order, only the heavier of each item pair."""
+    """Select statements of positive weight; for an order, only the heavier of each pair."""
     true = program.weights > 0
     if program.family.order:
         index = clauses_of(program.family, program.n).index[0]
@@ -116,8 +118,8 @@ class Dual:
 
     Args:
         x: The primal variables.
-        multipliers: The dual variables, one per row. They belong to the relaxation in which all
-            gains have been divided by a scale.
+        multipliers: The dual variables, one per row. The dual variables belong to a relaxation in
+            which all gains are divided by the same scale factor.
         bound: The lowest upper bound found so far on the objective value of every solution.
     """
 
@@ -132,12 +134,12 @@ class Dual:
 
 
 def improve(start: Dual, relaxation: Relaxation, rounds: int, deadline: float) -> Dual:
-    """Lower the upper bound; the lowest possible bound is the optimum of the linear relaxation.
+    """Lower the upper bound towards the optimum of the linear relaxation.
 
     Args:
-        start: The initial state. Rows added after the initial state must come last; their
-            multipliers start at 0.
-        relaxation: The relaxation to bound.
+        start: The initial state. Rows that were added to the program after the initial state was
+            computed must come last. The multipliers of added rows start at 0.
+        relaxation: The linear program whose optimum is bounded.
         rounds: The maximum number of restarts.
         deadline: The `time.monotonic` value at which to stop.
     """

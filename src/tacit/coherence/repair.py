@@ -2,25 +2,28 @@
 
 If several assignments are equally good, repair chooses one of them by a fixed tie rule. If time
 does not run out, the choice among equally good assignments depends only on the words of the
-statements. The choice does not depend on the order of the rows, the hash seed or the number of
-processes.
+statements. The choice among equally good assignments does not depend on the order of the rows, the
+hash seed or the number of processes.
 
 1. A statement is true only if its weight is positive, or if other true statements imply it.
-2. A family of relations is called an order if it consists of one asymmetric, transitive relation.
-   If a family is an order without negative weights, repair chooses the best order of the items.
-   Among equally good orders, repair uses tie-breaking numbers. It sums the tie-breaking numbers of
-   all statements of positive weight that agree with the order, and chooses the order with the
-   smallest sum. For an order without negative weights, a statement is true if it agrees with the
-   chosen order and has positive weight. All other true statements are implied by such statements.
-3. If a family is not an order, or if it has negative weights, repair chooses the best assignment
-   with the fewest true statements. If several such assignments remain, repair chooses the
-   assignment with the smallest sum of tie-breaking numbers.
+2. An order family is a family of relations that consists of one asymmetric, transitive relation. In
+   an order family without negative weights, repair chooses the order of the items that has the
+   largest total weight. If several orders of the items are equally good, repair chooses one of them
+   by tie-breaking numbers. Repair sums the tie-breaking numbers of all statements of positive
+   weight that agree with an order of the items, and chooses the order with the smallest sum. In an
+   order family without negative weights, a statement of positive weight is true exactly if it
+   agrees with the chosen order of the items. All other true statements of such a family are implied
+   by true statements of positive weight.
+3. In a family that is not an order family, or in which a weight is negative, repair chooses a best
+   assignment with the fewest true statements. If several best assignments have equally few true
+   statements, repair chooses the one with the smallest sum of the tie-breaking numbers of its true
+   statements.
 
-Two assignments are equally good if the sums of their weights are equal. Weights are rounded to
-integers for the objective ``paper``, and to millionths for the other objectives. The tie-breaking
-number of a statement is the last 12 bits of a BLAKE2b digest of 2 bytes. The digest is computed
-from relation, subject and object, joined by tabs. If two relations are inverse to each other, the
-digest is computed from the relation that the ontology file lists first.
+Two assignments are equally good if their total weights are equal. Weights are rounded to integers
+for the objective ``paper``, and to millionths for the other objectives. The tie-breaking number of
+a statement is the last 12 bits of a 2-byte BLAKE2b digest. The digest is computed from the
+statement's relation, subject and object, joined by tabs. If two relations are inverse to each
+other, the digest is computed from the relation that the ontology file lists first.
 """
 
 from __future__ import annotations
@@ -59,7 +62,7 @@ _UNITS = 1_000_000
 
 
 def check_objective(objective: str) -> None:
-    """Check that an objective exists.
+    """Check that ``objective`` is the name of a repair objective.
 
     Raises:
         RequestError: If the objective is unknown.
@@ -71,7 +74,7 @@ def check_objective(objective: str) -> None:
 
 
 def weights_of(p_true: Floats, objective: str) -> Floats:
-    """Return each weight: positive if the statement should be true, negative if it should be false.
+    """Return the weight of each statement for the given repair objective.
 
     Args:
         p_true: The probability ``p_true`` of each statement, or nan for a missing belief. A missing
@@ -113,35 +116,39 @@ class Repaired:
             only the tie rule decided the statement (see the attribute ``free``).
         groups: Number of groups.
         optimal: Number of groups whose assignment is proven optimal.
-        value: The value of the assignment. For ``paper``, the value is the sum of round(100 *
-            p_true) over the true statements. For the other objectives, the value is computed in two
-            steps. First, repair selects the statements that are true and have positive weight, or
-            are false and have negative weight. Then it sums their absolute weights.
+        value: The value of the assignment. For the objective ``paper``, the value is the sum of
+            round(100 * p_true) of all statements that are true in the assignment. For the other
+            objectives, the value is the sum of the absolute weights of all statements whose truth
+            value agrees with the sign of their weight. The truth value agrees with the sign of the
+            weight if a statement of positive weight is true, or a statement of negative weight is
+            false.
         bound: An upper bound on the value of every assignment. If every group is proven optimal,
             the bound equals ``value``.
-        turned_true: The number of statements that are true in the assignment but not believed.
-            Statements with a missing belief are included.
+        turned_true: The number of statements that are true in the assignment but not believed. True
+            statements whose belief is missing are included.
         turned_false: Number of statements that are believed but false in the assignment.
-        free: The number of statements that only the tie rule decided. Such a statement has the
-            opposite truth value in another assignment of equal value.
-        settled: Whether ``free`` is complete and the tie rule compared all best assignments. If
-            false, ``free`` may be incomplete, for one of two reasons: time ran out, or
-            assignments differ by less than the solver's tolerance (a few millionths of a weight).
-        missing: Number of rows without p_true.
+        free: The number of statements that only the tie rule decided. A statement is counted if it
+            has the opposite truth value in another assignment of equal value.
+        settled: Whether the tie rule compared all best assignments, so that ``free`` is complete.
+            If ``settled`` is False, ``free`` may be too small, for one of two reasons: time ran
+            out, or assignments differ by less than the solver's tolerance (a few millionths of a
+            weight).
+        missing: Number of rows without ``p_true``.
         inferred: The number of rows that have no ``p_true`` but whose statement is true in the
             assignment.
-        unasked: The number of possible statements that have no row. Every relation is combined with
-            every ordered pair of different items of a group.
+        unasked: Number of possible statements that have no row in the table of beliefs. Every
+            relation, combined with every ordered pair of different items of a group, is a possible
+            statement.
         status: ``optimal``, or ``timeout`` if time ran out before every group was proven optimal.
-        seconds: Duration of the repair.
+        seconds: Duration of the repair, in seconds.
         table: One row per group, with the group columns and the columns ``statements``,
             ``missing``, ``value``, ``bound``, ``optimal``, ``turned_true``, ``turned_false`` and
             ``free``.
         assignment: All statements that are true in the assignment, sorted, including statements
             without a row in the beliefs. The columns are the group columns, ``subject``,
             ``relation``, ``object``, ``p_true`` (null if the statement has no belief) and
-            ``repaired``. The column ``repaired`` is True in every row. The table violates no
-            constraint and can itself be used as a table of beliefs.
+            ``repaired``. The column ``repaired`` is True in every row. The statements in the table
+            violate no constraint, and the table can itself be used as a table of beliefs.
 
     Examples:
         >>> import tacit
@@ -176,7 +183,7 @@ class Repaired:
         )
 
     def _repr_html_(self) -> str:
-        """Return a summary of the repair and the table of beliefs as HTML for a notebook."""
+        """Return HTML for a notebook: a summary of the repair, and the table of beliefs."""
         return f"<p>{self!r}</p>{self.beliefs._repr_html_()}"
 
     def to_json(self) -> dict[str, Any]:
@@ -202,17 +209,19 @@ def repair(
             the group columns. If ``p_true`` is null, the belief is missing and has weight 0.
         ontology: The constraints.
         objective: ``paper``, ``log-odds`` or ``margin``.
-        time_limit: The time limit in seconds. After this time, repair stops and returns the best
-            assignment found, with a proven upper bound. None for no limit.
+        time_limit: The time limit in seconds. When the time limit is reached, repair stops and
+            returns the best assignment found, with a proven upper bound on the value of every
+            assignment. None means no time limit.
         processes: The number of processes that run at the same time; None for one process per core.
         groups: The columns that identify a group, as in
             :func:`tacit.coherence.beliefs.group_columns`.
 
     Raises:
-        DataError: If the beliefs are malformed, or contain a statement twice.
+        DataError: If the beliefs are malformed, or contain a statement twice in the same group.
         RequestError: If the objective, the time limit, the number of processes or a group column is
             invalid.
-        RepairError: If the assignment violates a constraint, which is a bug.
+        RepairError: If the computed assignment violates a constraint, which would be a bug in
+            Tacit.
     """
     started = time.monotonic()
     check_objective(objective)

@@ -40,10 +40,10 @@ class Answers:
 
     Args:
         true: Whether each statement is true in the chosen assignment, shape (p, v).
-        free: Whether only the tie rule decided the truth value of each statement, shape (p, v).
-        bound: Upper bound on the value of all assignments of each problem, shape (p,).
-        optimal: Whether the assignment of each problem is proven optimal, shape (p,).
-        settled: Whether the tie rule compared all best assignments of each problem, shape (p,).
+        free: For each statement, whether only the tie rule decided its truth value, shape (p, v).
+        bound: For each problem, an upper bound on the total weight of every assignment, shape (p,).
+        optimal: For each problem, whether its assignment is proven optimal, shape (p,).
+        settled: For each problem, whether the tie rule compared all best assignments, shape (p,).
     """
 
     true: Booleans
@@ -56,17 +56,18 @@ class Answers:
 def solve(
     buckets: Sequence[Bucket], families: Sequence[Family], items: Sequence[str], effort: Effort
 ) -> list[Answers]:
-    """Solve all problems.
+    """Solve the repair problems of all buckets.
 
     Args:
-        buckets: The problems.
-        families: The ontology's families.
+        buckets: The repair problems, in buckets of problems with the same family and number of
+            items.
+        families: The ontology's families of relations.
         items: The names of the items, from which the tie-breaking numbers are computed.
         effort: The time limit and the number of processes.
 
     Returns:
-        The answers for each bucket. The chosen assignments do not depend on the number of
-        processes, if time does not run out.
+        The chosen assignments of each bucket, in the order of ``buckets``. Unless time runs out,
+        the chosen assignments do not depend on the number of processes.
 
     Raises:
         WorkError: If a worker process died.
@@ -103,8 +104,8 @@ def solve_one(
     Args:
         program: The program to solve.
         deadline: The `time.monotonic` value at which to stop with the best assignment found.
-        report: A function that receives a solution before a long search begins. The solution is not
-            yet proven optimal.
+        report: A function that receives an initial solution before a long search begins. The
+            initial solution is not yet proven optimal.
     """
     if not program.total:
         return solve_program(program, deadline, report)
@@ -148,7 +149,7 @@ def _blank(bucket: Bucket) -> Answers:
 def _solve_listed(
     bucket: Bucket, family: Family, items: Sequence[str], answer: Answers
 ) -> Booleans:
-    """Solve problems by enumeration if possible; return whether each is solved, shape (p,)."""
+    """Solve problems by enumeration if possible; return which are solved, shape (p,)."""
     n = bucket.items.shape[1]
     assignments = all_assignments(family, n)
     if assignments is None:
@@ -212,7 +213,7 @@ def _seconds(program: Program) -> float:
 
 
 def _solve_hard(programs: list[Program], effort: Effort) -> list[Solution]:
-    """Solve programs in this process or in workers; the choice depends on cost and deadline."""
+    """Solve programs that were not enumerated, in this process or in worker processes."""
     solutions: dict[int, Solution] = {}
     limited = effort.deadline < math.inf
     alone = min(effort.processes, len(programs)) <= 1 and not limited
@@ -249,7 +250,7 @@ def _solve_hard(programs: list[Program], effort: Effort) -> list[Solution]:
 
 
 def _short_solutions(programs: list[Program], deadline: float) -> dict[int, Solution]:
-    """Solve the shortest programs in this process, because starting a worker takes longer."""
+    """Solve the easiest programs in this process, without the delay of starting a worker."""
     costs = itertools.accumulate(map(_seconds, programs))
     short = sum(cost < _WORTH_WORKERS / 2 for cost in costs)
     found: dict[int, Solution] = {}
@@ -258,7 +259,7 @@ def _short_solutions(programs: list[Program], deadline: float) -> dict[int, Solu
 
 
 def _quick_solutions(programs: list[Program], deadline: float) -> dict[int, Solution]:
-    """Solve long programs approximately, in case a worker is stopped too early."""
+    """Solve slow programs approximately, in case a worker does not solve them in time."""
     long = [number for number, program in enumerate(programs) if _seconds(program) > 1]
     found = {}
     for done, number in enumerate(long):

@@ -1,11 +1,12 @@
 """The constraints that apply to the believed statements, and whether each is violated.
 
 Applicable and violated constraints are counted as in section 6.1 of Gu et al. 2023. A symmetric,
-asymmetric or inverse constraint connects two statements, whose order does not matter. The
-constraint applies if at least one of them is believed. A transitive constraint connects three
-statements: two premises and a conclusion. The constraint applies if both premises are believed. A
-constraint that applies is violated, satisfied or undecided. A constraint is undecided if its
-outcome depends on a statement whose truth value is unknown.
+asymmetric or inverse constraint connects two statements, whose order does not matter. A symmetric,
+asymmetric or inverse constraint applies if at least one of its two statements is believed. A
+transitive constraint connects three statements: two premises and a conclusion. A transitive
+constraint applies if both premises are believed. A constraint that applies is violated, satisfied
+or undecided. A constraint is undecided if its outcome depends on a statement whose truth value is
+unknown.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ KINDS = ("symmetric", "asymmetric", "inverse", "transitive", "implies", "exclude
 def applicable(
     believed: pl.DataFrame, ontology: Ontology, disbelieved: pl.DataFrame | None = None
 ) -> pl.DataFrame:
-    """List the constraints that apply.
+    """List the constraints that apply to the believed statements.
 
     Args:
         believed: The believed statements, each listed once. The integer columns are ``g`` (group),
@@ -40,8 +41,9 @@ def applicable(
     Returns:
         One row per constraint, with the columns ``kind``, ``g``, ``s1``, ``r1``, ``o1``, ``s2``,
         ``r2``, ``o2``, ``s3``, ``r3``, ``o3`` and ``violated``. The columns ``s3``, ``r3`` and
-        ``o3`` describe the third statement. They are null unless the constraint is transitive. The
-        column ``violated`` is null if the constraint is undecided.
+        ``o3`` contain the third statement of a transitive constraint. If the constraint is not
+        transitive, the columns ``s3``, ``r3`` and ``o3`` are null. The column ``violated`` is null
+        if the constraint is undecided.
     """
     counters: dict[str, Callable[[_Decided, Ontology], pl.DataFrame]] = {
         "symmetric": _symmetric,
@@ -85,7 +87,7 @@ class _Decided:
         return cls(believed, pl.concat([truth, false]), closed=False)
 
     def having(self, ontology: Ontology, flag: str) -> pl.DataFrame:
-        """Return the believed statements of two items whose relation has a given property."""
+        """Select believed statements whose relation has a property and whose items differ."""
         relations = [
             number for number, each in enumerate(ontology.relations.values()) if getattr(each, flag)
         ]
@@ -93,9 +95,9 @@ class _Decided:
         return self.believed.filter(pl.col("r").is_in(relations), pl.col("s") != pl.col("o"))
 
     def other(self, frame: pl.DataFrame, of: tuple[str, str, str]) -> pl.DataFrame:
-        """Add the column ``other`` with the truth value of the statement that ``of`` identifies.
+        """Add the column ``other``: the truth value of the statement in the columns ``of``.
 
-        The column is null if the truth value is unknown.
+        The column ``other`` is null if the truth value is unknown.
         """
         found = frame.join(
             self.truth.rename({"true": "other"}),
@@ -175,7 +177,7 @@ def _excludes(known: _Decided, ontology: Ontology) -> pl.DataFrame:
 
 
 def _only_one() -> pl.Expr:
-    """Return an expression that is true if the second statement of a constraint is not believed."""
+    """Return an expression: whether a constraint's second statement is not believed."""
     return ~_TRUE.fill_null(value=False)
 
 

@@ -1,4 +1,4 @@
-"""A repair worker: reads programs from standard input, writes solutions to standard output."""
+"""A worker process of repair, which reads integer programs and writes their solutions."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def main() -> None:
-    """Solve the programs that arrive on standard input."""
+    """Read integer programs from standard input, and write solutions to standard output."""
     # Only `tacit.coherence.workers` starts this process and writes to it.
     programs, until = pickle.load(sys.stdin.buffer)  # noqa: S301
     deadline = time.monotonic() + until - time.time()

@@ -1,4 +1,4 @@
-"""Solve a list of programs in this process, or in workers that stop at the deadline."""
+"""Solve integer programs in this process, or in worker processes that obey a deadline."""
 
 from __future__ import annotations
 
@@ -30,15 +30,15 @@ _LONGEST_MARGIN = 1.0
 def solve_in_turn(
     programs: Sequence[Program], solve_one: SolveOne, deadline: float, report: Report
 ) -> None:
-    """Solve programs in order; each program may use an equal share of the time that remains.
+    """Solve integer programs in order; each may use an equal share of the remaining time.
 
     Args:
-        programs: The programs to solve.
+        programs: The integer programs to solve.
         solve_one: A function that solves one program before a deadline and reports intermediate
             solutions.
         deadline: The `time.monotonic` value at which to stop.
-        report: A function that receives the index of a program and a solution. It can be called
-            several times for a program, each time with a better solution.
+        report: A function that receives the index of a program and a solution. The function can be
+            called several times for the same program, with successive solutions.
     """
     for number, program in enumerate(programs):
         now = time.monotonic()
@@ -52,12 +52,12 @@ def solve_in_turn(
 
 @dataclass
 class Worker:
-    """A process that solves programs, with the latest solution of each program.
+    """A process that solves integer programs, and the latest solution of each program.
 
     Args:
-        process: The process.
-        solutions: The latest solution of each program, by the program's index. The reader thread
-            adds solutions while the worker runs.
+        process: The worker process.
+        solutions: A mapping from the index of each program to the program's latest solution. The
+            reader thread adds solutions while the worker runs.
         reader: The thread that reads solutions from the worker process.
     """
 
@@ -67,7 +67,7 @@ class Worker:
 
     @classmethod
     def start(cls, programs: Sequence[Program], deadline: float) -> Worker:
-        """Start a worker process and send programs to it.
+        """Start a worker process, and send it the integer programs to solve.
 
         Raises:
             WorkError: If the worker process ended before it had read the programs.
@@ -88,10 +88,10 @@ class Worker:
         return worker
 
     def finish(self, deadline: float) -> dict[int, Solution]:
-        """Wait until all solutions have arrived or time runs out; return those that have arrived.
+        """Wait for all solutions until the deadline; return the solutions that have arrived.
 
         Raises:
-            WorkError: If the process failed.
+            WorkError: If the worker process failed.
         """
         self.reader.join(None if deadline == math.inf else max(0.0, deadline - time.monotonic()))
         if not self.reader.is_alive() and self.process.wait() != 0:
@@ -127,7 +127,7 @@ class Worker:
 
 
 def _read(stream: IO[bytes] | None, solutions: dict[int, Solution]) -> None:
-    """Store the latest solution of each program until the worker process ends."""
+    """Store each program's latest solution until the worker process ends."""
     while stream is not None:
         try:
             number, solution = pickle.load(stream)  # noqa: S301 - our own worker wrote it

@@ -54,7 +54,7 @@ def paused() -> Iterator[None]:
 
 @contextmanager
 def frozen() -> Iterator[None]:
-    """Exclude the objects that exist now from garbage collection; later objects are collected."""
+    """Exclude from garbage collection all objects that exist when a ``with`` block begins."""
     if gc.get_freeze_count():
         yield
         return
@@ -67,26 +67,25 @@ def frozen() -> Iterator[None]:
 
 BLOCK_TOKENS = 16384
 PERIOD = 30.0
-"""Seconds between writes of streamed answers, so that a killed run loses only recent answers."""
+"""The number of seconds between two writes of streamed answers to the score store."""
 
 
 @dataclass(frozen=True)
 class Engine:
     """Answers requests with one model and caches the answers.
 
-    Some models stream answers. They receive all requests of a plan in one call, and the engine
-    stores new answers every ``PERIOD`` seconds. Other models receive one block of requests per
-    call.
+    A model that streams answers receives all requests of a plan in one call, and the engine stores
+    new answers every ``PERIOD`` seconds. A model that does not stream answers receives one block of
+    requests per call.
 
     Args:
         model: The model.
         store: The store in which answers are cached.
-        block_tokens: The approximate number of tokens that the model processes before the next
-            write to the store.
+        block_tokens: The approximate number of tokens in each block of requests.
         executor: An object that computes the blocks of requests. If None, the blocks are computed
             in this process.
         strict: Whether to raise an error if a request is longer than the model's context window. If
-            False, a request that is too long is skipped and has no score.
+            False, a request that is too long is skipped, and its scores are missing.
 
     Examples:
         >>> import tempfile
@@ -106,7 +105,7 @@ class Engine:
 
     @property
     def description(self) -> dict[str, Any]:
-        """The engine's entry in the manifest: its kind and, if set, its number of threads."""
+        """The engine's entry in the run's manifest, such as its kind and its number of threads."""
         if self.executor:
             return dict(self.executor.description)
         torch = sys.modules.get("torch")
@@ -118,7 +117,7 @@ class Engine:
         plan: Plan | None = None,
         progress: Callable[[Part], None] | None = None,
     ) -> list[Any]:
-        """Return the answers to all requests, in order; query the model for uncached requests only.
+        """Return one answer per request, in order; query the model only for uncached requests.
 
         Args:
             requests: The requests.
@@ -128,16 +127,16 @@ class Engine:
                 streams answers, the function is called whenever a group of answers has been stored.
 
         Returns:
-            One answer per request. A ``Prompt`` is answered by ``Scores``, or by ``Votes`` if the
-            model returns only sampled replies. A ``RankingPrompt`` is answered by a ``Ranking``,
-            and a ``SamplingPrompt`` by ``Samples``.
+            One answer per request. The answer to a ``Prompt`` is ``Scores``, or ``Votes`` if the
+            model returns only sampled replies. The answer to a ``RankingPrompt`` is a ``Ranking``,
+            and the answer to a ``SamplingPrompt`` is ``Samples``.
 
         Raises:
-            ModelError: If the model does not support a request of this kind.
-            PromptError: If the model cannot answer one of the requests. No request has been sent to
-                the model.
-            ScoringError: If the model failed. The answers that it returned before the failure are
-                in the store.
+            ModelError: If the model does not support one of the requests.
+            PromptError: If the model cannot answer one of the requests. In this case, no request
+                has been sent to the model.
+            ScoringError: If the model failed. The answers that the model returned before the
+                failure are in the store.
             StoreError: If the store cannot be read or written.
         """
         plan = plan or self.plan(requests)
@@ -158,19 +157,19 @@ class Engine:
     def plan(self, requests: Sequence[Request], path: Path | None = None) -> Plan:
         """Check that the model can answer all requests, and split uncached requests into blocks.
 
-        Requests that are longer than the model's context window are in no block. The plan lists
-        them as ``skipped``.
+        A request that is longer than the model's context window is listed in the plan's ``skipped``
+        and is not part of any block.
 
         Args:
             requests: The requests.
-            path: The file to which ``Plan.record`` writes the blocks. If the file already contains
-                blocks for the same requests and model, these blocks are reused, unless all their
-                answers are stored.
+            path: The file to which ``Plan.record`` writes the blocks. A block in the file that was
+                recorded for the same requests and the same model is reused if at least one of its
+                answers is not yet stored.
 
         Raises:
-            ModelError: If the model does not support requests of this kind.
-            PromptError: If the model cannot answer a request; or a request is too long, and the
-                engine is strict.
+            ModelError: If the model does not support one of the requests.
+            PromptError: If the model cannot answer a request, or if a request is too long and
+                ``strict`` is set.
         """
         asked = asked_of(self.model, requests)
         by_class: dict[type, list[Any]] = {}
@@ -196,7 +195,7 @@ class Engine:
         )
 
     def _planned(self, requests: Sequence[Any], before: Sequence[Block]) -> _Planned:
-        """Plan the requests of one kind, and reuse recorded blocks."""
+        """Plan the requests of one kind, and reuse the recorded blocks ``before``."""
         kind, cached = KINDS[type(requests[0])], self._cached(type(requests[0])).keys
 
         def planned(some: Sequence[Any], skipped: Mapping[Any, str]) -> _Planned:
@@ -230,7 +229,7 @@ class Engine:
         """Query the model for requests of one kind in one call, and store the answers.
 
         Returns:
-            The path of the new segment, relative to the store's root.
+            The path of the segment with the answers, relative to the store's root.
 
         Raises:
             ScoringError: If the model failed, or it returned a value that is not a log-probability.
@@ -240,10 +239,10 @@ class Engine:
         return self.store.append(self.model.description, requests, answers)
 
     def execute(self, plan: Plan) -> Generator[Part]:
-        """Compute the blocks of a plan in this process, and yield each block after it is stored.
+        """Compute and store a plan's blocks in this process; yield each block after storing it.
 
-        If the model streams answers, yield each group of requests whose answers were stored in one
-        write.
+        If the model streams answers, yield one ``Part`` after each write to the store, with the
+        requests whose answers were written.
 
         Raises:
             ScoringError: If the model failed.
@@ -264,7 +263,7 @@ class Engine:
                     progress(part)
 
     def _in_blocks(self, blocks: Sequence[Block]) -> Generator[Part]:
-        """Compute blocks in order, while threads prepare the next block and store the last one."""
+        """Compute blocks, while threads prepare the next block and store the previous block."""
         with ThreadPoolExecutor(1) as ahead, ThreadPoolExecutor(1) as behind:
             ready = [ahead.submit(self._prepared, block.requests) for block in blocks[:1]]
             storing: list[tuple[Block, Future[PurePosixPath]]] = []
@@ -289,7 +288,7 @@ class Engine:
         return partial(self.model.answer, requests)
 
     def _stream(self, model: Streams, blocks: Sequence[Block]) -> Generator[Part]:
-        """Stream the answers to all blocks; yield each group of requests after it is stored."""
+        """Stream the answers to all blocks; yield a ``Part`` after each write to the store."""
         kind = blocks[0].kind
         left: dict[Key, _Left] = {}
         for block in blocks:
@@ -306,7 +305,7 @@ class Engine:
                 yield Part(requests, tokens, sum(ended for ended, _ in done))
 
     def _answers(self, requests: Sequence[Any], answer: Callable[[], list[Any]]) -> Sequence[Any]:
-        """Return the model's answers to requests, after a check that the answers are valid."""
+        """Compute and check the model's answers to requests."""
         return self._checked(requests, answer())
 
     def _checked(self, requests: Sequence[Any], answers: Sequence[Any]) -> Sequence[Any]:
@@ -353,13 +352,13 @@ class _Planned:
 
 @dataclass
 class _Left:
-    """The number of parts of a request without an answer, and their cost in tokens."""
+    """For one request, the number of unanswered parts, and the cost of the parts in tokens."""
 
     parts: int
     tokens: int
 
     def less(self, parts: int) -> tuple[bool, int]:
-        """Count ``parts`` as answered; return whether the request is complete, and their cost."""
+        """Subtract answered parts; return whether the request is complete, and the parts' cost."""
         tokens = self.tokens * parts // max(1, self.parts)
         self.parts, self.tokens = self.parts - parts, self.tokens - tokens
         return self.parts == 0, tokens

@@ -1,7 +1,8 @@
-"""Elicitation methods: each sends requests unchanged, or replaces them with sampling prompts.
+"""Elicitation methods: send requests unchanged, or convert prompts to sampling prompts.
 
-A model that returns no log-probabilities generates several sampled replies to each prompt. The
-answer to a prompt then states, for each candidate answer, how many sampled replies match it.
+A model that returns no log-probabilities generates several sampled replies to each prompt. For a
+model without log-probabilities, the answer to a prompt contains the number of sampled replies that
+match each candidate answer.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ def asked_of(model: LanguageModel, requests: Sequence[Request]) -> Sequence[Requ
     """Return the requests to send to a model, in the order of the original requests.
 
     Raises:
-        ModelError: If the model does not support requests of this kind.
+        ModelError: If the model does not support one of the requests.
     """
     unsupported = {type(one) for one in requests} - model.supports
     if not unsupported:

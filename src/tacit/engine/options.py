@@ -20,7 +20,7 @@ CLUSTER = "Cluster"
 
 @dataclass(frozen=True)
 class EngineOptions:
-    """The engine that queries a model, and the computing resources of the engine."""
+    """Options of the engine: where a model runs, and which computing resources it uses."""
 
     engine: Literal["local", "ray"] = option(
         "local",
@@ -107,8 +107,8 @@ class EngineOptions:
         """Start an engine for one model; the model is freed when the engine is garbage-collected.
 
         Raises:
-            ModelError: As raised by ``tacit.models.loading.load_model``.
-            RequestError: As raised by ``check``, or by ``tacit.engine.ray.engine.load_engine``.
+            ModelError: If ``tacit.models.loading.load_model`` raises it.
+            RequestError: If ``check`` or ``tacit.engine.ray.engine.load_engine`` raises it.
         """
         from tacit.engine.ask import Engine
         from tacit.models import loading as models

@@ -1,7 +1,7 @@
-"""Plans: each plan splits the requests that are not cached into blocks and records the blocks.
+"""Plans: each plan splits all uncached requests into blocks and records the blocks.
 
-An interrupted run resumes with exactly the same blocks. Its results therefore equal those of an
-uninterrupted run, without rounding differences.
+A run that is resumed after an interruption computes the recorded blocks. The results of a resumed
+run therefore equal those of an uninterrupted run, without rounding differences.
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ _STEP = 4096
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """A block: requests of one kind that are computed together and stored together.
+    """Requests of one kind whose answers are computed and stored together.
 
     Args:
         requests: The requests.
-        tokens: The total cost of the requests in tokens.
+        tokens: The total number of tokens of the requests.
     """
 
     requests: tuple[Any, ...]
@@ -53,7 +53,7 @@ class Block:
 
     @property
     def shares(self) -> list[int]:
-        """The number of tokens of each request, if the tokens of the block are divided evenly."""
+        """The block's number of tokens, divided evenly among the requests of the block."""
         several = len(self.requests)
         ends = [self.tokens * at // several for at in range(several + 1)]
         return [end - begin for begin, end in pairwise(ends)]
@@ -66,8 +66,8 @@ class Part:
     Args:
         requests: The answered requests. If only some parts of a request were answered, the request
             is listed with only these parts.
-        tokens: The cost of the answered requests in tokens.
-        ended: The number of requests that are now completely answered.
+        tokens: The number of tokens of the answered requests.
+        ended: The number of requests in this group whose parts have all been answered.
     """
 
     requests: tuple[Any, ...]
@@ -77,20 +77,22 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """The requests to compute.
+    """A list of requests, and the blocks in which the uncached requests are computed.
 
     Args:
-        asked: The requests that are sent to the model, in the order of the original requests.
-        merged: The distinct requests among ``asked``.
+        asked: The requests in a form that the model supports, in the order of the original
+            requests.
+        merged: The requests of ``asked``, after requests that differ only in their parts (such as
+            candidate answers) have been merged.
         blocks: The uncached requests, split into blocks, in the order of computation.
-        distinct: The number of distinct requests. Stored requests are counted, and skipped requests
-            are not.
+        distinct: The number of distinct requests, including those whose answers are stored and
+            excluding skipped requests.
         stored: Number of distinct requests for which the store contains all answers.
-        digest: The digest of the model's fingerprint and of all requests. Recorded blocks are found
-            by this digest.
+        digest: The digest that is computed from the model's fingerprint and all requests. The
+            digest identifies the recorded blocks that belong to this plan.
         skipped: The error message for each request that is longer than the model's context window.
-        whole: Whether all requests of a block are computed together. If so, rounding may depend on
-            the other requests in the block.
+        whole: Whether all requests of a block are computed together. If True, the rounding of an
+            answer may depend on the other requests in the block.
     """
 
     asked: Sequence[Request]
@@ -113,14 +115,14 @@ class Plan:
         return sum(block.tokens for block in self.blocks)
 
     def shared(self) -> Mapping[type, Mapping[str, Any]]:
-        """Return the objects to which encoded requests refer by name, for each request class."""
+        """Return, for each request class, the objects to which encoded requests refer by name."""
         by_class: dict[type, list[Any]] = {}
         for block in self.blocks:
             by_class.setdefault(type(block.requests[0]), []).extend(block.requests)
         return {of: KINDS[of].shared(requests) for of, requests in by_class.items()}
 
     def record(self, path: Path) -> None:
-        """Record the plan's blocks, in addition to earlier blocks for the same requests and model.
+        """Write the plan's blocks to a file; keep earlier blocks with the same ``digest``.
 
         If the model streams answers in this process, nothing is recorded.
         """
@@ -134,9 +136,9 @@ class Plan:
 
 
 def cut(requests: Sequence[Any], costs: Sequence[int], block_tokens: int) -> list[Block]:
-    """Split requests into blocks of texts with similar lengths; the longest texts come first.
+    """Split requests into blocks with texts of similar length; the longest texts are first.
 
-    Requests with the same text are put in the same block. The model then computes the text only
+    Requests with the same text are put in the same block, so that the model computes the text only
     once. Texts of the same length are sorted alphabetically.
     """
     texts: dict[tuple[str, ...], list[int]] = {}
@@ -160,7 +162,7 @@ def cut(requests: Sequence[Any], costs: Sequence[int], block_tokens: int) -> lis
 def cut_neighbours(
     requests: Sequence[R], cost: Callable[[Sequence[R]], list[int]], block_tokens: int
 ) -> list[Block]:
-    """Split requests into blocks of texts with common prefixes, for models that reuse prefixes.
+    """Split requests into blocks with shared prefixes, for models that reuse prefixes.
 
     Args:
         requests: Distinct requests.
@@ -188,7 +190,7 @@ def in_parts(cost: Callable[[Sequence[R]], list[int]], requests: Sequence[R]) ->
 
 
 def too_long(cost: Callable[[Sequence[R]], list[int]], requests: Sequence[R]) -> dict[R, str]:
-    """Find the requests that are longer than the context window, by halving each rejected batch.
+    """Find the requests that exceed the context window, by repeatedly halving batches.
 
     Args:
         cost: Function that returns the number of tokens of each request, and raises
@@ -214,7 +216,7 @@ def too_long(cost: Callable[[Sequence[R]], list[int]], requests: Sequence[R]) ->
 
 
 def digest_of(fingerprint: str, merged: Iterable[Request]) -> str:
-    """Compute the digest of a model and its requests; blocks are recorded under this digest."""
+    """Compute the digest of a model and requests, which identifies the recorded blocks."""
     digest = hashlib.sha256(fingerprint.encode())
     for request in merged:
         kind = KINDS[type(request)]
@@ -224,12 +226,12 @@ def digest_of(fingerprint: str, merged: Iterable[Request]) -> str:
 
 
 def recorded(path: Path, digest: str, merged: Sequence[Request]) -> list[Block] | None:
-    """Read the blocks that were recorded under a digest; None if no blocks were recorded.
+    """Read the blocks that were recorded under a digest; return None if there are none.
 
     Args:
         path: The file with the recorded blocks.
-        digest: The ``digest_of`` the merged requests.
-        merged: The distinct requests. The record refers to each request by its index.
+        digest: The digest that ``digest_of`` returned for the model and the merged requests.
+        merged: The distinct requests. The file refers to each request by its index in this list.
 
     Raises:
         StoreError: If the file with the recorded blocks is damaged.
@@ -312,7 +314,7 @@ def _write(path: Path, plan: Plan, blocks: Sequence[Block]) -> None:
 
 
 def _parts(request: Request, whole: Request) -> list[int] | None:
-    """Return the position of each part of a request in ``whole``; None if it has all parts."""
+    """Return the index in ``whole`` of each part of a request, or None for a whole request."""
     if request == whole:
         return None
     kind = KINDS[type(request)]
@@ -325,7 +327,7 @@ class Executor(Protocol):
 
     @property
     def description(self) -> Mapping[str, Any]:
-        """The description of the executor for the manifest; its values can be written as JSON."""
+        """The executor's description for the manifest, with values that JSON can represent."""
         ...
 
     @property

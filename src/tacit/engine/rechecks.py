@@ -1,9 +1,10 @@
 """Recheck, during a run, whether a server still serves the same model.
 
-Once a minute, a server is checked with a few texts. Such a small check may not reveal a change
-immediately. Therefore, the server is also rechecked with more texts, every ten minutes and at the
-end of a run. If a recheck fails, the answers that were stored since the last successful recheck are
-withdrawn from the store. No later run can then reuse them.
+During a run, Tacit checks a server with a few texts at most once a minute. A check with only a few
+texts may not reveal a change of the model immediately. Every ten minutes and at the end of a run,
+Tacit therefore rechecks the server with more texts. If a recheck fails, the answers that were
+stored since the last successful recheck are withdrawn from the store, so that no later run reuses
+these answers.
 """
 
 from __future__ import annotations
@@ -35,16 +36,16 @@ def rechecking(
     Args:
         model: The model that is queried. A model that does not implement ``Rechecks`` is not
             rechecked.
-        store: The store in which the model's answers are published.
-        seconds: Minimum time between two checks.
-        clock: Returns the time in seconds.
+        store: The store to which the model's answers are written.
+        seconds: The minimum time between two checks, in seconds.
+        clock: A function that returns the time in seconds.
 
     Yields:
-        A function that the caller must call each time answers have been published.
+        A function that the caller must call each time answers have been stored.
 
     Raises:
-        UnreliableError: If the model has changed. Answers that were published since the last
-            successful check are withdrawn.
+        UnreliableError: If the model has changed. Answers that were stored since the last
+            successful check are withdrawn from the store.
     """
     sound, checked = len(store.published), clock()
 

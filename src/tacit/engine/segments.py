@@ -1,8 +1,8 @@
 """Segments of the store: tables in Parquet files, with a checksum in each file's name.
 
-A segment's name consists of its number, a random identifier, and the first half of the SHA-256 of
-its content. Earlier versions of Tacit wrote segments without a checksum in the name. If a name
-contains no checksum, only the page checksums of Parquet are verified.
+The name of a segment consists of its number, a random identifier, and the first half of the SHA-256
+checksum of its content. Earlier versions of Tacit wrote segments without a checksum in the name. If
+the name of a segment contains no checksum, only Parquet's own page checksums are verified.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _CHECKED = re.compile(r"[0-9]+-[0-9a-f]{8}-([0-9a-f]{32})\.parquet")
 
 
 _ADDED = frozenset({"reason"})
-"""Columns that segments of earlier versions lack; they are read as null."""
+"""Columns that segments of earlier versions of Tacit lack and that are read as null."""
 
 
 class Damaged(Exception):  # noqa: N818 - the name describes the state
@@ -68,14 +68,14 @@ def decode(name: str, content: bytes, fingerprint: str, schema: Mapping[str, Any
     Args:
         name: The segment's name, which contains the checksum.
         content: The segment's bytes.
-        fingerprint: The expected model's fingerprint.
-        schema: The columns and their types.
+        fingerprint: The fingerprint of the model whose answers the segment should contain.
+        schema: The expected columns and their types.
 
     Raises:
         Damaged: If the bytes have changed since they were written, or the file is not a segment for
             this model.
-        StoreError: If the segment is intact, but its format is newer, or its columns differ from
-            those that this version of Tacit expects.
+        StoreError: If the segment is intact, but its format version is newer than this version of
+            Tacit supports, or its columns differ from the expected columns.
     """
     import polars as pl
 
@@ -124,10 +124,11 @@ def _decoded(name: str, content: bytes, fingerprint: str) -> pl.DataFrame:
 
 
 def _check_format(name: str, written: bytes | None) -> None:
-    """Raise if a segment's format is newer than this version of Tacit can read.
+    """Raise an error if this version of Tacit cannot read a segment's format version.
 
     Raises:
-        StoreError: If the format is newer than this version of Tacit supports, or is not a number.
+        StoreError: If the format version is newer than this version of Tacit supports, or is not a
+            number.
     """
     if written is None:
         return

@@ -26,10 +26,10 @@ LOCK = ".lock"
 
 
 class LocalStorage:
-    """Storage in a folder of this machine or in a mounted folder.
+    """Storage in a local folder or in a mounted folder.
 
     Args:
-        folder: The folder. It is created when the first file is written.
+        folder: The folder, which is created when the first file is written.
 
     Raises:
         StoreError: If the path is a file.
@@ -75,8 +75,7 @@ class LocalStorage:
     def alone(self, folder: str) -> Iterator[None]:
         """See ``Storage``. A file lock makes access exclusive, and is released if the process ends.
 
-        Some file systems, such as some network file systems, have no locks. On these file systems,
-        access is not exclusive.
+        On a file system without locks, such as some network file systems, access is not exclusive.
         """
         from filelock import FileLock
 
@@ -106,7 +105,7 @@ class LocalStorage:
 
 
 def aside(name: str, taken: Callable[[str], bool]) -> str:
-    """Return a file name that is not yet used in the folder for damaged files."""
+    """Return an unused path in the folder for damaged files, to which a file can be moved."""
     path = PurePosixPath(name)
     place = str(path.parent / DAMAGED / path.name)
     return f"{place}-{uuid.uuid4().hex[:8]}" if taken(place) else place
@@ -170,7 +169,7 @@ class RemoteStorage:
                 return None
 
     def publish(self, name: str, content: bytes) -> None:
-        """See ``Storage``. If a put is not atomic, a temporary file is written and renamed."""
+        """See ``Storage``. If writes are not atomic, a temporary file is written and renamed."""
         path = PurePosixPath(self._at(name))
         with self._translated("be written", name):
             self._make_folder(str(path.parent))
@@ -197,7 +196,7 @@ class RemoteStorage:
         return self.shown(place)
 
     def _check_bucket(self) -> None:
-        """Raise if the bucket of an object store does not exist; no model has been queried yet."""
+        """Raise an error if the bucket of an object store does not exist."""
         bucket = self._root.strip("/").partition("/")[0]
         if not self._puts_at_once or "memory" in self._protocols:
             return
@@ -211,7 +210,7 @@ class RemoteStorage:
             return
 
     def _make_folder(self, path: str) -> None:
-        """Create a folder, but not in an object store, where this could create a bucket."""
+        """Create a folder; do nothing in an object store, to avoid the creation of a bucket."""
         if not self._puts_at_once:
             self._files.makedirs(path, exist_ok=True)
 
@@ -288,7 +287,7 @@ class Storage(Protocol):
         ...
 
     def shown(self, name: str = "") -> str:
-        """Return the location of a file for messages; passwords are removed."""
+        """Return the location of a file for use in messages, without passwords."""
         ...
 
     def names(self, folder: str) -> list[str]:
@@ -306,17 +305,17 @@ class Storage(Protocol):
     def alone(self, folder: str) -> AbstractContextManager[None]:
         """Return a context manager that gives exclusive access to a folder, if locks are supported.
 
-        The lock is released when the context ends. It is also released if the process ends.
+        The lock is released when the ``with`` block or the process ends.
         """
         ...
 
     def set_aside(self, name: str) -> str | None:
-        """Move a damaged file to another folder; return its new place, or None if missing."""
+        """Move a damaged file to another folder; return its new location, or None if not found."""
         ...
 
 
 def is_address(root: Path | str) -> TypeGuard[str]:
-    """Return whether the root of a store is an address; if not, it is a path."""
+    """Return whether the root of a store is an address rather than a path."""
     return isinstance(root, str) and _ADDRESS.match(root) is not None
 
 
@@ -324,7 +323,7 @@ def storage_of(root: Path | str) -> Storage:
     """Open the storage at a path or an address; fsspec is needed only for addresses.
 
     Raises:
-        RequestError: If the address contains a password, contains a chain of protocols, or has an
+        RequestError: If the address contains a password, a chain of protocols (``::``) or an
             unknown protocol, or if the package that supports the protocol is not installed.
         StoreError: If the path belongs to a file, or the storage cannot be reached.
     """

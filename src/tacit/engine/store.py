@@ -1,12 +1,14 @@
-"""The store of answers: segments in Parquet files, which are added but never changed.
+"""The score store: Parquet files, called segments, that are added but never changed.
 
-The store has one folder for each kind of request and each fingerprint of a model. The kind of
-request determines the columns of a segment. Segments are numbered in the order of publication. The
-numbers do not depend on the clock. If two segments contain the same key, the earlier segment takes
-precedence. A key therefore always has the same answer. In storage without locks, two segments may
-get the same number if they are published at the same moment. The segment whose name sorts first
-then takes precedence. A damaged segment is moved to another folder. The model is then queried again
-for the requests of the segment.
+The store has one folder for each combination of a kind of request and a model's fingerprint. The
+kind of request determines the columns of a segment. Segments are numbered in the order of
+publication, independently of the clock. If two segments contain results for the same part of a
+request, such as a candidate answer, the earlier segment takes precedence. The exception is a score
+that was only temporarily missing. Once a score is available in the store, it therefore never
+changes. In storage without locks, two segments may get the same number if they are published at the
+same moment. If two segments have the same number, the segment whose name sorts first takes
+precedence. A damaged segment is moved to another folder. The requests of a damaged segment are sent
+to the model again.
 """
 
 from __future__ import annotations
@@ -38,8 +40,8 @@ log = logging.getLogger(__name__)
 class Store:
     """The score store in a folder; nothing is written before the first ``append``.
 
-    Several processes can read and write the same store at the same time, also on different
-    machines.
+    Several processes, even on different machines, can read and write the same store at the same
+    time.
 
     The attribute ``published`` lists the paths of the segments that this object has published,
     relative to the store's root.
@@ -68,7 +70,7 @@ class Store:
 
     @classmethod
     def default(cls) -> Store:
-        """Open the store in ``$TACIT_STORE``, or in ``.tacit`` if this variable is not set."""
+        """Open the store at ``$TACIT_STORE``, or at ``.tacit`` if this variable is not set."""
         return cls(os.environ.get("TACIT_STORE") or ".tacit")
 
     def append(
@@ -115,7 +117,7 @@ class Store:
             )
 
     def read(self, fingerprint: str, of: type = Prompt) -> pl.DataFrame:
-        """Read the stored rows of a model; rows that an earlier segment supersedes are omitted.
+        """Read the stored rows of a model, without rows that other stored rows supersede.
 
         If a segment is damaged, it is moved to another folder and a warning is logged.
 
@@ -158,7 +160,7 @@ class Store:
         return None
 
     def _set_aside(self, name: str, reason: str) -> None:
-        """Move a damaged file to another folder and log a warning, if the file exists."""
+        """If a damaged file exists, move it to another folder and log a warning."""
         moved = self._place.set_aside(name)
         if moved is not None:
             log.warning(

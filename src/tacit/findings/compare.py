@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def _some(name: str, heading: str, kind: Kind, meaning: str, *, shown: bool = True) -> Column:
-    """Return the declaration of a column of ``COMPARISON`` that only some probes' tables have."""
+    """Declare a column of ``COMPARISON`` that only the tables of some probes contain."""
     return Column(name, heading, kind, meaning, optional=True, shown=shown, sparse=True)
 
 
@@ -172,19 +172,19 @@ def schema(optional: Collection[str] = ("n",)) -> dict[str, Any]:
 def compare(
     declared: Sequence[TableSpec], questions: Mapping[str, pl.DataFrame]
 ) -> pl.DataFrame | None:
-    """Compute the paired difference of each pair of models, and return it with both means.
+    """Compare each pair of models: return both means and their paired difference.
 
-    The bootstrap resamples the clusters of questions. In each resample, both models have the same
-    clusters.
+    The bootstrap resamples the clusters of questions. Each resample contains the same clusters for
+    both models of a pair.
 
     Args:
-        declared: The declared tables of a probe. The key columns of the table ``questions``
+        declared: The declarations of a probe's tables. The key columns of the table ``questions``
             identify a question, so that the answers of both models can be paired.
         questions: The ``questions`` table of each model, by model name.
 
     Returns:
-        The columns of ``COMPARISON``; None if the probe declares no column as a mean over
-        questions.
+        A table with the columns of ``COMPARISON``; None if the probe declares no column as a mean
+        over questions.
     """
     import polars as pl
 
@@ -227,7 +227,7 @@ def compare(
 def _differences(
     spec: TableSpec, column: Column, both: pl.DataFrame, how: Bootstrap
 ) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Group rows by their keys, and yield a label and the paired difference of each group."""
+    """Group rows by the key columns; yield each group's label and paired difference."""
     import numpy as np
 
     keys = list(spec.key_names)
@@ -252,11 +252,11 @@ def _differences(
 
 
 def with_holm(comparison: pl.DataFrame) -> pl.DataFrame:
-    """Add the column ``p_holm``: each result's p-values after Holm's correction over model pairs.
+    """Add the column ``p_holm``: p-values with Holm's correction over all pairs of models.
 
     Args:
-        comparison: The columns of ``COMPARISON``. A table without ``p_value`` is returned
-            unchanged.
+        comparison: A table with the columns of ``COMPARISON``. A table without ``p_value`` is
+            returned unchanged.
     """
     import polars as pl
 

@@ -35,8 +35,9 @@ class Findings:
 
     Args:
         questions: The questions and their answers, one row per distinct question.
-        tables: The tables by name.
-        summary: Counts and main results as plain values for JSON; None for an undefined result.
+        tables: The tables of results, by name.
+        summary: Counts and main results as values that JSON can represent; an undefined result is
+            None.
 
     Examples:
         >>> import polars as pl
@@ -62,7 +63,7 @@ class Findings:
         )
 
     def check(self, declared: Iterable[TableSpec]) -> Findings:
-        """Return these findings, or raise if the tables do not match the probe's declarations.
+        """Return the findings, or raise an error if a table does not match its declaration.
 
         The tables of a probe without declarations are not checked.
 
@@ -84,7 +85,7 @@ class Findings:
         return self.questions if spec.name == QUESTIONS else self.tables.get(spec.name)
 
     def summarised(self, declared: Iterable[TableSpec]) -> Findings:
-        """Return a copy of the findings whose summary includes the rows of each printed table."""
+        """Return a copy of the findings, with the rows of each printed table in the summary."""
         rows = {
             spec.name: self.tables[spec.name].to_dicts()
             for spec in declared
@@ -93,27 +94,27 @@ class Findings:
         return replace(self, summary={**self.summary, **rows}) if rows else self
 
     def with_elicitation(self, how: str | None) -> Findings:
-        """Return a copy of the findings whose summary starts with the elicitation method.
+        """Return a copy of the findings, with the elicitation method added to the summary.
 
         If ``how`` is None, the findings are returned unchanged.
         """
         return self if how is None else replace(self, summary={"elicitation": how, **self.summary})
 
     def unscored(self, reasons: Mapping[str, int]) -> Findings:
-        """Return a copy of the findings whose summary counts unscored answers, by reason."""
+        """Return a copy of the findings, with counts of unscored answers by reason."""
         return replace(self, summary={**self.summary, "unscored": dict(reasons)})
 
     def skipped(self, prompts: Collection[tuple[Any, str]]) -> Findings:
-        """Return a copy of the findings with a table of the skipped prompts and their count.
+        """Return a copy of the findings, with a table and a count of the skipped prompts.
 
         Args:
-            prompts: The prompts that were too long, each with a message that states the prompt's
+            prompts: The prompts that were too long, each with a message that contains the prompt's
                 length and the limit.
 
         Returns:
-            The findings. If at least one prompt was skipped, the findings include the table
-            ``skipped`` with the columns ``text``, ``separator`` and ``reason``. Otherwise, this
-            table is absent.
+            The copy of the findings. If at least one prompt was skipped, the copy includes the
+            table ``skipped`` with the columns ``text``, ``separator`` and ``reason``. If no prompt
+            was skipped, the table ``skipped`` is absent.
         """
         import polars as pl
 
@@ -127,7 +128,7 @@ class Findings:
 
 
 def votes_summary(votes: Sequence[Votes]) -> dict[str, Any]:
-    """Return the numbers of all replies, of unparsed replies and of truncated replies."""
+    """Count all replies, the unparsed replies and the truncated replies."""
     return {
         "replies": sum(each.parsed + each.unparsed for each in votes),
         "unparsed": sum(each.unparsed for each in votes),

@@ -1,4 +1,4 @@
-"""Formats of numbers: shares in per cent, intervals, counts, and texts for undefined values."""
+"""Format numbers as text, such as shares in per cent, intervals and undefined values."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _SMALLEST = 0.0005  # the smallest share that rounds to a nonzero percentage
 
 
 def percent(value: float | None) -> str:
-    """Return a share as text in per cent."""
+    """Return a share (from 0 to 1) as text in per cent, such as ``86.8 %``."""
     if value is None:
         return UNDEFINED
     # A nonzero share must not be shown as 0.0 %.
@@ -27,7 +27,7 @@ def percent(value: float | None) -> str:
 
 
 def size(parameters: int) -> str:
-    """Return a number of parameters with three digits, such as 350M or 1.3B.
+    """Return a parameter count as text with at most three digits, such as 350M or 1.3B.
 
     Examples:
         >>> size(124_439_808), size(1_300_000_000), size(512)
@@ -41,12 +41,12 @@ def size(parameters: int) -> str:
 
 
 def level(value: float) -> str:
-    """Return the confidence level of an interval as text in whole per cent."""
+    """Return a confidence level as text in per cent without decimals, such as ``95 %``."""
     return f"{100 * value:.0f}{_SPACE}%"
 
 
 def score(value: float | None) -> str:
-    """Return a score as text with a fixed number of decimals."""
+    """Return a score as text with three decimals."""
     if value is None:
         return UNDEFINED
     text = f"{value:.3f}"
@@ -54,7 +54,7 @@ def score(value: float | None) -> str:
 
 
 def points(value: float | None) -> str:
-    """Return a difference of shares as text in percentage points, with its sign."""
+    """Return the difference between two shares in percentage points, as text with a sign."""
     if value is None:
         return UNDEFINED
     text = f"{100 * value:+.1f}".replace("-", _MINUS)
@@ -62,10 +62,10 @@ def points(value: float | None) -> str:
 
 
 def signed(value: float | None) -> str:
-    """Return a difference of scores as text, with its sign.
+    """Return the difference between two scores, as text with a sign.
 
     A nonzero difference that would be rounded to 0.000 has one significant digit, such as +0.00005.
-    Without this rule, a significant difference could be shown as 0.
+    A small but significant difference is therefore not shown as 0.
 
     Examples:
         >>> signed(0.0123), signed(0.000052), signed(0.0)
@@ -81,14 +81,14 @@ def signed(value: float | None) -> str:
 
 
 def ratio(value: float | None) -> str:
-    """Return a positive ratio, such as an odds ratio, as text with three significant digits."""
+    """Return a ratio, such as an odds ratio, as text with three or more significant digits."""
     if value is None:
         return UNDEFINED
     return f"{value:,.0f}" if value >= _WHOLE else f"{value:#.3g}"
 
 
 def interval(low: float | None, high: float | None, how: Callable[[float], str] = percent) -> str:
-    """Return both ends of a 95 % CI as text, or "no interval" if undefined."""
+    """Return the two ends of a 95 % CI as text, or "no interval" if the CI is undefined."""
     if low is None or high is None:
         return "no interval"
     first = how(low).removesuffix(f"{_SPACE}%").removesuffix(" points")
@@ -98,7 +98,7 @@ def interval(low: float | None, high: float | None, how: Callable[[float], str] 
 def estimate(
     row: Mapping[str, Any], name: str = "value", how: Callable[[float | None], str] = percent
 ) -> str:
-    """Return a result with its interval in brackets, from a row with ``low`` and ``high``."""
+    """Return a row's value as text, followed by its confidence interval in parentheses."""
     value = row[name]
     if value is None:
         return UNDEFINED
@@ -115,7 +115,7 @@ def p_value(value: float | None) -> str:
 
 
 def formatted(value: Any, kind: Kind) -> str:  # noqa: ANN401 - a cell of any type
-    """Return a cell as text in the format of its column; a null text or truth value is empty."""
+    """Return a table cell as text, in the format for the kind of values in its column."""
     if kind in _WRITTEN:
         return _WRITTEN[kind](value)
     if value is None:
@@ -126,7 +126,7 @@ def formatted(value: Any, kind: Kind) -> str:  # noqa: ANN401 - a cell of any ty
 
 
 def bounds(low: float, high: float, kind: Kind) -> str:
-    """Return an interval as text in the column's format; only the upper end has a unit."""
+    """Return both ends of an interval as text; only the upper end is followed by a unit."""
     first = formatted(low, kind).removesuffix(f"{_SPACE}%").removesuffix(" points")
     return f"{first} to {formatted(high, kind)}"
 

@@ -12,12 +12,12 @@ the published values, and states how Tacit computes its own value for each publi
       as: percent                      # and how to compute the number: see ``MAKERS``
       values: {Macaw-11B: {symmetric: {rate: 29.98}}}
 
-The entries ``row``, ``column`` and ``model`` of a block are names of levels, or templates that
-contain names of levels in braces. A published value is a number, or a range with the ends ``low``
-and ``high``. If the values of a block are counts, the entry ``of`` states the total of these
-counts. Tacit converts each count to per cent of the total. The entry ``others`` is a published
-value that applies to every name in Tacit's table that the block does not list. Published values are
-compared with findings, but never used to compute findings.
+The entries ``row``, ``column`` and ``model`` of a block may contain names of levels in braces. If
+one of these entries is missing, the key at the level with the same name is used. A published value
+is a number, or a range with the ends ``low`` and ``high``. If the values of a block are counts, the
+entry ``of`` contains their total, and Tacit converts each count to a percentage of the total. The
+entry ``others`` is the published value for all names in Tacit's table that the block does not list.
+Published values are compared with findings, but never used to compute findings.
 """
 
 from __future__ import annotations
@@ -64,23 +64,25 @@ MAKERS: Mapping[str, Callable[[pl.DataFrame, str], float | None]] = {
     "distinct": lambda rows, take: rows[take].n_unique(),
     "most": _most,
 }
-"""Functions that compute our value from the rows and the column of a cell.
+"""Functions that compute Tacit's value from the selected rows and column of its table.
 
-The first four use the first value: unchanged, in per cent with two decimals, exponentiated, or as 1
-if it is above one half and 0 otherwise. The others return the number of rows, the number of
-distinct values, and the maximum.
+``number`` returns the first value unchanged, ``percent`` returns the first value in per cent with
+two decimals, ``exp`` returns its exponential, and ``believed`` returns 1 if the first value is
+above one half and 0 otherwise. ``rows`` returns the number of rows, ``distinct`` returns the number
+of distinct values, and ``most`` returns the maximum.
 """
 
 
 @dataclass(frozen=True)
 class PrintedValue:
-    """A published value, with the entries that determine Tacit's value for the same cell.
+    """A published value, and how to compute Tacit's value for comparison.
 
     Args:
-        table: The name of the table, or of another part of the paper.
-        row: The row of that table.
-        column: The column of that table.
-        model: The model in the paper; None for a value that concerns the data or the method.
+        table: The name of the paper's table, or of another part of the paper.
+        row: The row of the paper's table.
+        column: The column of the paper's table.
+        model: The model for which the paper reports the value; None for a value that concerns the
+            data or the method.
         value: The published number; None if the paper states a range.
         low: The lower end of a published range.
         high: The upper end of a published range.
@@ -97,7 +99,7 @@ class PrintedValue:
     block: Mapping[str, Any]
 
     def rows(self, tables: Mapping[str, pl.DataFrame]) -> pl.DataFrame | None:
-        """Return the rows of Tacit's table for this published value; None if there are no rows."""
+        """Return the matching rows of Tacit's table, or None if there are no such rows."""
         import polars as pl
 
         table = tables.get(self.block["from"])
@@ -108,7 +110,7 @@ class PrintedValue:
         return None if table.is_empty() else table
 
     def ours(self, tables: Mapping[str, pl.DataFrame]) -> float | None:
-        """Return Tacit's value for this published value; None if the table has no such row."""
+        """Return Tacit's value for comparison, or None if Tacit's table has no matching row."""
         rows = self.rows(tables)
         make = MAKERS[self.block.get("as", "number")]
         return None if rows is None else make(rows, self.block.get("take", ""))
@@ -127,10 +129,10 @@ class PrintedValue:
 
 @cache
 def published(name: str) -> Mapping[str, Any]:
-    """Return the content of a paper's file of published values.
+    """Return the content of the YAML file with a paper's published values.
 
     Args:
-        name: ``parrot``, ``consistency`` or ``assumptions``.
+        name: The name of the file: ``parrot``, ``consistency`` or ``assumptions``.
     """
     path = resources.files("tacit") / "data" / "published" / f"{name}.yaml"
     content: Mapping[str, Any] = yaml.safe_load(path.read_text(encoding="utf-8"))
@@ -143,9 +145,9 @@ def printed_values(
     """Return a paper's published values, in the order of the paper.
 
     Args:
-        name: As for ``published``.
-        tables: Our tables. A block with the entry ``others`` results in one published value for
-            each name in Tacit's table.
+        name: See ``published``.
+        tables: Tacit's tables of findings, by name. A block with the entry ``others`` results in
+            one published value for each name in Tacit's table.
     """
     content = published(name)
     found = [cell for block in content["cells"] for cell in _block_values(block, tables or {})]
@@ -172,9 +174,9 @@ def beside(
         digits: The number of decimals of the differences.
 
     Returns:
-        The columns ``table``, ``row``, ``column``, ``model`` (null for a value that concerns the
-        data or the method), ``ours`` (null if missing), ``published``, ``low``, ``high`` (the ends
-        of a published range) and ``difference``.
+        A table with the columns ``table``, ``row``, ``column``, ``model`` (null for a value that
+        concerns the data or the method), ``ours`` (null if missing), ``published``, ``low``,
+        ``high`` (the ends of a published range) and ``difference``.
     """
     import polars as pl
 
@@ -224,7 +226,7 @@ def _value_of(block: Mapping[str, Any], keys: Mapping[str, Any], value: Any) -> 
 
 
 def _filled(entry: Any, keys: Mapping[str, Any]) -> Any:  # noqa: ANN401 - YAML
-    """Fill in the templates in an entry of a block with the keys of one cell."""
+    """Replace names of levels in braces by the keys that lead to one published value."""
     if isinstance(entry, dict):
         return {name: _filled(each, keys) for name, each in entry.items()}
     if not isinstance(entry, str):

@@ -1,9 +1,9 @@
-"""Results by model size: how a probe declares them, and the table of all families.
+"""Results by model size: their declarations, and the trends within each model family.
 
 A probe declares each result as a ``ScaledFigure``. In a bootstrap resample, each cluster of
-questions is drawn a certain number of times. The ``ScaledFigure`` computes the result of every
-model from the numbers of draws of all clusters. ``scale`` computes slopes, intervals and trend
-tests from these declarations.
+questions is drawn a certain number of times. A ``ScaledFigure`` computes the result of every model
+from the number of times that each cluster is drawn. ``scale`` computes slopes, confidence intervals
+and trend tests of the declared results.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ class ScaledFigure:
     """A result of several models, computed over the same clusters of questions.
 
     Args:
-        name: The name of the result, which the table of paired differences also uses.
+        name: The name of the result, as in the table of paired differences.
         clusters: The noun for a cluster, such as ``question concept``.
         compute: A function that computes the result of each model from the number of times that
             each cluster is drawn. The input of the function has the shape (resamples, clusters),
@@ -131,12 +131,12 @@ def ratios(
     """Return the declaration of a result that is a ratio of sums, such as a mean.
 
     Args:
-        name: The figure's name.
+        name: The name of the result.
         clusters: The noun for a cluster, and an array of shape (rows,) with the cluster of each
             row.
         over: Numerators, shape (models, rows).
         under: Denominators, shape (models, rows).
-        blocks: For each cluster, in sorted order, the index of the cluster's block; None if each
+        blocks: The index of each cluster's block, for the clusters in sorted order; None if each
             cluster is a separate block.
         falls: See ``ScaledFigure``.
     """
@@ -158,14 +158,14 @@ def ratios(
 
 @dataclass(frozen=True)
 class Sized:
-    """A model's family and number of parameters; None where unknown."""
+    """A model's family and number of parameters; an unknown value is None."""
 
     family: str | None
     parameters: int | None
 
 
 def by_family(models: Mapping[str, Sized]) -> Iterator[tuple[str, dict[str, int]]]:
-    """Yield each family with the sizes of the family's models, smallest first.
+    """Yield each family of models with the models' sizes, from smallest to largest.
 
     Models with an unknown family or number of parameters are omitted.
     """
@@ -189,11 +189,12 @@ def scale(
     Args:
         found: The findings of each model.
         models: The family and size of each model.
-        scaling: A function that returns the declared results of some models, from their findings.
+        scaling: A function that returns the declared results, given the findings of some models.
         how: The bootstrap for the intervals; None for the default bootstrap.
 
     Returns:
-        The columns of ``SCALE``, sorted by result (in the order of declaration) and family.
+        A table with the columns of ``SCALE``, whose rows are sorted by result (in the order of
+        declaration) and then by family.
     """
     import polars as pl
 

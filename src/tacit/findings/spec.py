@@ -30,13 +30,14 @@ Kind: TypeAlias = Literal[
     "prompt",
     "list",
 ]
-"""The kind of values in a column, and how they are written.
+"""The kind of values in a column, which determines the format of the values.
 
-``percent`` and ``points`` are shares from 0 to 1; ``points`` has a sign. A ``score`` is a decimal,
-and ``signed`` is a difference of scores with its sign. A ``ratio`` has three digits, whatever
-its size. ``nats`` are log-probabilities. A ``number``
-is any other number. In a ``prompt``, ``{question}`` is replaced by the text of the column that
-``within`` names. Columns of lists are not shown.
+``percent`` is a share from 0 to 1, and ``points`` is a difference between two shares, which is
+shown with a sign. A ``score`` is shown with three decimals, and ``signed`` is a difference between
+two scores, which is shown with a sign. A ``ratio`` is shown with at least three significant digits.
+``nats`` are log-probabilities in nats. A ``number`` is a number that belongs to no other kind. In a
+``prompt``, ``{question}`` is replaced by the text in the column that the attribute ``within`` of
+the declaration names. Reports do not show columns of the kind ``list``.
 """
 
 QUESTIONS = "questions"
@@ -51,21 +52,21 @@ class Column:
 
     Args:
         name: The column's name in the table.
-        heading: The column's name for people.
+        heading: The column's heading in printed tables and reports.
         kind: The type and format of the column's values.
         meaning: The column's meaning in one sentence, for the reference documentation. The meaning
             is empty if the heading is sufficient.
         ends: The names of the columns that contain the ends of the 95 % CI.
-        optional: Whether the column is missing from some runs' tables.
+        optional: Whether the column may be missing from a table.
         shown: Whether reports show the column.
-        of: The column of ``questions`` whose mean this column contains. Models can then be
-            compared.
+        of: The column of ``questions`` whose mean or count this column contains. If this attribute
+            and ``ends`` are set, models are compared by this mean.
         chance: The chance level: a number, or the name of the column that contains the chance
             level.
         within: In a column of prompts, the name of the column whose text replaces ``{question}``.
         sparse: Whether the column is hidden if all its values are zero or null.
         filter: The name of one of the probe's ``filters``. The report's filter offers the values of
-            this column as choices. None for the filter that has the name of the column.
+            this column as choices. None stands for the filter with the same name as the column.
 
     Examples:
         >>> from tacit import Column
@@ -111,12 +112,14 @@ class Layout:
     """The layout in which ``tacit run`` prints a table.
 
     Args:
-        where: For some columns, by name, the values that a row must have to be printed.
-        columns: The names of the columns to print, in order; empty for all columns that reports
-            show.
-        across: A key column. The printed table has one column for each value of this key column.
-            The cells of these printed columns show the last of ``columns``, with the interval on a
-            second line. The other ``columns`` are printed at the beginning of each row.
+        where: A mapping from the name of a column to the values that a row must have in this column
+            to be printed.
+        columns: The names of the columns to print, in order; if empty, all columns that reports
+            show are printed.
+        across: The name of a key column. The printed table has one column for each value of this
+            key column. Each cell below a value of the key column shows the last of the ``columns``,
+            with the confidence interval on a second line. All ``columns`` except the last are
+            printed at the beginning of each row.
 
     Examples:
         >>> from tacit import Layout
@@ -136,18 +139,19 @@ class TableSpec:
     Args:
         name: The name of the table and of its file.
         title: The title.
-        reading: How to read the table, in one or two sentences.
+        reading: An explanation of the table in one or two sentences.
         columns: All columns, in order.
         keys: The number of key columns. The key columns come first and identify a row.
         printed: The layout in which ``tacit run`` prints the table; None if the table is not
             printed.
         shown: Whether reports show the table.
-        optional: Whether some runs lack the table.
-        open: Whether the table may contain undeclared columns, such as columns of the user's file.
+        optional: Whether the table may be missing from a run's findings.
+        open: Whether the table may contain undeclared columns, such as columns of a file that the
+            user provides.
         cluster: The column of ``questions`` that identifies the cluster of each question. The
-            bootstrap resamples these clusters. None to resample single rows.
-        made: A function that computes the table when the findings are displayed; None if the table
-            is stored.
+            bootstrap resamples whole clusters, or single rows if ``cluster`` is None.
+        made: A function that computes the table from the findings when they are displayed; None if
+            the table is stored.
 
     Examples:
         >>> from tacit import Column, TableSpec
@@ -169,7 +173,7 @@ class TableSpec:
     made: Callable[[Findings], pl.DataFrame | None] | None = None
 
     def check(self, table: pl.DataFrame) -> None:
-        """Raise if a table does not match this declaration.
+        """Raise an error if a table does not match this declaration.
 
         Raises:
             FindingsError: If a column of the table is missing, is not declared, or has the wrong
@@ -218,9 +222,10 @@ class TableSpec:
     def of(self, questions: pl.DataFrame) -> pl.DataFrame:
         """Compute the table from ``questions``: counts and means of columns of ``questions``.
 
-        The entry ``of`` of each column after the keys names a column of ``questions``. A count is
-        the number of rows in which the named column is not null, and a mean is computed over these
-        rows. A mean has a confidence interval if the declaration names the columns of its ends.
+        The attribute ``of`` of each column that is not a key column names a column of
+        ``questions``. A count is the number of rows in which the column that ``of`` names is not
+        null, and a mean is computed over these rows. A mean has a confidence interval if the
+        attribute ``ends`` of its column is set.
 
         Args:
             questions: The rows of ``questions``, including the key columns of this table.
@@ -265,7 +270,7 @@ class TableSpec:
                 yield name, column
 
     def in_table(self, table: pl.DataFrame) -> list[Column]:
-        """Return the declared columns, without sparse columns that contain only zeros and nulls."""
+        """Return a table's declared columns, without ``sparse`` columns of zeros and nulls."""
         return [
             column
             for column in self.columns
@@ -283,14 +288,17 @@ class Headline:
         about: The meaning of the result in a few words.
         table: The name of the table or view that contains the result.
         column: The name of the column.
-        where: The values of key columns that identify the result's row; empty for the first row.
-        n: How to state the sample size: the column with the sample size and the singular noun for
-            what is counted, or a function that returns the sample size of a row as text.
-        scale: The ends of the scale.
-        by: The text column whose values label the rows, if all rows are shown; None to show only
+        where: A mapping from key columns to the values that identify the result's row; empty for
             the first row.
+        n: The source of the sample size: the name of the column with the sample size and the
+            singular noun for what is counted, or a function that returns the sample size of a row
+            as text.
+        scale: The lower and the upper end of the scale on which the report shows the value.
+        by: The name of the text column that labels the rows, if all matching rows are shown; None
+            to show only the first matching row.
         among: The column with the number of candidates, and the singular noun for a candidate. If
-            the entry is given, the report states the chance level among the candidates.
+            ``among`` is set, the report shows the chance level together with the number of
+            candidates.
 
     Examples:
         >>> from tacit import Headline
@@ -321,13 +329,14 @@ class View:
     """A table that is computed only for display, such as the details on one row of another table.
 
     Args:
-        spec: The declaration. The view's name is unique among the views of a run; the entries
-            ``printed`` and ``shown`` have the same effect as in the declaration of a table.
+        spec: The declaration of the view. The view's name must be unique among the views of a run.
+            The attributes ``printed`` and ``shown`` have the same effect as in the declaration of a
+            table.
         table: The rows.
         opens: The names of the views that a reader can open from a row of this view.
         key: The column that this view shares with the views in ``opens``.
-        behind: The column that links this view to another view. A reader opens this view from a row
-            of the other view. None if the report shows this view directly.
+        behind: The column that links this view to another view. In a report, a reader opens this
+            view from a row of the linked view. None if the report shows this view directly.
 
     Examples:
         >>> import polars as pl
@@ -351,9 +360,9 @@ class GraphSet:
     Args:
         name: The name of the set of graphs in a report.
         title: The title.
-        reading: How to read the graphs, and which graphs are included.
+        reading: An explanation of the graphs, which also describes which graphs are included.
         graphs: For each graph, the labels by which readers select it (such as model and thing), and
-            the SVG.
+            the graph as SVG.
         first: The index of the graph that the report shows first.
     """
 
@@ -371,7 +380,8 @@ class FigureSpec:
     Args:
         name: The name of the figure and of the figure's file.
         title: The title.
-        reading: How to read the figure, and which figure of the paper it corresponds to.
+        reading: An explanation of the figure, which also names the corresponding figure of the
+            paper.
         draw: A function that takes a ``tacit.charts.shown.Shown`` and returns the chart. The
             function returns None if the findings lack the data for the figure.
 
@@ -395,11 +405,12 @@ class FigureSpec:
 
 
 def figure(title: str, reading: str) -> Callable[[Callable[[Any], Any]], FigureSpec]:
-    """Return a decorator that declares the decorated function as a figure of the same name.
+    """Return a decorator that converts a drawing function to a ``FigureSpec``.
 
     Args:
         title: The title.
-        reading: How to read the figure, and which figure of the paper it corresponds to.
+        reading: An explanation of the figure, which also names the corresponding figure of the
+            paper.
 
     Examples:
         >>> from tacit import figure
@@ -417,7 +428,7 @@ def figure(title: str, reading: str) -> Callable[[Callable[[Any], Any]], FigureS
 
 
 def check_tables(tables: Mapping[str, pl.DataFrame], declared: Mapping[str, TableSpec]) -> None:
-    """Raise if a table other than ``questions`` does not match its declaration.
+    """Raise an error if a table other than ``questions`` does not match its declaration.
 
     Raises:
         FindingsError: If a table is missing, is not declared, or does not match its declaration.

@@ -1,1 +1,1 @@
-"""A knowledge base of facts between concepts, stored in a single file."""
+"""Build and query a knowledge base: a file of facts that connect concepts."""

@@ -1,4 +1,4 @@
-"""Count the extracted concepts and facts that may be errors of the extraction rules.
+"""Count the concepts and facts that the extraction rules may have found by mistake.
 
 See METHODS section 1, "Concepts of an anchor". Each count is a sum over all questions.
 """
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from tacit.knowledge.words import Part
 
 ALL = "all"
-"""The name of the rows over all relations."""
+"""The value of the column ``relation`` in the rows that sum over all relations."""
 
 VERBATIM_CONCEPTS = "concepts found only verbatim"
 POOLED_CONCEPTS = "concepts found only by pooling parts"
@@ -34,13 +34,13 @@ _ROW = ("audited", "relation", "count", "n")
 
 @dataclass(frozen=True)
 class Found:
-    """What an extraction found.
+    """The concepts and facts that an extraction found.
 
     Args:
-        texts: The parts of each question.
+        texts: The parts of each question: its text and its choices.
         concepts: The table that ``concepts_in`` returns.
         facts: The table that ``facts_between`` returns.
-        relations: The relations of the facts.
+        relations: The names of the relations whose facts were extracted.
     """
 
     texts: Sequence[Sequence[Part]]
@@ -50,22 +50,23 @@ class Found:
 
 
 def audit(base: KnowledgeBase, found: Found, how: Extraction) -> pl.DataFrame:
-    """Count the extracted concepts and facts that may be errors of the extraction rules.
+    """Count the concepts and facts that the extraction rules may have found by mistake.
 
     Args:
         base: The knowledge base.
-        found: What the extraction found.
+        found: The concepts and facts that the extraction found.
         how: The options of the extraction.
 
     Returns:
         Table with the columns ``audited`` (one of this module's constants), ``relation`` (``all``
-        or a relation's name), ``count``, ``n``, ``share`` and ``included``. ``n`` is the number of
-        all concepts in a row on concepts, and the number of all facts in a row on facts. ``share``
-        is ``count`` divided by ``n``. ``included`` is true if the background contains the counted
-        concepts or facts, and false if the options exclude them. ``count`` is null in the rows of
-        ``FACTS_ACROSS_PARTS`` if parts are pooled. ``count`` is null in the rows of
-        ``POOLED_FACTS`` if the maximum path length is 2 or 3 hops. In the rows of ``POOLED_FACTS``,
-        ``count`` ignores the maximum number of facts per question.
+        or a relation's name), ``count``, ``n``, ``share`` and ``included``. In rows that count
+        concepts, ``n`` is the number of all concepts. In rows that count facts, ``n`` is the number
+        of all facts. ``share`` is ``count`` divided by ``n``. ``included`` is true if the
+        background contains the counted concepts or facts, and false if the options exclude them.
+        ``count`` is null in the rows of ``FACTS_ACROSS_PARTS`` if parts are pooled. ``count`` is
+        null in the rows of ``POOLED_FACTS`` if the maximum path length is 2 or 3 hops. In the rows
+        of ``POOLED_FACTS``, ``count`` and ``n`` include all facts of a question, even if the
+        options limit the number of facts per question.
     """
     import polars as pl
 
@@ -97,7 +98,7 @@ def audit(base: KnowledgeBase, found: Found, how: Extraction) -> pl.DataFrame:
 
 
 def total(table: pl.DataFrame, audited: str) -> int | None:
-    """Return one count of an audit over all relations; None if the count was not computed."""
+    """Return an audit's count, summed over all relations; None if it was not computed."""
     row = table.filter(audited=audited, relation=ALL)
     count: int | None = row["count"].item()
     return count
@@ -110,13 +111,13 @@ def _schema() -> pl.Schema:
 
 
 def _by_relation(audited: str, facts: pl.DataFrame, counted: str) -> pl.DataFrame:
-    """Return a row with the count over all relations, followed by one row per relation.
+    """Return a row that sums over all relations, followed by one row per relation.
 
     Args:
-        audited: What is counted.
+        audited: The value of the column ``audited`` in the returned rows.
         facts: Table with one row per relation and the columns ``relation`` (the name), ``n`` and
             the counts.
-        counted: The column with the counts.
+        counted: The name of the column that contains the counts.
     """
     import polars as pl
 
@@ -129,10 +130,10 @@ def _by_relation(audited: str, facts: pl.DataFrame, counted: str) -> pl.DataFram
 def _by_pooling(
     base: KnowledgeBase, found: Found, only: pl.DataFrame, how: Extraction
 ) -> pl.DataFrame:
-    """Count the facts of each relation that are found only if the parts of a question are pooled.
+    """Count, per relation, the facts found only if the parts of a question are pooled.
 
-    The count is null if the maximum path length is 2 or 3 hops, because counting would double the
-    time of the extraction.
+    The count is null if the maximum path length is 2 or 3 hops, because computing the count would
+    double the extraction time.
     """
     import polars as pl
 
@@ -156,7 +157,7 @@ def _by_pooling(
 
 
 def _joined(base: KnowledgeBase, members: pl.DataFrame, facts: pl.DataFrame) -> pl.DataFrame:
-    """Return the counts of two kinds of facts by relation: across parts, and sharing a word."""
+    """Count, per relation, facts across parts and facts whose concepts share a word."""
     return base.table(
         """
         WITH apart AS (

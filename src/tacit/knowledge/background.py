@@ -1,4 +1,4 @@
-"""Extract the background of questions: their concepts, the facts between them, and negatives."""
+"""Extract the background of questions: their concepts, facts and negatives."""
 
 from __future__ import annotations
 
@@ -35,28 +35,30 @@ class Counts:
 
     Args:
         question_concepts: Number of concepts, summed over the questions.
-        verbatim_only_concepts: Number of concepts that are found only verbatim in a question,
-            summed over the questions. ``question_concepts`` includes the concepts found only
-            verbatim if the option ``verbatim`` is ``on``.
-        question_facts: Number of extracted facts, at most ``cap`` per question, summed over the
+        verbatim_only_concepts: Number of concepts whose label occurs verbatim in a question but
+            that do not match the question by their lemmas, summed over the questions.
+            ``question_concepts`` includes the concepts found only verbatim if the option
+            ``verbatim`` is ``on``.
+        question_facts: Number of extracted facts (at most ``cap`` per question), summed over the
             questions.
         facts_across_parts: Number of extracted facts for which no part of the question (its text or
             one choice) contains both concepts; None if parts are pooled.
         facts_sharing_a_word: Number of extracted facts whose two concepts share a lemma.
         cap: Maximum number of facts per question; None for no maximum.
-        questions_beyond_cap: Number of questions with more facts than the cap.
-        facts_beyond_cap: Number of facts that the cap excludes, summed over the questions.
-        eligible_negatives: Number of dictionary words in the knowledge base, all of which can be
-            negatives. ``eligible_negatives`` is None for presets other than ``uniform``.
-        frequency_cap: Maximum number of dictionary words among which negatives are drawn. Negatives
-            are drawn from the most frequent dictionary words. ``frequency_cap`` is None for presets
-            other than ``uniform``.
-        negatives_beyond_cap: Number of dictionary words beyond ``frequency_cap``; None for presets
-            other than ``uniform``.
-        negatives: The preset of the negatives.
-        relaxed_negatives: Number of distinct facts for which conditions were dropped to find a
-            negative, by the name of the last dropped condition. ``CONDITIONS`` lists the
-            conditions. ``relaxed_negatives`` is None for presets other than ``matched``.
+        questions_beyond_cap: Number of questions that have more than ``cap`` facts.
+        facts_beyond_cap: Number of facts that are omitted because of ``cap``, summed over the
+            questions.
+        eligible_negatives: Number of dictionary words in the knowledge base, before
+            ``frequency_cap`` limits the number. ``eligible_negatives`` is None for presets other
+            than ``uniform``.
+        frequency_cap: Maximum number of dictionary words from which negatives are drawn; the most
+            frequent words are used. ``frequency_cap`` is None for presets other than ``uniform``.
+        negatives_beyond_cap: Number of dictionary words that ``frequency_cap`` excludes; None for
+            presets other than ``uniform``.
+        negatives: The preset that determines how negatives are drawn.
+        relaxed_negatives: Number of distinct facts whose negative does not meet all conditions, by
+            the name of the last condition that was dropped. ``CONDITIONS`` lists the conditions.
+            ``relaxed_negatives`` is None for presets other than ``matched``.
     """
 
     question_concepts: int
@@ -81,13 +83,13 @@ def count(
     drawn: pl.DataFrame,
     how: Extraction,
 ) -> Counts:
-    """Count what an extraction found.
+    """Count the concepts, facts and negatives of an extraction.
 
     Args:
         base: The knowledge base.
-        found: What the extraction found.
+        found: The concepts and facts that the extraction found.
         audited: The table that ``audit`` returns for ``found``.
-        drawn: The table that ``negatives`` returns.
+        drawn: The table that ``negatives`` returns for the extracted facts.
         how: The options of the extraction.
     """
     import polars as pl
@@ -114,7 +116,7 @@ def count(
 
 
 def _relaxed(drawn: pl.DataFrame) -> dict[str, int]:
-    """Count the facts without a fully matched negative, by the last condition that was dropped."""
+    """Count facts whose negative does not meet all conditions, by the last one dropped."""
     return {
         name: drawn.filter(drawn["relaxed"] == dropped).height
         for dropped, name in enumerate(CONDITIONS, start=1)
@@ -122,7 +124,7 @@ def _relaxed(drawn: pl.DataFrame) -> dict[str, int]:
 
 
 def counts_in_words(summary: Mapping[str, Any]) -> Iterator[str]:
-    """Yield a sentence on facts beyond the cap, if any, and a sentence on the draw of negatives.
+    """Yield a sentence on omitted facts, if any, and a sentence on the negatives.
 
     Args:
         summary: A mapping that contains the fields of ``Counts``.
@@ -154,7 +156,7 @@ def _preset_in_words(summary: Mapping[str, Any]) -> str:
 
 
 def negatives_in_words(words: int, frequency_cap: int) -> str:
-    """Return a phrase on the number of words eligible as negatives and the number excluded."""
+    """Return a phrase with the numbers of words eligible and excluded as negatives."""
     out = max(0, words - frequency_cap)
     return (
         f"Words eligible as negatives: {words:,}; excluded by the limit to the {frequency_cap:,} "
@@ -173,13 +175,13 @@ class Extraction:
     Args:
         words: Rules that select and lemmatize the words of a question.
         matching: Rules that decide whether a concept is in a question.
-        relations: Names of the relations whose facts are extracted. None selects the relations of
-            the knowledge base that belong to the 14 relations of Sahu et al. (2022).
+        relations: Names of the relations whose facts are extracted. None selects those of the 14
+            relations of Sahu et al. (2022) that the knowledge base contains.
         length: Maximum length of a path between two concepts, in hops: 1, 2 or 3.
         cap: Maximum number of facts per question; None for no maximum.
         draw: How the negatives are drawn. ``draw.seed`` determines which negatives are drawn. If a
-            question has more than ``cap`` facts, ``draw.seed`` also decides between facts of equal
-            weight.
+            question has more than ``cap`` facts, ``draw.seed`` also determines which of several
+            facts with equal weights are omitted.
     """
 
     words: Words = field(default_factory=Words)
@@ -211,27 +213,28 @@ class Extraction:
 
 @dataclass(frozen=True)
 class Background:
-    """The result of ``background``. Every table identifies a question by its index in the input.
+    """The result of ``background``. The column ``question`` contains the index of a question.
 
     Args:
         concepts: Table with the columns ``question`` and ``concept``, sorted by both columns.
         facts: Table with the columns ``question``, ``head``, ``relation``, ``tail``, ``negative``,
-            ``length`` and ``weight``, in the order in which ``facts_between`` returns the facts.
+            ``length`` and ``weight``, sorted like the table that ``facts_between`` returns.
             ``negative`` is a tail that makes the fact false, or null if no such tail exists.
             ``length`` is the number of hops of the shortest path that contains the fact. ``weight``
-            is null if unknown.
+            is null if the weight of the fact is unknown.
         found: Table with the columns ``question`` and ``found``. ``found`` is the number of facts
             of the question before the cap is applied (0 for a question without facts).
         counts: The counts of the extraction; None if the facts do not come from a knowledge base.
-        by_part: Table with the columns ``question``, ``part`` and ``concept``, sorted. ``part`` is
-            0 for the question's text, 1 for its first choice, and so on. If the option ``parts`` is
-            ``pooled``, the table contains only the concepts that are found in a single part.
-            ``by_part`` is None if the facts do not come from a knowledge base.
+        by_part: Table with the columns ``question``, ``part`` and ``concept``, sorted by these
+            columns. ``part`` is 0 for the question's text, 1 for its first choice, and so on. Even
+            if the option ``parts`` is ``pooled``, each part is matched separately, so the table
+            omits concepts that are found only by pooling the words of several parts. ``by_part`` is
+            None if the facts do not come from a knowledge base.
         topics: Table of the concepts in each question's topic, with the columns ``question`` and
             ``concept``; None if the topics are unknown.
-        tails: Attributes of the tails of facts and of negatives, as returned by ``tails_of``.
-            ``tails`` is None if the attributes were not requested, or if the facts do not come from
-            a knowledge base.
+        tails: Table with the attributes of each fact's tail and of each negative's tail, as
+            returned by ``tails_of``. ``tails`` is None if the attributes were not requested, or if
+            the facts do not come from a knowledge base.
         audited: The table that ``tacit.knowledge.audit.audit`` returns; None if ``counts`` is None.
     """
 
@@ -245,10 +248,10 @@ class Background:
     audited: pl.DataFrame | None = None
 
     def summary(self) -> dict[str, Any]:
-        """Return the number of facts, quantiles of the facts per question, and ``counts``.
+        """Return total questions and facts, quantiles of facts per question, and ``counts``.
 
-        The quantiles ignore questions without facts. The quantiles are None if no question has
-        facts.
+        The quantiles are computed from the questions that have at least one fact. The quantiles are
+        None if no question has facts.
         """
         counts = self.found["found"]
         some = counts.filter(counts > 0)
@@ -296,7 +299,7 @@ def background(
         questions: The text and the choices of each question.
         extraction: The options of the extraction; None for the defaults.
         topics: The topic of each question, such as CommonsenseQA's question concept; None for a
-            question without a topic. No facts are extracted for the concepts in a topic.
+            question without a topic. The topics do not affect which facts are extracted.
         tails: Whether to return the attributes of tails, which the no-knowledge baseline needs.
 
     Raises:

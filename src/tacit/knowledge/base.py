@@ -44,7 +44,7 @@ def check_name(path: Path) -> None:
 
 @cache
 def relation_sets() -> Mapping[str, tuple[str, ...]]:
-    """Return three sets of relation names: ``sahu2022``, ``symmetric`` and ``known`` (all)."""
+    """Return the sets of relation names ``sahu2022``, ``symmetric`` and ``known`` (all)."""
     text = resources.files("tacit.data").joinpath("relations.yaml").read_text(encoding="utf-8")
     return {name: tuple(members) for name, members in yaml.safe_load(text).items()}
 
@@ -123,15 +123,15 @@ class KnowledgeBase:
 
     @cached_property
     def relations(self) -> Mapping[str, int]:
-        """The number of edges of each relation, by the name of the relation."""
+        """A mapping from the name of each relation to its number of edges."""
         return dict(self.table("SELECT name, edges FROM base.relations ORDER BY name").iter_rows())
 
     def chosen(self, relations: Iterable[str] | None = None) -> tuple[str, ...]:
-        """Return the names of relations in ConceptNet's spelling, sorted alphabetically.
+        """Return relation names in ConceptNet's spelling, sorted alphabetically.
 
         Args:
-            relations: Names of relations. None selects the relations of the knowledge base that
-                belong to the 14 relations of Sahu et al. (2022).
+            relations: Names of relations. None selects those of the 14 relations of Sahu et al.
+                (2022) that the knowledge base contains.
 
         Raises:
             RequestError: If the knowledge base lacks a requested relation, or ``relations`` is

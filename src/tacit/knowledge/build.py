@@ -42,13 +42,13 @@ _RELATIONS = 5_000
 
 @dataclass(frozen=True)
 class Source:
-    """The dumps from which a knowledge base is built, and the metadata to store in its file.
+    """Dumps to build a knowledge base from, and metadata to store in the knowledge base.
 
     Args:
         dumps: The dump files, all in the same format.
         language: The language of the concepts.
         version: The version of the source; None if unknown.
-        licence: The licence of the source; None to store the licences that the dumps state.
+        licence: The licence of the source; None to store the licences that are named in the dumps.
     """
 
     dumps: Sequence[Dump]
@@ -58,10 +58,10 @@ class Source:
 
 
 def build(source: Source, out: Path, advance: Callable[[int], None] | None = None) -> None:
-    """Build a knowledge base and write it atomically.
+    """Build a knowledge base and write its file atomically.
 
     Args:
-        source: The dumps.
+        source: The dumps and their metadata.
         out: The path of the new file.
         advance: Function that is called with the number of bytes read so far, summed over all
             dumps.

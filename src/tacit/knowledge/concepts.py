@@ -33,12 +33,13 @@ class Matching:
 
     Args:
         overlap: Which words of a concept are counted: all words (``all-words``), or only words that
-            are not stop words (``content-words``). A text contains a concept if one part of the
-            text contains more than half of the counted words. Words are compared by lemma.
+            are not stop words (``content-words``). A concept matches a part of a text if more than
+            half of the concept's counted words occur in the part, or anywhere in the text if the
+            option ``parts`` is ``pooled``. Words are compared by lemma.
         parts: Where the words of a concept must occur: within a single part of a text
             (``separate``), or anywhere in the text (``pooled``).
-        verbatim: Whether a part also contains a concept if the concept's label occurs verbatim in
-            the part (``on`` or ``off``).
+        verbatim: Whether a concept also matches a part of a text that contains the concept's label
+            verbatim: ``on`` or ``off``.
 
     Raises:
         RequestError: If a preset is unknown.
@@ -70,16 +71,16 @@ def concepts_in(
 
     Args:
         base: The knowledge base.
-        texts: The parts of each text.
+        texts: The parts of each text, such as the text and the choices of a question.
         matching: The matching rules; None for the defaults.
 
     Returns:
         Table with the columns ``text``, ``part``, ``concept``, ``by_lemmas``, ``verbatim`` and
-        ``counts``. ``text`` and ``part`` are indices; ``part`` is null if the lemmas of all parts
-        are pooled. ``by_lemmas`` is true if the concept was found by its lemmas. ``verbatim`` is
-        true if the label was found verbatim. ``counts`` is true unless the concept was found only
-        verbatim and the option ``verbatim`` is ``off``. The table has one row per part and concept,
-        sorted by text, part and concept.
+        ``counts``. ``text`` and ``part`` are indices; ``part`` is null for a concept that was found
+        in the pooled lemmas of all parts. ``by_lemmas`` is true if the concept was found by its
+        lemmas. ``verbatim`` is true if the label was found verbatim. ``counts`` is false if the
+        concept was found only verbatim and the option ``verbatim`` is ``off``. The table has one
+        row per part and concept, sorted by text, part and concept.
     """
     matching = matching or Matching()
     counted, words = _OF[matching.overlap]
@@ -101,13 +102,13 @@ def concepts_in(
 def pooled_only(
     base: KnowledgeBase, texts: Sequence[Sequence[Part]], found: pl.DataFrame, matching: Matching
 ) -> pl.DataFrame:
-    """Find the concepts that are found in a text only if the words of all its parts are pooled.
+    """Find the concepts that match a text only if the words of all its parts are pooled.
 
     Args:
         base: The knowledge base.
-        texts: The parts of each text.
+        texts: The parts of each text, such as the text and the choices of a question.
         found: The table that ``concepts_in`` returns for the same texts and rules.
-        matching: The rules.
+        matching: The matching rules.
 
     Returns:
         Table with the columns ``text`` and ``concept``, in no particular order.
@@ -134,8 +135,9 @@ def pooled_only(
 def _tables(texts: Sequence[Sequence[Part]], *, pooled: bool) -> dict[str, pl.DataFrame]:
     """Return the tables ``lines``, ``tokens``, ``lemmas`` and ``bags`` of the given texts.
 
-    A bag is a set of lemmas. If ``pooled`` is false, each part of a text has one bag. If ``pooled``
-    is true, each text has one bag. The column ``part`` is null if ``pooled`` is true.
+    A bag is a set of lemmas. If ``pooled`` is false, the table ``bags`` has one bag per part of a
+    text. If ``pooled`` is true, the table ``bags`` has one bag per text. If ``pooled`` is true, the
+    column ``part`` of the table ``bags`` is null.
     """
     import polars as pl
 

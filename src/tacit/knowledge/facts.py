@@ -2,17 +2,19 @@
 
 A fact belongs to a text if it is an edge on a path of at most ``length`` hops between two different
 concepts of the text. A path visits no node twice. A path may follow an edge in either direction,
-and uses only the requested relations. Any concept of the knowledge base can be an inner node of a
-path.
+and contains only edges with requested relations. Any concept of the knowledge base can be an inner
+node of a path.
 
-Let C be the set of a text's concepts, and let N(x) be the set of the neighbours of node x. An edge
-{u, x} with u in C is on a path of two hops if N(x) contains a concept of C other than u. An edge
-{u, x} is the first edge of a path u, x, y, v of three hops if, for some y in N(x) with y ≠ u, N(y)
-contains a concept of C other than u and x. An edge {x, y} is the middle edge of a path of three
-hops if N(x) contains a concept u of C, N(y) contains a concept v of C, and the nodes u, x, y and v
-are all different. For each text, two numbers per node x are therefore sufficient. ``near`` is the
-number of concepts of C in N(x), and ``near_sum`` is the sum of the identifiers of these concepts.
-If ``near`` is 1, ``near_sum`` is the identifier of the only concept of C in N(x).
+An edge between a concept u of the text and a node x is on a path of two hops if x has another
+neighbour that is a concept of the text. An edge between a concept u of the text and a node x is the
+first edge of a path of three hops if x has a neighbour y other than u, and y has a neighbour that
+is a concept of the text other than u and x. An edge between two nodes x and y is the middle edge of
+a path of three hops if x has a neighbour u, y has a neighbour v, u and v are concepts of the text,
+and u, x, y and v are all different. Two numbers per text and node x, ``near`` and ``near_sum``, are
+sufficient to find all edges on these paths. ``near`` is the number of neighbours of x that are
+concepts of the text, and ``near_sum`` is the sum of the identifiers of these neighbours. If
+``near`` is 1, ``near_sum`` is the identifier of the only neighbour of x that is a concept of the
+text.
 """
 
 from __future__ import annotations
@@ -46,17 +48,18 @@ def facts_between(
     The facts of a text are sorted by path length, then by weight in descending order, then by the
     labels of head, relation and tail. Facts of unknown weight follow the other facts of the same
     path length. If a text has more than ``cap`` facts, ``facts_between`` returns the facts with the
-    highest weights. If facts of equal weight compete for the last places, the facts with the
-    smallest hashes are returned. The hash of a fact is computed from the seed and the labels of the
-    fact.
+    highest weights. If only some of the facts with equal weights can be returned, ``facts_between``
+    returns the facts with the smallest hashes. The hash of a fact is computed from ``seed`` and the
+    labels of the fact's head, relation and tail.
 
     Args:
         base: The knowledge base.
         concepts: Table with the columns ``text`` and ``concept``, as returned by ``concepts_in``.
-        relations: The relations of the edges that a path may contain.
+        relations: Names of the relations whose edges a path may contain.
         length: Maximum length of a path, in hops: 1, 2 or 3.
         cap: Maximum number of facts per text; None for no maximum.
-        seed: The seed of the hashes.
+        seed: Seed of the hashes that determine which of several facts with equal weights are
+            returned.
 
     Returns:
         Table with the columns ``text``, ``head``, ``relation``, ``tail``, ``length``, ``weight``

@@ -9,10 +9,10 @@ if TYPE_CHECKING:
 
 
 def mean_zipf(concepts: pl.DataFrame, questions: int) -> pl.Series:
-    """Return the mean Zipf frequency of the concepts of each question.
+    """Return, for each question, the mean Zipf frequency of its concepts.
 
     The Zipf frequency of a word is the base-10 logarithm of its number of occurrences per billion
-    words. The Zipf frequency of a concept is 0 if wordfreq does not know one of its words.
+    words. The Zipf frequency of a concept is 0 if any of its words is unknown to wordfreq.
 
     Args:
         concepts: Table with the columns ``question`` and ``concept``, as in ``Background``.

@@ -1,19 +1,21 @@
 """Draw a negative for each fact: a tail that makes the fact false (METHODS 1, "Negatives").
 
-With the preset ``uniform``, as in the paper, the new tail is drawn from the most frequent
-dictionary words of the knowledge base. Even without knowledge of the head, many random dictionary
-words can be distinguished from the tails of facts. The two other presets therefore draw the tail of
-another fact with the same relation (METHODS section 4, "Negatives"). The preset ``same-relation``
-draws the tail of any other fact with the same relation. The preset ``matched`` draws a tail that
-resembles the fact's own tail. Every other fact with the same relation is equally likely to be
-drawn. The probability of drawing a tail is therefore proportional to the number of facts with this
-tail. If every distinct tail were equally likely to be drawn, rare tails would be more frequent
-among negatives than among facts. The frequency of a tail would then reveal whether the tail belongs
-to a fact or to a negative.
+With the preset ``uniform``, as in Sahu et al. (2022), the new tail is drawn from the most frequent
+dictionary words of the knowledge base. A model that sees only the tails can still distinguish many
+random dictionary words from the tails of facts. The presets ``same-relation`` and ``matched``
+therefore draw the tail of another fact with the same relation (METHODS section 4, "Negatives"). The
+preset ``same-relation`` draws the tail of any other fact with the same relation. The preset
+``matched`` draws a tail that resembles the fact's own tail. With the presets ``same-relation`` and
+``matched``, every fact whose tail is allowed as the new tail is equally likely to be drawn. The
+probability of drawing a tail is therefore proportional to the number of facts that have this tail
+and the same relation. If every distinct tail were equally likely to be drawn, rare tails would be
+more frequent among negatives than among facts. With equally likely tails, the frequency of a tail
+would reveal whether the tail belongs to a fact or to a negative.
 
-In every preset, the tail of a negative differs from the head of the fact. A negative is never an
-edge of the knowledge base. The draw depends only on the seed and the fact. If a fact belongs to
-several questions, its negative is the same in all of them.
+In every preset, the tail of a negative differs from the head of the fact. The head and the relation
+of a fact never form an edge of the knowledge base with the fact's negative. For a given knowledge
+base and options, the draw depends only on the seed and the fact. If a fact belongs to several
+questions, its negative is the same in all of them.
 """
 
 from __future__ import annotations
@@ -60,11 +62,11 @@ class Draw:
     """How negatives are drawn.
 
     Args:
-        seed: The seed of the draws.
-        frequent: For the preset ``uniform``, the number of dictionary words from which tails are
-            drawn. The most frequent words are used for the draw. Words of equal frequency are
-            sorted alphabetically.
-        preset: ``uniform``, ``same-relation`` or ``matched``.
+        seed: The random seed of the draws.
+        frequent: Number of dictionary words from which the preset ``uniform`` draws tails. The
+            preset ``uniform`` uses the most frequent dictionary words of the knowledge base. Among
+            words of equal frequency, the words that come first in alphabetical order are used.
+        preset: The preset: ``uniform``, ``same-relation`` or ``matched``.
 
     Raises:
         RequestError: If the preset is unknown, ``frequent`` is out of range, or ``frequent``
@@ -102,8 +104,9 @@ def negatives(base: KnowledgeBase, facts: pl.DataFrame, draw: Draw | None = None
     """Draw a negative for each fact.
 
     Args:
-        base: The knowledge base. The knowledge base. Negatives are not edges of the knowledge base.
-            For a symmetric relation, a negative with head and tail exchanged is not an edge either.
+        base: The knowledge base. A negative never forms an edge of the knowledge base with the
+            fact's head and relation. For a symmetric relation, a negative also forms no edge if the
+            head and the negative are exchanged.
         facts: Table with the columns ``head``, ``relation`` and ``tail`` (identifiers), one row per
             fact.
         draw: How the negatives are drawn; None for the defaults.
@@ -112,8 +115,8 @@ def negatives(base: KnowledgeBase, facts: pl.DataFrame, draw: Draw | None = None
         The table ``facts`` with the additional columns ``negative`` and ``relaxed``. ``negative``
         is the identifier of the new tail, or null if no tail is possible. For the preset
         ``matched``, ``relaxed`` is the number of conditions in ``CONDITIONS`` that were dropped to
-        find the negative. ``relaxed`` is null for a fact without a negative, and null for every
-        fact if the preset is not ``matched``.
+        find the negative. ``relaxed`` is null for a fact without a negative, and for every fact if
+        the preset is not ``matched``.
     """
     import polars as pl
 
@@ -217,7 +220,7 @@ def _draws(waiting: pl.DataFrame, pool: pl.DataFrame, seed: int, attempt: int) -
 
 
 def _first_possible(base: KnowledgeBase, draws: pl.DataFrame) -> pl.DataFrame:
-    """Return the first drawn tail of each fact that forms no edge, for facts with such a tail."""
+    """Return, for each fact, the first drawn tail that forms no edge with the head, if any."""
     return base.table(
         f"""
         SELECT fact, arg_min(negative, attempt) AS negative FROM draws d
@@ -275,10 +278,10 @@ def _matched(base: KnowledgeBase, asked: pl.DataFrame, seed: int) -> Iterator[pl
 def _candidates(
     base: KnowledgeBase, facts: pl.DataFrame, known: pl.DataFrame, conditions: str
 ) -> pl.DataFrame:
-    """Return the possible new tails of each fact under the conditions, one row per new tail.
+    """Return each fact's possible new tails that meet the conditions, one row per tail.
 
-    The column ``as_tail`` is the number of facts that have the same relation and this tail. The
-    probability of drawing a tail is proportional to ``as_tail``.
+    The column ``as_tail`` is the number of facts that have the given fact's relation and the new
+    tail. The probability of drawing a tail is proportional to ``as_tail``.
     """
     return base.table(
         f"""

@@ -1,4 +1,4 @@
-"""Look up the surface texts of facts: the sentences in which a source states the facts."""
+"""Look up the surface texts of facts, which are sentences from the source."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 def surface_texts(base: KnowledgeBase, facts: pl.DataFrame) -> pl.DataFrame:
-    """Return the surface text of each fact, with both concepts marked by double square brackets.
+    """Return each fact's surface text, in which ``[[`` and ``]]`` enclose each concept.
 
     If several assertions of a fact have a surface text, the surface text of the assertion with the
     highest weight is returned. Among assertions of equal weight, the surface text that is first in
@@ -19,8 +19,8 @@ def surface_texts(base: KnowledgeBase, facts: pl.DataFrame) -> pl.DataFrame:
 
     Args:
         base: The knowledge base.
-        facts: Table with the columns ``head``, ``relation`` and ``tail``, which contain names
-            instead of identifiers. Repeated facts count once.
+        facts: Table with the columns ``head``, ``relation`` and ``tail``, which contain labels
+            instead of identifiers. Repeated facts are looked up only once.
 
     Returns:
         Table with the columns ``head``, ``relation``, ``tail`` and ``surface``, sorted by these

@@ -1,7 +1,7 @@
-"""Compute attributes of tails that do not depend on the heads of facts.
+"""Compute attributes of a fact's tail that are independent of the fact's head.
 
-The attributes serve two purposes: to draw a negative that resembles a fact, and to predict facts in
-the no-knowledge baseline (METHODS section 4, "Negatives").
+The attributes are used to draw negatives that resemble facts, and to predict which tails belong to
+facts in the no-knowledge baseline (METHODS section 4, "Negatives").
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _LEAST_FREQUENCY = 1e-9
 
 
 def attributes(base: KnowledgeBase, tails: pl.DataFrame) -> pl.DataFrame:
-    """Return the attributes of each concept as the tail of a given relation.
+    """Return the attributes of each pair of a relation and a tail.
 
     Args:
         base: The knowledge base.
@@ -30,10 +30,11 @@ def attributes(base: KnowledgeBase, tails: pl.DataFrame) -> pl.DataFrame:
         Table with the columns ``relation``, ``concept``, ``words``, ``characters``, ``zipf``,
         ``part_of_speech``, ``degree`` and ``as_tail``, sorted by relation and concept. ``words`` is
         the number of words of the concept's label, and ``characters`` is its number of characters.
-        ``zipf`` is 100 times the Zipf frequency of the concept's label, or 0 if the frequency is
-        unknown. ``part_of_speech`` is described in ``Words.parts_of_speech``. ``degree`` is the
-        number of facts that contain the concept as head or tail. ``as_tail`` is the number of facts
-        that have the given relation and the concept as tail.
+        ``zipf`` is 100 times the Zipf frequency of the concept's label, rounded to an integer, or 0
+        if the frequency is unknown. ``part_of_speech`` is the result of ``Words.parts_of_speech``
+        for the concept's label. ``degree`` is the number of facts that contain the concept as head
+        or tail. ``as_tail`` is the number of facts that have the given relation and the concept as
+        tail.
     """
     import polars as pl
 
@@ -69,21 +70,19 @@ def attributes(base: KnowledgeBase, tails: pl.DataFrame) -> pl.DataFrame:
 def tails_of(base: KnowledgeBase, drawn: pl.DataFrame, *, own: int) -> pl.DataFrame:
     """Return the attributes of each fact's tail and of its negative's tail.
 
-    The columns ``degree`` and ``as_tail`` contain numbers of facts. ``degree`` and ``as_tail`` do
-    not count the fact from which the tail was drawn. If ``degree`` and ``as_tail`` counted the fact
-    from which a tail was drawn, both would be at least 1 for the tail of a fact, and would reveal
-    which tails belong to facts. For the tail of a fact, ``degree`` and ``as_tail`` do not count the
-    fact itself. With the presets ``same-relation`` and ``matched``, the tail of a negative is the
-    tail of another fact. For the tail of a negative, ``degree`` and ``as_tail`` do not count the
-    fact that provides the tail. With the preset ``uniform``, the tail of a negative is a dictionary
-    word, and ``degree`` and ``as_tail`` count all facts.
+    ``degree`` and ``as_tail`` are numbers of facts. If ``degree`` and ``as_tail`` included the fact
+    itself, both would be at least 1 for a fact's tail, and would reveal that the tail belongs to a
+    fact. For a fact's tail, ``degree`` and ``as_tail`` therefore exclude the fact itself. With the
+    presets ``same-relation`` and ``matched``, a negative's tail is the tail of another fact, which
+    ``degree`` and ``as_tail`` exclude as well. With the preset ``uniform``, a negative's tail is a
+    dictionary word, and ``degree`` and ``as_tail`` exclude no fact.
 
     Args:
         base: The knowledge base.
         drawn: Table with the columns ``head``, ``relation``, ``tail`` and ``negative``
             (identifiers), one row per fact.
-        own: Number that is subtracted from the counts for a negative's tail: 1 if the tail is the
-            tail of another fact, 0 if it is a dictionary word.
+        own: Number that is subtracted from ``degree`` and ``as_tail`` of a negative's tail: 0 for
+            the preset ``uniform``, 1 for the other presets.
 
     Returns:
         Table with two rows per fact, one for the fact's tail and one for the negative's tail. The

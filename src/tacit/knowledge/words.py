@@ -1,9 +1,9 @@
 """Find the words of a text and their lemmas, and select content words.
 
-spaCy's rules for English determine words and stop words. Lemmas and parts of speech come from
-lemminflect's lexicon. Without a tagger, a word can have lemmas of several parts of speech. For
-example, "leaves" has the lemmas "leaf" and "leave". A word that is not in the lexicon has one
-lemma, the word itself.
+spaCy's rules for English determine how a text is split into words and which words are stop words.
+Lemmas and parts of speech come from lemminflect's lexicon. Without a tagger, a word can have lemmas
+of several parts of speech. For example, "leaves" has the lemmas "leaf" and "leave". A word that is
+not in the lexicon has one lemma, the word itself.
 """
 
 from __future__ import annotations
@@ -37,9 +37,9 @@ class Part:
     """A part of an anchor question (its text or a choice), prepared for concept matching.
 
     Args:
-        lemmas: The lemmas of the content words.
-        text: The tokens in lower case. Two tokens are separated by one space if whitespace
-            separates them in the original text.
+        lemmas: The lemmas of the words that ``Words.version`` selects.
+        text: The tokens of the part in lower case, joined into one string. Two adjacent tokens are
+            separated by one space if whitespace separates them in the original text.
         starts: The start offset of each token in ``text``.
         ends: The end offset of each token in ``text``.
     """
@@ -56,9 +56,10 @@ class Words:
 
     Args:
         version: The rule that selects words; stop words are always excluded. ``review-lexicon``
-            selects two kinds of words: nouns, verbs, adjectives and adverbs of the lexicon, and
+            selects words that the lexicon lists as nouns, verbs, adjectives or adverbs, and
             alphabetic words that are not in the lexicon. ``review`` selects the words that a tagger
-            tags as nouns, verbs, adjectives or adverbs. ``arxiv`` selects all words.
+            tags as nouns, verbs, adjectives or adverbs. ``arxiv`` selects all words that are not
+            stop words.
         tagger: Name or folder of a spaCy pipeline with a tagger. The version ``review`` requires a
             tagger.
 
@@ -83,7 +84,7 @@ class Words:
             )
 
     def parts(self, texts: Iterable[str]) -> list[Part]:
-        """Tokenize each text and collect the lemmas of its content words.
+        """Tokenize each text, and collect the lemmas of the words that ``version`` selects.
 
         Raises:
             ModelError: If the tagger cannot be loaded, or the tagger does not assign parts of
@@ -111,7 +112,7 @@ class Words:
         return self._listed(word) or (word,)
 
     def parts_of_speech(self, label: str) -> str:
-        """Return the parts of speech of the first and the last word of a label, from the lexicon.
+        """Return the lexicon's parts of speech for the first and the last word of a label.
 
         Examples: "NOUN/VERB" for "dog", "VERB, NOUN" for "eat meat", "unlisted" for "fridge". In
         most labels, a verb phrase begins with its verb and a noun phrase ends with its noun.
@@ -143,7 +144,7 @@ class Words:
         return (token for token in doc if any(letter.isalnum() for letter in token.text))
 
     def _counting(self, token: Token) -> tuple[str, ...]:
-        """Return the lemmas of a token; empty if ``version`` does not select the token."""
+        """Return the lemmas of a token, or an empty tuple if ``version`` excludes the token."""
         word = token.lower_
         if self.is_stop(word):
             return ()
@@ -246,7 +247,7 @@ def add_lexicon(base: duckdb.DuckDBPyConnection) -> None:
 
     Each label is split into words by spaCy's rules for English. The frequency of a one-word label
     comes from wordfreq. The frequency f of a label of several words is computed as in wordfreq: 1/f
-    is the sum of the inverse frequencies of its words. The frequency of a label is 0 if any of its
+    is the sum of the inverse frequencies of the words. The frequency of a label is 0 if any of its
     words is unknown to wordfreq.
     """
     base.execute("""
@@ -278,7 +279,7 @@ def add_lexicon(base: duckdb.DuckDBPyConnection) -> None:
 
 
 def _fill_words(base: duckdb.DuckDBPyConnection) -> None:
-    """Process the words of all labels in batches, and fill the tables ``told`` and ``lemmas``."""
+    """Fill the tables ``told`` and ``lemmas`` with the words of all labels, in batches."""
     english = Words()
     words = base.sql("SELECT DISTINCT word FROM placed ORDER BY word").to_arrow_table()["word"]
     for start in range(0, len(words), _WORDS):
@@ -294,7 +295,7 @@ def _fill_words(base: duckdb.DuckDBPyConnection) -> None:
 
 
 def _token_table(tokens: Mapping[str, Sequence[str]], english: Words) -> pa.Table:
-    """Return the word counts and the frequency of each string, and whether it is in the lexicon."""
+    """Return each string's word counts and frequency, and whether the lexicon lists it."""
     import pyarrow as pa
 
     found = tokens.values()
@@ -316,9 +317,9 @@ def _content(words: Sequence[str], english: Words) -> int:
 def _frequencies(words: Iterable[str]) -> Iterator[float]:
     """Yield the frequency of each word according to wordfreq.
 
-    For a word that consists only of the letters a to z, wordfreq rounds the frequency in its word
-    list. The word list of wordfreq contains few distinct frequencies, so the rounded frequencies
-    are cached.
+    For a word that consists only of the letters a to z, wordfreq returns the frequency in its word
+    list after rounding. The word list of wordfreq contains few distinct frequencies, so the rounded
+    frequencies are cached.
     """
     from wordfreq import get_frequency_dict, word_frequency
 

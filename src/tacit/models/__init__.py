@@ -1,1 +1,1 @@
-"""Language models behind one interface, which maps requests to answers."""
+"""Language models with a common interface, which answers requests."""

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 WHOLE = "log-probabilities of whole answers"
 FIRST = "log-probabilities of first tokens"
 IN_CHAT = ", in chat"
-"""The parts of a description's ``elicitation``: how the scores were elicited."""
+"""Strings that form the value of ``elicitation`` in a model's description."""
 
 
 class LanguageModel(Protocol):
@@ -54,8 +54,8 @@ class LanguageModel(Protocol):
         is the number of tokens, without padding, that ``answer`` computes for the same requests.
 
         Raises:
-            TooLongError: If a request is longer than the model's context window. An engine skips a
-                request that is too long and sends the other requests.
+            TooLongError: If a request is longer than the model's context window. The engine skips
+                requests that are too long and sends the other requests to the model.
             PromptError: If the model cannot answer a request, or too many candidates of a ranking
                 consist of several tokens when they are inserted in the text.
             RequestError: If the model does not support a request.
@@ -78,11 +78,11 @@ class LanguageModel(Protocol):
 
 @runtime_checkable
 class SharesPrefixes(LanguageModel, Protocol):
-    """A model that may compute a common prefix once for several prompts, at a lower cost."""
+    """A model that may compute a prefix only once if several prompts share the prefix."""
 
     @property
     def shares_prefixes(self) -> bool:
-        """Whether shared prefixes are computed once; prompts should then be sorted by text."""
+        """Whether shared prefixes are computed once. If true, prompts should be sorted by text."""
         ...
 
 
@@ -91,7 +91,7 @@ class Prepares(LanguageModel, Protocol):
     """A model that can prepare requests on the CPU while it computes other requests."""
 
     def prepare(self, requests: Sequence[Any]) -> Callable[[], list[Any]]:
-        """Encode and arrange the requests without using the model's device.
+        """Encode and batch the requests without using the model's device.
 
         The method ``prepare`` may be called from any thread.
 
@@ -106,17 +106,18 @@ class Prepares(LanguageModel, Protocol):
 
 @runtime_checkable
 class Streams(LanguageModel, Protocol):
-    """A model that answers each request separately; an answer can be stored when it arrives."""
+    """A model whose answers arrive one by one, so that each can be stored immediately."""
 
     def stream(self, requests: Sequence[Any], seconds: float) -> Generator[list[tuple[Any, Any]]]:
-        """Yield requests with their answers as the answers arrive.
+        """Yield lists of pairs of a request and its answer, as the answers arrive.
 
-        A request with several parts, such as samples, may be split into several requests that
-        each cover some of the parts.
+        A request for several samples may be split into several requests, each of which covers some
+        of the samples.
 
         Args:
             requests: The requests to answer.
-            seconds: How long answers are collected before they are yielded, in seconds.
+            seconds: Time in seconds for which answers are collected before they are yielded
+                together.
 
         Raises:
             PromptError: As raised by ``cost``.
@@ -127,7 +128,7 @@ class Streams(LanguageModel, Protocol):
 
 @runtime_checkable
 class SamplesReplies(LanguageModel, Protocol):
-    """A model without log-probabilities; its beliefs are shares of sampled replies."""
+    """A model without log-probabilities, whose beliefs are shares of sampled replies."""
 
     @property
     def samples(self) -> int:
@@ -140,7 +141,7 @@ class HasWords(Protocol):
     """A model that can list the words that it is able to rank."""
 
     def whole_words(self) -> Vocabulary:
-        """Return the words that are encoded as a single token after a space; letter case matters.
+        """Return the words (upper and lower case distinct) that are one token after a space.
 
         Raises:
             ModelError: If the model has no word that is a single token.
@@ -164,7 +165,7 @@ class Rechecks(Protocol):
 def by_kind(
     requests: Sequence[Any], methods: Mapping[type, Callable[[Sequence[Any]], list[Any]]]
 ) -> list[Any]:
-    """Call one method per class of requests; return the results in the order of the requests.
+    """Call one method per request class, and return results in the order of the requests.
 
     Args:
         requests: Requests of one or more classes.

@@ -1,4 +1,4 @@
-"""A deterministic model that reads scores from a function or a dict, for tests and examples."""
+"""A deterministic model that takes scores from a function or a dict, for tests."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ class FakeModel:
             function. Use a different name for each function.
         words: The words that ``whole_words`` returns.
 
-    ``asked`` lists all scored prompts, and ``ranked`` lists all ranked prompts, in the order of the
-    requests.
+    The attribute ``asked`` contains all prompts that were scored, and ``ranked`` contains all
+    prompts that were ranked, in the order of the requests.
 
     Examples:
         >>> from tacit import FakeModel, Prompt
@@ -75,14 +75,14 @@ class FakeModel:
         return frozenset({Prompt, RankingPrompt})
 
     def cost(self, requests: Sequence[Any]) -> list[int]:
-        """Return the number of words per text plus its number of answers (1 for a ranking)."""
+        """Return each request's number of words plus its number of answers (1 for a ranking)."""
         return [
             len(one.text.split()) + (len(one.answers) if isinstance(one, Prompt) else 1)
             for one in requests
         ]
 
     def answer(self, requests: Sequence[Any]) -> list[Any]:
-        """Return the predefined scores, or rankings by these scores; an answer has one token.
+        """Return predefined scores, or rankings by predefined scores; answers have one token.
 
         Raises:
             PromptError: If the dict has no score for an answer or a candidate.

@@ -72,21 +72,24 @@ class LoadOptions:
 
     Args:
         revision: A branch, tag or commit of a model on the Hugging Face hub.
-        dtype: Number format of the weights; ``auto`` is float32 on a CPU, and the stored format on
-            an accelerator.
+        dtype: Number format of the weights. With ``auto``, unquantised weights are float32 on a
+            CPU, and all other weights keep their stored format.
         device: The device that runs the model: ``auto``, ``cpu``, ``cuda``, ``cuda:1`` and so on.
         batch_tokens: Maximum number of tokens per forward pass, including padding. If None, the
-            limit depends on the device.
-        masked_mode: How masked models score answers of several tokens.
+            limit is 2048 tokens on a CPU and 16384 tokens on other devices.
+        masked_mode: The mode in which masked models score answers of several tokens,
+            ``left-to-right`` or ``one-at-a-time``.
         packing: Whether a causal model computes the common prefix of several prompts only once.
-            Packing is used only if a check shows that scores do not change, so that packing affects
-            only the run time.
-        server: Options for a server, if the model's name is an address.
+            Packing is used only if a check shows that it does not change scores, so this option
+            affects only the run time.
+        server: Options for the connection to a server, used if the model's name is a server's
+            address.
         chat: Whether prompts are formatted as a chat with the tokenizer's own template.
         adapter: A folder with a PEFT adapter to apply to the model; None for no adapter.
-        device_map: The device map with which the package accelerate distributes the model over
-            several devices, such as ``auto``; None loads the whole model on ``device``.
-        trust: Whether the model may run its own Python code and load pickled weights.
+        device_map: The device map, such as ``auto``, by which the package accelerate distributes
+            the model over several devices; None to load the whole model on ``device``.
+        trust: Whether Tacit may run the model's own Python code, and whether Tacit may load pickled
+            weights.
 
     Examples:
         >>> from tacit import LoadOptions
@@ -119,12 +122,12 @@ def load_model(
         name: A model folder, a model's name on the hub, ``demo`` or ``demo-masked``, a server's
             address, or a model of another back-end, such as ``mlx:phi-3``.
         options: The options for loading the model, such as revision, number format and device.
-        hashes: Cache for the hashes of weight files.
-        called: The model's name in messages and manifests; ``name`` if None.
+        hashes: Cache for the SHA-256 hashes of weight files; None to compute all hashes.
+        called: The model's name in messages and manifests; None to use ``name``.
 
     Raises:
-        ModelError: If the model does not exist, has no weights, has incomplete weights, or is of an
-            unsupported kind.
+        ModelError: If the model does not exist, has no weights or incomplete weights, or is of an
+            unsupported kind, or if an option is invalid.
         MissingPackage: If a package extra is not installed: ``server`` for a model on a server, or
             ``local`` for a local model.
         NetworkError: If the hub or the server cannot be reached.
@@ -200,12 +203,12 @@ class Parts:
     """The loaded parts of a model.
 
     Args:
-        kind: causal, masked or seq2seq.
+        kind: The kind of model: ``causal``, ``masked`` or ``seq2seq``.
         model: The neural network with its weights.
         tokenizer: The tokenizer.
-        config: The config.
+        config: The model's config.
         files: The files that the model was loaded from.
-        chat: How prompts are formatted as a chat; None for plain text.
+        chat: The chat format of prompts; None if prompts are plain text.
     """
 
     kind: str
@@ -222,8 +225,8 @@ def words_of(name: str, options: LoadOptions | None = None) -> tuple[str, Vocabu
     The weights are not loaded, unless the model's back-end belongs to another package.
 
     Raises:
-        ModelError: If the model or an option is invalid (see ``load_model``), or no word is a
-            single token of the model.
+        ModelError: If the model or an option is invalid (see ``load_model``), or the model encodes
+            no word as a single token.
         MissingPackage: If the package extra ``local`` is not installed.
     """
     from tacit.models.huggingface.alignment import bare
@@ -248,14 +251,14 @@ def words_of(name: str, options: LoadOptions | None = None) -> tuple[str, Vocabu
 
 
 def _other_backend(name: str) -> Backend | None:
-    """Return another package's loader for a model name; None for a folder or a model on the hub."""
+    """Return another back-end's loader for a model name; None for a folder or a hub model."""
     return None if named_folder(name) else backend_of(name)
 
 
 def is_here(name: str, options: LoadOptions) -> bool:
-    """Return whether a model can be loaded without downloading it.
+    """Return whether a model can be loaded without a download.
 
-    For a server's address and for a model of another back-end, the result is True.
+    The result is always True for a server's address and for a model of another back-end.
     """
     return bool(
         is_address(name)
@@ -269,8 +272,9 @@ def _check_on_hub(name: str, options: LoadOptions) -> None:
     """Look up a name on the hub before torch is imported, because importing torch takes seconds.
 
     Raises:
-        ModelError: As raised by ``tacit.models.huggingface.hub.where_from``.
-        NetworkError: As raised by ``tacit.models.huggingface.hub.where_from``.
+        ModelError: If the hub has no such model or revision, or HF_HUB_OFFLINE is set and the model
+            is not in the cache.
+        NetworkError: If the hub cannot be reached, and the model is not in the cache.
     """
     if named_folder(name) is None:
         where_from(name, options.revision)
@@ -337,7 +341,7 @@ def _device(asked: str) -> torch.device:
 
 
 def _chat_of(name: str, kind: str, tokenizer: PreTrainedTokenizerBase) -> Chat:
-    """Return how prompts are formatted as a chat for the given model.
+    """Return the chat format of a model's prompts, from the tokenizer's chat template.
 
     Raises:
         ModelError: If the model is masked, or its tokenizer has no chat template.

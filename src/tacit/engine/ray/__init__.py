@@ -1,1 +1,1 @@
-"""The Ray engine: the workers of a Ray cluster compute the blocks of a plan."""
+"""The Ray engine: the workers of a Ray cluster run the model and compute the answers."""

@@ -1,4 +1,4 @@
-"""Connect to a Ray cluster or start a local one, and give each worker cores and GPUs."""
+"""Connect to a Ray cluster or start a local one, and assign cores and GPUs to workers."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class RayOptions:
-    """The requested cluster and its workers; if an option is None, Tacit chooses its value.
+    """The requested Ray cluster and workers; Tacit replaces each None by a default value.
 
     Args:
         address: Address of a running cluster: ``auto``, ``HOST:PORT`` or ``ray://HOST:PORT``.
             ``local`` starts a cluster on this machine for the run. None stands for the address in
-            ``$RAY_ADDRESS``. If this variable is not set, None stands for ``local``.
+            ``$RAY_ADDRESS`` or, if this variable is not set, for ``local``.
         workers: The number of workers. Each worker loads the whole model.
         gpus_per_worker: The number of GPUs per worker: a whole number, or a fraction of one GPU.
         threads: The number of CPU threads that each worker uses.
@@ -39,7 +39,7 @@ class RayOptions:
 
 @dataclass(frozen=True)
 class Share:
-    """The resources of each worker.
+    """The number of workers, and the resources of each worker.
 
     Args:
         workers: Number of workers.
@@ -58,7 +58,7 @@ class Share:
         return f"{cores} and {self.gpus:g} GPU" if self.gpus else cores
 
     def room(self, nodes: Sequence[Mapping[str, float]]) -> int:
-        """Return how many workers with these resources fit on nodes that are otherwise idle."""
+        """Return how many workers fit on the given nodes if nothing else runs on the nodes."""
         cores = [int(node.get("CPU", 0) // self.threads) for node in nodes]
         if not self.gpus:
             return sum(cores)
@@ -67,10 +67,11 @@ class Share:
 
 
 def share_out(options: RayOptions, nodes: Sequence[Mapping[str, float]]) -> Share:
-    """Allocate resources to workers; each node is given as its resources (``CPU``, ``GPU``).
+    """Allocate the resources of nodes (``CPU`` and ``GPU``) to workers.
 
-    By default, there is one worker for each GPU, and each worker has one core. If there are no
-    GPUs, there is one worker per node. Each worker uses as many cores as the smallest node has.
+    By default, there is one worker for each GPU, and each worker has one core. If the cluster has
+    no GPUs, the default is one worker per node. In a cluster without GPUs, the default number of
+    cores per worker is the number of cores of the node with the fewest cores.
 
     Raises:
         RequestError: If no node has enough resources for a worker, or ``gpus_per_worker`` is
@@ -101,7 +102,7 @@ def share_out(options: RayOptions, nodes: Sequence[Mapping[str, float]]) -> Shar
 
 
 def _by_gpus(options: RayOptions, nodes: Sequence[Mapping[str, float]], gpus: float) -> Share:
-    """By default, give each worker with a GPU one core, and start as many workers as fit."""
+    """Allocate GPUs to workers; by default, one core per worker and as many workers as fit."""
     one = Share(1, options.threads or 1, gpus)
     return replace(one, workers=options.workers or max(1, one.room(nodes)))
 
@@ -125,7 +126,7 @@ def _nodes(nodes: Sequence[Mapping[str, float]]) -> str:
 _ADDRESS = re.compile(r"(ray://)?(?P<host>[^:/\s]+|\[[0-9A-Fa-f:.]+\]):(?P<port>[0-9]{1,5})")
 _PATIENCE = 10.0
 _PROMPTS = 80 * 2**20
-"""Size of Ray's object store in bytes: it transfers requests to workers; answers use the store."""
+"""Size in bytes of Ray's object store, through which requests are sent to the workers."""
 
 # Turn off Ray's usage reports.
 _QUIET = {"RAY_USAGE_STATS_ENABLED": "0", "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0"}
@@ -137,7 +138,7 @@ def connect(options: RayOptions) -> None:
     Raises:
         RequestError: If the address is malformed, the address contains a password, or no cluster
             responds at the address.
-        MissingPackage: If the package extra ``ray`` is not installed.
+        MissingPackage: If Tacit's optional extra ``ray`` is not installed.
         WorkError: If Ray does not start on this machine.
     """
     for name, value in _QUIET.items():
@@ -164,7 +165,7 @@ def connect(options: RayOptions) -> None:
 
 
 def _start(options: RayOptions, quiet: dict[str, Any]) -> None:
-    """Start a cluster on this machine; it has enough cores for the requested workers."""
+    """Start a cluster on this machine, with enough cores for the requested workers."""
     import ray
 
     workers, threads = options.workers or 1, options.threads or 1
@@ -185,7 +186,7 @@ def _start(options: RayOptions, quiet: dict[str, Any]) -> None:
 
 
 def nodes() -> list[dict[str, float]]:
-    """Return the resources of each live node of the cluster, under the names that Ray uses."""
+    """Return the resources of each live node of the cluster, keyed by Ray's resource names."""
     return [dict(node["Resources"]) for node in alive()]
 
 
@@ -197,7 +198,7 @@ def alive() -> list[dict[str, Any]]:
 
 
 def _check_answers(address: str) -> None:
-    """Raise if no program listens at an address; without this check, Ray would wait and then exit.
+    """Raise an error if nothing listens at an address; Ray itself would wait and then exit.
 
     Raises:
         RequestError: If the address is malformed, or no program listens at the address.

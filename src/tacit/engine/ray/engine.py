@@ -1,8 +1,8 @@
 """The Ray engine: it plans requests like the local engine, but workers compute the answers.
 
-The workers compute the blocks of the plan. Each worker loads the whole model and writes its answers
-to the store. The answers do not depend on the number of workers. With the same number of threads,
-they are byte-identical to the answers of the local engine.
+Each worker loads the whole model and writes its answers to the store. The answers do not depend on
+the number of workers. With the same number of threads, the Ray engine and the local engine compute
+byte-identical answers.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 
 class RayModel:
-    """A ``LanguageModel`` that sends each call to a worker process.
+    """A ``LanguageModel`` that forwards each method call to a worker process.
 
     Args:
         executor: The executor whose workers have loaded the model.
@@ -83,13 +83,13 @@ def ray_engine(
         store: The score store. Every worker writes to the same path or address.
         options: The cluster, the number of workers and the resources per worker.
         patience: The timeouts and retry limits for workers.
-        block_tokens: As for ``Engine``.
+        block_tokens: See ``Engine``.
 
     Raises:
         RequestError: If no cluster responds at the address, or the resources of the cluster are too
             small for one worker.
-        MissingPackage: If the package extra ``ray`` is not installed.
-        ModelError: If the loader raised it.
+        MissingPackage: If Tacit's optional extra ``ray`` is not installed.
+        ModelError: If ``load`` raises it.
         ScoringError: If no worker starts.
     """
     options = options or RayOptions()
@@ -109,11 +109,11 @@ def ray_engine(
 
 
 def load_engine(name: str, loading: LoadOptions, store: Store, options: RayOptions) -> Engine:
-    """Start a ``ray_engine`` whose workers load a model by its name, with ``load_model``.
+    """Start a Ray engine whose workers load a model by its name, with ``load_model``.
 
     Raises:
-        RequestError: If the cluster cannot be used (see ``ray_engine``); the device is not
-            ``auto``, ``cpu`` or ``cuda``; or GPUs are requested although the device is ``cpu``.
+        RequestError: If the cluster cannot be used (see ``ray_engine``), if the device is not
+            ``auto``, ``cpu`` or ``cuda``, or if GPUs are requested although the device is ``cpu``.
     """
     device = loading.device
     if device not in {"auto", "cpu", "cuda"}:
@@ -136,7 +136,7 @@ def load_engine(name: str, loading: LoadOptions, store: Store, options: RayOptio
 
 @dataclass(frozen=True)
 class _Named:
-    """A function that loads a model by its name, or from a path that is valid on every worker."""
+    """A function with which a worker loads a model by its name or by its absolute path."""
 
     name: str
     place: str
@@ -149,11 +149,11 @@ class _Named:
 
 
 def _absolute(name: str) -> str:
-    """If a name is a model's folder, return its absolute path; otherwise, return the name."""
+    """Return the absolute path of a model's folder; return any other name unchanged."""
     folder = Path(name).expanduser()
     return str(folder.absolute()) if name not in DEMOS and folder.is_dir() else name
 
 
 def _everywhere(root: Path | str) -> str:
-    """Return the store's address or absolute path; neither depends on the working folder."""
+    """Return the store's address, or the absolute path of a store in a local folder."""
     return root if is_address(root) else str(Path(root).absolute())

@@ -1,8 +1,8 @@
 """The executor of the Ray engine, which distributes blocks among workers.
 
 Each worker computes one block at a time. A lost worker is replaced, and its block is sent to
-another worker. Tacit does not use Ray's own restarts. With Ray's restarts, an actor on a lost node
-may not respond for a long time.
+another worker. Tacit does not let Ray restart workers, because calls to a worker on a lost node
+could then remain unanswered for a long time.
 """
 
 from __future__ import annotations
@@ -70,14 +70,14 @@ class RayExecutor:
 
     @property
     def size(self) -> int:
-        """The requested number of workers, less the number that could not be started."""
+        """The requested number of workers minus the number that could not be started."""
         return self._wanted
 
     def first(self) -> Loaded:
         """Start all workers, and wait until the first worker has loaded the model.
 
         Raises:
-            ModelError: As raised by ``load_model``.
+            ModelError: If ``load_model`` raises it.
             ScoringError: If no worker starts.
         """
         self._hire()
@@ -90,7 +90,7 @@ class RayExecutor:
         """Call a method of the model on one of the workers and return the result.
 
         Raises:
-            TacitError: If the method raised it.
+            TacitError: If the method of the model raises a ``TacitError``.
         """
         job = Job(lambda actor: actor.call.remote(method, arguments), f"the call of model.{method}")
         ((_, result),) = self._done([job])
@@ -168,7 +168,7 @@ class RayExecutor:
         self._check_anybody(now)
 
     def _arrived(self, worker: WorkerHandle, outcome: object) -> None:
-        """Add a worker if it has loaded its model; replace the worker if loading failed."""
+        """Mark a worker as ready if it has loaded its model; replace it if loading failed."""
         if not isinstance(outcome, Loaded):
             self._false_start(worker, outcome)
             return
@@ -190,7 +190,7 @@ class RayExecutor:
         self._loaded, self._false_starts = first or outcome, 0
 
     def _false_start(self, worker: WorkerHandle, outcome: object) -> None:
-        """Replace a worker whose model did not load; use fewer workers after many failures."""
+        """Replace a worker whose model did not load; use fewer workers after repeated failures."""
         self._leave(worker)
         failed = outcome if isinstance(outcome, Failed) else None
         if failed and failed.is_final and self._loaded is None:
@@ -213,7 +213,7 @@ class RayExecutor:
         self._hire()
 
     def _failed(self, worker: WorkerHandle, job: Job, outcome: Failed | Lost) -> None:
-        """Count a job's failure; raise if it failed too often or would fail everywhere."""
+        """Count a job's failure; raise an error if the job failed too often or cannot succeed."""
         if isinstance(outcome, Failed) and outcome.is_final:
             raise outcome.error
         lost = isinstance(outcome, Lost)
@@ -245,7 +245,7 @@ class RayExecutor:
                 self._leave(worker)
 
     def _hire(self) -> None:
-        """Start the missing workers."""
+        """Start new workers until the wanted number of workers is reached."""
         if not any(worker.loaded for worker in self._workers):
             self._anybody = time.monotonic()
         while len(self._workers) < self._wanted:
@@ -269,7 +269,7 @@ class RayExecutor:
             )
 
     def _check_seen(self, stored: Stored) -> None:
-        """Raise if the store's path means another folder on the worker's machine than here."""
+        """Raise an error if the store's path is a different folder on the worker's machine."""
         if stored.host in self._seen_from:
             return
         # On a shared file system, another machine's files may appear with a delay.
@@ -286,7 +286,7 @@ class RayExecutor:
         self._seen_from.add(stored.host)
 
     def _await_listed(self, written: set[str]) -> None:
-        """Wait, up to a time limit, until a shared file system lists all new segments."""
+        """Wait until the store lists all new segments, or until a time limit is reached."""
         place = storage_of(self._order.store)
         folders = {str(PurePosixPath(segment).parent) for segment in written}
         until = time.monotonic() + self._patience.seen

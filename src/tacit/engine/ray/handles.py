@@ -18,18 +18,18 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Patience:
-    """Time limits in seconds, and limits on the number of attempts, for workers.
+    """Time limits in seconds, and a limit on failed attempts, which apply to Ray workers.
 
     Args:
         look: The interval between two checks of whether all workers are alive.
         silence: The time after which a worker that does not respond is treated as lost.
-        start: The time limit for the start of the first worker. If no worker has started by then,
-            the run fails. If a worker takes longer than ``start`` to load its model, a warning is
-            logged.
-        seen: The longest time to wait until this process can see a segment that a worker has
-            written.
-        tries: The number of failed attempts after which Tacit gives up. Attempts to compute a block
-            and attempts to start a worker are limited in the same way.
+        start: The time limit for the start of the first worker. If no worker has started within
+            this time, the run fails. If a worker takes longer than ``start`` to load its model, a
+            warning is logged.
+        seen: The longest time to wait until a segment that a worker has written is visible to this
+            process.
+        tries: The number of failed attempts to compute a block, or to start a worker, after which
+            Tacit stops trying.
     """
 
     look: float = 2.0
@@ -45,8 +45,8 @@ class Job:
 
     Args:
         send: Function that sends the job to a worker and returns Ray's reference to the result.
-        about: The job's description in messages.
-        block: The block to compute; None if the job calls a method instead.
+        about: A description of the job, for use in messages.
+        block: The block to compute; None if the job is a call of one of the model's methods.
     """
 
     send: Callable[[Any], Any]
@@ -68,9 +68,10 @@ class WorkerHandle:
 
     Args:
         actor: Ray's handle of the worker.
-        pending: Ray's reference to the result of the current job; None if the worker has no job.
+        pending: Ray's reference to the pending result of the current job or of loading the model;
+            None if no result is pending.
         loaded: The report that the worker sends after it has loaded its model; None until then.
-        job: The current job.
+        job: The current job; None if the worker has no job.
         node: Ray's ID of the worker's node; None until the worker's process has started.
     """
 
@@ -103,7 +104,7 @@ class WorkerHandle:
 
     @property
     def where(self) -> str:
-        """The worker's description in messages."""
+        """A description of the worker, for use in messages."""
         return f"the worker on {self.loaded.host}" if self.loaded else "a worker that was starting"
 
     def give(self, job: Job) -> None:
@@ -128,7 +129,7 @@ class WorkerHandle:
         return self.node is not None and self.node not in nodes
 
     def missing(self, nodes: set[str], patience: Patience) -> Lost | None:
-        """Return ``Lost`` if a worker with a job does not respond or its node is lost; else None.
+        """Return ``Lost`` if a busy worker does not respond or its node is lost; else None.
 
         Args:
             nodes: The IDs of the nodes that are alive.
@@ -145,10 +146,10 @@ class WorkerHandle:
         return None
 
     def loads_for_long(self, seconds: float) -> float:
-        """Return the minutes since loading began, once per interval; otherwise, return 0.
+        """Return the minutes since loading began, at most once per interval, and 0 otherwise.
 
         Args:
-            seconds: Length of the interval in seconds.
+            seconds: The minimum time in seconds between two nonzero return values.
         """
         if self.loaded or self.node is None:
             return 0.0
@@ -193,7 +194,7 @@ def dismiss(actors: Sequence[Any]) -> None:
 
 
 def _reason(error: Exception) -> str:
-    """Extract the reason of a failure from Ray's long error message."""
+    """Extract the reason for a failure from Ray's long error message."""
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     last = lines[-1].partition(" Some common causes")[0] if lines else ""
     return last or type(error).__name__

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 Loader = Callable[[FileHashes], LanguageModel]
-"""A function that loads the model; it is sent to every worker."""
+"""A function that loads the model and is sent to every worker."""
 
 VERSION = metadata.version(DISTRIBUTION)
 
@@ -59,14 +59,14 @@ _TOLD: dict[str, type[TacitError]] = {
 
 @dataclass(frozen=True)
 class Order:
-    """Instructions to create a worker.
+    """Instructions for creating a worker.
 
     Args:
-        load: Loads the worker's model.
+        load: A function that loads the worker's model.
         store: The worker's store: a folder that all machines share, or the address of remote
             storage.
         threads: Number of threads for computation.
-        gpus: The worker's share of GPUs.
+        gpus: The number of GPUs per worker: a whole number, or a fraction of one GPU.
         version: The version of Tacit on the machine that started the run.
     """
 
@@ -86,10 +86,10 @@ class Loaded:
         fingerprint: The model's fingerprint.
         description: The model's description.
         shares_prefixes: Whether the model computes the common prefix of several prompts only once.
-            If so, prompts should be sorted by text.
+            If True, prompts should be sorted by text.
         supports: The classes of requests that the model supports.
         warnings: Warnings that Tacit logged while the model was loading.
-        host: The machine's name.
+        host: The name of the worker's machine.
     """
 
     name: str
@@ -103,11 +103,11 @@ class Loaded:
 
 @dataclass(frozen=True)
 class Stored:
-    """A stored block.
+    """A worker's report after the answers to the requests of a block are stored.
 
     Args:
-        segment: The segment's path, relative to the store's root.
-        host: The machine's name.
+        segment: The path of the segment with the answers, relative to the store's root.
+        host: The name of the worker's machine.
     """
 
     segment: str
@@ -116,14 +116,14 @@ class Stored:
 
 @dataclass(frozen=True)
 class Failed:
-    """An error in a worker.
+    """A worker's report of an error.
 
     Args:
         kind: The name of the exception's class.
         message: The error message. If ``is_ours`` is false, the message includes the machine's
             name.
         is_final: Whether the same error is expected on every other worker.
-        is_ours: Whether Tacit itself raised the error. If so, the worker can still be used.
+        is_ours: Whether Tacit itself raised the error. If True, the worker can still be used.
     """
 
     kind: str
@@ -133,7 +133,7 @@ class Failed:
 
     @classmethod
     def of(cls, error: Exception) -> Failed:
-        """Convert an exception."""
+        """Convert an exception to a ``Failed`` object."""
         # A model that failed because of a library or GPU error may work on another worker.
         foreign = error.__cause__ is not None and not isinstance(error.__cause__, TacitError)
         is_ours = isinstance(error, TacitError) and not (
@@ -180,8 +180,8 @@ class Worker:
         """Compute a block and store the answers.
 
         Args:
-            digest: The plan's digest. Rows of a plan can share objects, and these objects are
-                fetched once per digest.
+            digest: The plan's digest. The digest identifies the plan, so that a worker fetches the
+                shared objects of the plan only once.
             shared: A function that fetches, for each request class, the objects that the rows refer
                 to.
             of: The class of the block's requests.
@@ -190,7 +190,7 @@ class Worker:
         return _or_failed(lambda: self._work(digest, shared, of, rows))
 
     def ping(self) -> str:
-        """Return Ray's ID of the worker's node; this also works while the worker computes."""
+        """Return Ray's ID of the worker's node, even while the worker computes a block."""
         import ray
 
         return str(ray.get_runtime_context().get_node_id())
@@ -261,7 +261,7 @@ class _Listening(logging.Handler):
 
 
 def _compute_in(threads: int) -> None:
-    """Set the number of threads of the tokenizers and of torch; torch need not be imported yet."""
+    """Set the number of threads that torch and the tokenizers use."""
     for name in ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "RAYON_NUM_THREADS"):
         os.environ[name] = str(threads)
     torch = sys.modules.get("torch")

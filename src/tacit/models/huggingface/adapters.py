@@ -42,7 +42,8 @@ def parameters_of(model: PreTrainedModel) -> int | None:
     """Return the number of parameters; None if they cannot be counted in the quantised weights.
 
     bitsandbytes can store several weights in one number, but transformers counts each weight.
-    Tensors that are quantised by torchao or quanto have their original shapes.
+    Tensors that torchao or quanto quantised keep their original shapes, so their parameters can be
+    counted.
     """
     counted = quantised(model.config) in {None, "bitsandbytes", "torchao", "quanto"}
     return model.num_parameters() if counted else None
@@ -119,7 +120,7 @@ def check_device_map(device_map: str) -> None:
 def placing(
     name: str, config: PreTrainedConfig, device_map: str | None, device: torch.device
 ) -> dict[str, Any]:
-    """Return the device arguments for ``from_pretrained``; empty to move the model afterwards.
+    """Return device arguments for ``from_pretrained``; ``{}`` if the model is moved later.
 
     Raises:
         ModelError: If the package accelerate is needed but not installed.
@@ -167,7 +168,7 @@ def with_adapter(name: str, model: PreTrainedModel, folder: Path) -> PreTrainedM
 
 
 def adapter_files(folder: Path) -> dict[str, Path]:
-    """Return an adapter's files; each key is a name that a model's fingerprint contains."""
+    """Return an adapter's files, by the names that the model's fingerprint contains."""
     weights = folder / "adapter_model.safetensors"
     files = (
         folder / "adapter_config.json",

@@ -55,7 +55,7 @@ class ControlTokens:
     def misread(
         self, text: str, ids: Sequence[int], offsets: Sequence[tuple[int, int]]
     ) -> list[re.Match[str]]:
-        """Return where a text contains special tokens that were not encoded as plain text.
+        """Return the matches of special tokens in a text that were not encoded as plain text.
 
         Args:
             text: The text.
@@ -77,8 +77,8 @@ def check_text(tokenizer: PreTrainedTokenizerBase, text: str) -> None:
     """Raise if a text contains a special token that the tokenizer cannot encode as plain text.
 
     Args:
-        tokenizer: A ``bare`` tokenizer. The check is skipped if this tokenizer encodes the text of
-            a special token as the special token.
+        tokenizer: A tokenizer that was created by ``bare``. The check is skipped if the tokenizer
+            encodes the text of a special token as the special token.
         text: The text.
 
     Raises:
@@ -109,7 +109,7 @@ class Filled:
     """A text with one answer inserted.
 
     Args:
-        string: The whole string.
+        string: The text with the answer inserted.
         begin: Index of the answer's first character.
         end: Index after the answer's last character.
         text_end: Index after the last character of the text that precedes the answer. The
@@ -146,8 +146,8 @@ class Specials:
     """The special tokens that a tokenizer's configuration adds before and after a text.
 
     Args:
-        before: For example BOS or [CLS].
-        after: For example EOS or [SEP].
+        before: The tokens before the text, for example BOS or [CLS].
+        after: The tokens after the text, for example EOS or [SEP].
     """
 
     before: tuple[int, ...]
@@ -155,7 +155,7 @@ class Specials:
 
     @classmethod
     def of(cls, tokenizer: PreTrainedTokenizerBase) -> Specials:
-        """Return the special tokens that a tokenizer adds to a test word."""
+        """Return the special tokens that a tokenizer adds, determined with a test word."""
         bare = list(tokenizer("a", add_special_tokens=False)["input_ids"])
         full = list(tokenizer("a")["input_ids"])
         for begin in range(len(full) - len(bare) + 1):
@@ -182,12 +182,12 @@ def bare(
 ) -> PreTrainedTokenizerBase:
     """Copy a fast tokenizer; the copy adds no special tokens, and its offsets include spaces.
 
-    The last step of some tokenizers (such as RoBERTa's) removes spaces from the offsets of tokens,
-    so that no token appears to cover the spaces.
+    The copy omits the tokenizer's last step, which in some tokenizers (such as RoBERTa's) excludes
+    spaces from the character ranges of tokens.
 
     Args:
         tokenizer: The tokenizer.
-        reads_specials: Whether the text of a special token is encoded as the special token. This is
+        reads_specials: Whether the text of a special token is encoded as the special token. True is
             necessary for the output of a chat template. If False, the text of a special token is
             encoded as plain text.
     """
@@ -199,7 +199,7 @@ def bare(
 
 
 def tokenize(tokenizer: PreTrainedTokenizerBase, filled: Sequence[Filled]) -> list[Tokens]:
-    """With a ``bare`` tokenizer, tokenize texts that contain answers, and find the tokens to score.
+    """Tokenize texts that contain answers, and find the tokens to score.
 
     Raises:
         PromptError: If the tokenizer produces no token for an answer. The exception is also raised
@@ -212,9 +212,9 @@ def tokenize(tokenizer: PreTrainedTokenizerBase, filled: Sequence[Filled]) -> li
 
 
 def locate(tokenizer: PreTrainedTokenizerBase, filled: Sequence[Filled]) -> list[Tokens | None]:
-    """Tokenize like ``tokenize``, but return None for an invalid answer instead of an error.
+    """Tokenize like ``tokenize``, but return None for an answer that cannot be scored.
 
-    Equal texts are tokenized once.
+    Identical texts are tokenized only once.
 
     Raises:
         PromptError: If the tokenizer cannot encode a special token in a text as plain text.

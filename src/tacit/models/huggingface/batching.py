@@ -1,4 +1,4 @@
-"""Batches of rows of tokens, with a limit per batch that is halved when memory runs out."""
+"""Divide rows of tokens into batches; halve the batch size if memory runs out."""
 
 from __future__ import annotations
 
@@ -25,16 +25,16 @@ class Budget:
     """A limit on the number of tokens per forward pass, including padding; it can only decrease.
 
     Args:
-        tokens: The number of tokens.
+        tokens: The maximum number of tokens per forward pass.
         apart: Rows with more than ``apart`` tokens are never in the same batch as rows with at most
-            ``apart`` tokens; None sets no limit.
+            ``apart`` tokens; None if all rows may be in the same batch.
     """
 
     tokens: int
     apart: int | None = None
 
     def halve(self, tried: int) -> None:
-        """Halve the smaller of ``tried`` and the current budget; the result is the new budget.
+        """Set the budget to half of ``tried`` or half of the budget, whichever is smaller.
 
         Raises:
             ScoringError: If the budget or ``tried`` is 1 and cannot be halved.
@@ -69,19 +69,19 @@ def _how_many_alike(costs: Sequence[int], budget: Budget) -> int:
 
 
 def in_batches(costs: Sequence[int], budget: Budget, forward: Callable[[list[int]], None]) -> None:
-    """Call ``forward`` on batches of rows in descending order of cost; ties keep their order.
+    """Call ``forward`` on batches of rows, which are sorted by cost in descending order.
 
     A batch ends when the budget is filled, or when the next rows are so short that padding them
-    costs more than another pass.
+    costs more than another forward pass.
 
     Args:
-        costs: Tokens per row.
+        costs: The number of tokens of each row.
         budget: Budget, which is halved when ``forward`` runs out of memory; the rows are then
             computed in smaller batches.
         forward: Function that receives the indices of the rows in a batch.
 
     Raises:
-        ScoringError: If memory ran out with a single row, or the model failed.
+        ScoringError: If memory runs out with a single row, or the model fails.
     """
     import torch
 

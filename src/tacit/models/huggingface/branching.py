@@ -1,4 +1,4 @@
-"""Score answers of several tokens; the keys and values of their text are computed only once."""
+"""Score answers of several tokens, and compute the text's keys and values only once."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class Forward(Protocol):
-    """A causal model's forward pass, which returns logits only for the needed positions."""
+    """A causal model's forward pass, which returns logits only for requested positions."""
 
     def __call__(  # noqa: D102 - documented in the class
         self,
@@ -52,7 +52,7 @@ def tree_cost(tree: Tree) -> int:
 def score_trees(
     trees: Sequence[Tree], forward: Forward, pad: int, device: torch.device, budget: Budget
 ) -> Found:
-    """Return the log-probabilities (nats) of all tokens to read from the rows of prefix trees.
+    """Return the log-probabilities (nats) of all scored tokens in the rows of prefix trees.
 
     Raises:
         Exception: If the model fails, for example because its cache cannot be extended separately

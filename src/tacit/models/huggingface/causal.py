@@ -1,14 +1,14 @@
 """Causal language models: GPT-2, OPT, GPT-NeoX, Llama and others of AutoModelForCausalLM.
 
 Prompts are packed into long rows (packs), in which the common prefix of several prompts is computed
-only once. A long shared prefix is computed once, cached, and reused for several rows of packed
-prompts. When a model is loaded, a check measures whether packing changes log-probabilities. If
+only once. If several packs share a long prefix, the prefix is computed once, cached, and reused for
+each pack. When a model is loaded, a check measures whether packing changes log-probabilities. If
 packing changes log-probabilities, a warning is logged, and each prompt is computed separately. If
 prompts are not packed, one forward pass over a prompt's text scores all answers that consist of one
 token. If prompts are not packed, a prefix that is shared by answers of several tokens is computed
-only once. Its keys and values are cached, and the computation of each answer continues from the
-cache. If prompts are not packed and reusing the cache changes log-probabilities, each answer is
-computed from the beginning of the text.
+only once. The keys and values of the shared prefix are cached, and the computation of each answer
+continues from the cache. If prompts are not packed and reusing the cache changes log-probabilities,
+each answer is computed from the beginning of the text.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ if TYPE_CHECKING:
 SCORER = "causal-2"
 
 PACK_TOKENS = 1024
-"""The longest pack, in tokens: longer packs repeat less, but some models' attention costs more."""
+"""Maximum pack length in tokens; in some models, attention is slow in longer packs."""
 
 _LEAST_PACK = 32
 
@@ -127,10 +127,10 @@ class CausalModel(RankingModel):
     def description(self) -> dict[str, Any]:
         """The model's description for a manifest, with the effects of prefix sharing and packing.
 
-        ``packs`` states whether prompts are packed. ``not_packed`` states the reason if prompts are
-        not packed. ``sharing_difference`` is the largest change in a log-probability that is caused
-        by prefix sharing, in nats. ``packing_difference`` is the largest change that is caused by
-        packing, in nats.
+        ``packs`` is true if prompts are packed. ``not_packed`` is the reason why prompts are not
+        packed, or None if prompts are packed. ``sharing_difference`` is the largest change in a
+        log-probability that is caused by prefix sharing, in nats. ``packing_difference`` is the
+        largest change in a log-probability that is caused by packing, in nats.
         """
         return {
             **super().description,
@@ -147,7 +147,7 @@ class CausalModel(RankingModel):
         return self._packing.refused is None
 
     def _scoring_cost(self, prompts: Sequence[Prompt]) -> list[int]:
-        """Return the number of tokens per prompt; a token that prompts share counts only once."""
+        """Return the number of tokens per prompt; shared tokens count for only one prompt."""
         inputs = self._encode(prompts)
         packed, rest = self._divided(inputs)
         costs = np.zeros(len(inputs), np.int64)
@@ -165,7 +165,7 @@ class CausalModel(RankingModel):
     def prepare(self, requests: Sequence[Any]) -> Callable[[], list[Any]]:
         """Encode and pack prompts. See ``Prepares.prepare``.
 
-        If any request is a ranking, nothing is computed in advance.
+        If any request is a ranking, ``prepare`` computes nothing in advance.
         """
         if all(isinstance(one, Prompt) for one in requests):
             return partial(self._computed, self._prepared(requests))
@@ -216,11 +216,11 @@ class CausalModel(RankingModel):
     def _divided(
         self, inputs: Inputs
     ) -> tuple[list[tuple[tuple[int, ...], Rows]], dict[int, Tree]]:
-        """Return the rows to pack, by cached prefix, and the prefix trees of all other prompts.
+        """Return the rows to pack, by cached prefix, and the prefix trees of the other prompts.
 
-        A prompt is not packed if one of its inputs is longer than a pack or than the attention
-        window. A prompt is also not packed if one of its inputs, without the cached prefix, is
-        longer than the rows that were checked when the model was loaded.
+        A prompt is not packed if one of its inputs is longer than the maximum pack length or than
+        the attention window. A prompt is also not packed if one of its inputs, after the cached
+        prefix, is longer than the longest row that was tested when the model was loaded.
         """
         longest = np.maximum.reduceat(inputs.lengths - 1, inputs.answers[:-1])
         near = (longest <= self._packing.length) & self._fit_attention(longest)
@@ -258,7 +258,7 @@ class CausalModel(RankingModel):
         return bool(self._fit_attention(np.array([_longest(tree)]))[0])
 
     def _fit_attention(self, lengths: Ints) -> NDArray[np.bool_]:
-        """Return which rows exceed neither the local attention window nor LongRoPE's limit."""
+        """Return whether each row fits in the local attention window and LongRoPE's limit."""
         near = np.ones(len(lengths), bool)
         if self._local is not None:
             near &= lengths < self._local
@@ -284,7 +284,7 @@ class CausalModel(RankingModel):
         return joined.take(np.array([order[prompt] for prompt in prompts], np.int64))
 
     def _all_fit_in(self, prompts: Sequence[Prompt], inputs: Inputs) -> None:
-        """Raise for the first prompt with an input that the model cannot process; see ``_fits``."""
+        """Raise if the model cannot process one of the prompts' inputs; see ``_fits``."""
         window = self._checkpoint.window
         wrong = inputs.lengths > (inputs.lengths if window is None else window)
         wrong |= np.maximum.reduceat(inputs.ids, inputs.starts[:-1]) >= self._vocabulary
@@ -349,7 +349,7 @@ class CausalModel(RankingModel):
         positions: torch.Tensor | None = None,
         **rest: object,
     ) -> Any:  # noqa: ANN401 - each architecture has an output class
-        """Run the model, and return the logits at the needed positions, in the given order."""
+        """Run the model, and return the logits at the positions ``needed``, in this order."""
         import torch
 
         keep = on_device(needed, self._device)
@@ -416,7 +416,7 @@ class CausalModel(RankingModel):
         )
 
     def _sharing_difference(self) -> float | None:
-        """Return how much (in nats) a cached text changes log-probabilities; None on failure.
+        """Return how much (in nats) caching a text changes log-probabilities; None on failure.
 
         The change is measured on two artificial texts of unequal length. Each text has answers of
         one to three tokens; some answers share their first token, and others do not. The token ids

@@ -2,8 +2,8 @@
 
 The tokenizer's chat template produces the rest of the chat, up to the start of the assistant's
 turn. The prompt's separator is not used in a chat. The spaces that the template inserts before a
-reply (one in Llama 2's template, none in most other templates) are scored with the answer. The
-model reads a blank as ``___``.
+reply (one in Llama 2's template, none in most other templates) are scored with the answer. A blank
+in the text appears as ``___`` in the user's message.
 
 A template is a program, and may change the user's message. The template is therefore tested when a
 model is loaded, and Tacit rejects a prompt whose text does not occur in the rendered chat.
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 SCORER = "chat-2"
 
 TODAY = date(2024, 7, 26)
-"""The fixed date for templates, so that a prompt is the same on every day."""
+"""The date that replaces today's date in templates, so that prompts stay the same."""
 
 _OPENS, _CLOSES = "<think>", "</think>"
 _OF_THE_MOMENT = (
@@ -48,7 +48,7 @@ _ASKED, _MARK = "Is it?", "qzxq"
 
 _SENTENCE = 'Is  this "statement" (no. {}) TRUE, or\tfalse: <b>it\'s 50 % naïve</b> & [so]?\n\n'
 _LONG = "".join(_SENTENCE.format(number) for number in range(30)).strip()
-"""A text that a template may shorten, escape or convert to one case."""
+"""A long text to test whether a template changes the user's message."""
 
 # These differ in each component of a date and of a time.
 _MOMENTS = (datetime(2001, 3, 4, 5, 6, 7), datetime(2022, 11, 19, 20, 21, 22))  # noqa: DTZ001
@@ -59,7 +59,7 @@ class Chat:
     """The chat format of a tokenizer.
 
     Args:
-        name: The model's name, for messages.
+        name: The model's name, for error messages.
         tokenizer: A tokenizer with a chat template.
         template: The chat template, in which today's date is replaced by a fixed date.
         opening: The text that the template puts between the generation prompt and the reply, such
@@ -113,7 +113,7 @@ class Chat:
         }
 
     def render(self, text: str) -> str:
-        """Return the rendered chat with a text as the user's message, up to the assistant's reply.
+        """Return the chat with a text as the user's message, up to the assistant's reply.
 
         Raises:
             PromptError: If the template does not reproduce the text exactly, or the text contains a
@@ -136,7 +136,7 @@ class Chat:
         return written + self.opening
 
     def fill(self, prompt: Prompt) -> list[Filled]:
-        """Return the rendered chat, followed by each answer as the start of the reply.
+        """Return, for each answer, the rendered chat with the answer as the start of the reply.
 
         Spaces that the template inserts before a reply are the separator, and are scored with the
         answer.
@@ -165,7 +165,7 @@ class Chat:
         """Check that the template reproduces the user's message exactly and is deterministic.
 
         Raises:
-            ModelError: If the template fails this check.
+            ModelError: If the template changes the user's message or is not deterministic.
         """
         with _drawing() as drawn:
             written = {self._at(moment) for moment in _MOMENTS}
@@ -218,7 +218,7 @@ class Chat:
 
 
 def _template_of(name: str, tokenizer: PreTrainedTokenizerBase) -> str:
-    """Return a tokenizer's template for chats without tools; its date of today is fixed."""
+    """Return a tokenizer's template for chats without tools, with a fixed date for today."""
     if not tokenizer.chat_template:
         raise ModelError(
             f"{name}: its tokenizer has no chat template: omit --chat, or use a model that is "

@@ -20,7 +20,7 @@ def load_part(what: str, name: str, options: LoadOptions) -> Any:  # noqa: ANN40
     """Load the ``config`` or the ``tokenizer`` of a model.
 
     Raises:
-        ModelError: If the part cannot be loaded.
+        ModelError: If the config or the tokenizer cannot be loaded.
         NetworkError: If the hub cannot be reached.
     """
     from transformers import AutoConfig, AutoTokenizer
@@ -40,12 +40,12 @@ def load_part(what: str, name: str, options: LoadOptions) -> Any:  # noqa: ANN40
 def check_tokenizer(
     name: str, tokenizer: PreTrainedTokenizerBase, config: PreTrainedConfig
 ) -> None:
-    """Raise if a tokenizer has no character offsets, has an empty vocabulary, or fails.
+    """Raise if a tokenizer has no character offsets, has no vocabulary, or cannot tokenize.
 
     transformers creates an empty vocabulary if a folder contains no tokenizer.
 
     Raises:
-        ModelError: If the tokenizer fails this check.
+        ModelError: If the tokenizer is not usable.
     """
     if not tokenizer.is_fast:
         raise ModelError(

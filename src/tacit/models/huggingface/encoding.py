@@ -36,12 +36,12 @@ class Inputs:
 
     Args:
         ids: The tokens of all inputs, concatenated.
-        starts: The index in ``ids`` at which each input begins. One more element is the end of the
+        starts: The index in ``ids`` at which each input begins. The final element is the end of the
             last input.
         begin: For each input, the index of the first scored token.
         spanned: For each input, whether the scored tokens also cover characters outside the answer;
             see ``Tokens``.
-        answers: The index of each prompt's first input among all inputs. One more element is the
+        answers: The index of each prompt's first input among all inputs. The final element is the
             total number of inputs.
     """
 
@@ -103,7 +103,7 @@ class Inputs:
     def rows(self, prompts: Ints) -> Rows:
         """Return the rows to compute for the given prompts: each input without its last token.
 
-        Each token to read contains the index of its answer among all answers.
+        For each scored token, the rows contain the index of the token's answer among all answers.
         """
         counts = np.diff(self.answers)[prompts]
         own = ragged(self.answers[:-1][prompts], counts)
@@ -120,8 +120,8 @@ class Encoder:
     """An encoder that converts prompts with answers to token sequences for a causal model.
 
     Args:
-        name: The model's name, for messages.
-        tokenizer: A ``bare`` tokenizer.
+        name: The model's name, for error messages.
+        tokenizer: A tokenizer that was created by ``bare``.
         specials: The special tokens that the tokenizer's configuration adds before and after a
             text.
         filled: Function that inserts a prompt's answers into the prompt's text; ``fill`` if None.
@@ -239,7 +239,7 @@ class Encoder:
 
 
 def fill(prompt: Prompt) -> list[Filled]:
-    """Insert each answer after the text and the separator, or into a blank at the end of the text.
+    """Insert each answer after the text and the separator, or into a blank at the end.
 
     The white space before a blank is the separator.
 
@@ -310,7 +310,7 @@ class Remembered:
         return joined if len(found) <= 1 else joined.take(np.argsort(order))
 
     def forget(self, prompts: Sequence[Prompt]) -> None:
-        """Remove prompts from the cache; free a group of inputs when its last prompt is removed."""
+        """Remove prompts from the cache, and free the inputs that are no longer needed."""
         for prompt in prompts:
             part, _ = self._places.pop(prompt, (None, 0))
             if part is not None:

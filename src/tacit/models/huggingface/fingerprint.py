@@ -1,4 +1,4 @@
-"""Fingerprints of local models, which are digests of everything that a score depends on.
+"""Compute fingerprints of local models, and detect changes to a loaded model's files.
 
 The files that a model is loaded from must not change while the model is in use.
 """
@@ -35,9 +35,8 @@ class Identity:
         config: Digest of the architecture's settings.
         tokenizer: Digest of the tokenizer's vocabulary, rules and special tokens.
         revision: The commit of a model on the hub, or the requested revision.
-        dtype: The number format in which the model computes.
-        specials: The rule for adding special tokens. The rule is described in words and contains
-            token ids.
+        dtype: The number format (dtype) in which the model computes.
+        specials: The rule for adding special tokens, described in words with token ids.
         scorer: Name, version and options of Tacit's scoring code.
     """
 
@@ -177,7 +176,7 @@ class LoadedFiles:
     """A record of a model's files at load time, which is used to detect changes.
 
     Args:
-        name: The model's name, for messages.
+        name: The model's name, for error messages.
     """
 
     name: str
@@ -189,7 +188,7 @@ class LoadedFiles:
         """Record the current state of the files; call this before reading the weights.
 
         Args:
-            name: The model's name, for messages.
+            name: The model's name, for error messages.
             weights: The weight files.
             settings: Config and tokenizer files in the model's folder; missing files are ignored.
         """
@@ -199,7 +198,7 @@ class LoadedFiles:
         return cls(name, {file: stamp for file, stamp in stamps.items() if stamp}, digests)
 
     def seal(self, weights: Mapping[Path, str]) -> None:
-        """Store the weight files' SHA-256; call this after the files are read and hashed.
+        """Store the digests of the weight files after loading, and check for changed files.
 
         Raises:
             ScoringError: As raised by ``check``.
@@ -211,8 +210,7 @@ class LoadedFiles:
         """Raise if one of the model's files has changed since the model was loaded.
 
         If a file's size and modification time are unchanged, but its inode or change time differs,
-        the file is hashed again. The reason is that a copy can have the same modification time as
-        the original.
+        the file is hashed again, and counts as unchanged if the hash is the same.
 
         Raises:
             ScoringError: If a file has changed or no longer exists.

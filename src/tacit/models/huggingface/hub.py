@@ -29,10 +29,10 @@ _SERVER_FAILS = 500
 
 
 def where_from(name: str, revision: str | None) -> dict[str, Any]:
-    """Return the arguments with which libraries load a model from the hub or from its cache.
+    """Return arguments to load a model from the hub or from the hub's cache.
 
     Args:
-        name: The model's name on the hub. No local folder has this name.
+        name: The model's name on the hub. No local folder may have the same name.
         revision: A branch, tag or commit; None for ``main``.
 
     Raises:
@@ -49,8 +49,8 @@ def loading_error(name: str, problem: str, error: Exception) -> TacitError:
 
     Args:
         name: The model's name.
-        problem: A phrase that says what cannot be loaded.
-        error: What the library raised.
+        problem: A phrase that describes what cannot be loaded.
+        error: The exception that the library raised.
     """
     if _is_network_failure(error):
         return NetworkError(
@@ -68,7 +68,7 @@ def first_line(error: BaseException) -> str:
 
 @cache
 def _is_online(name: str, revision: str) -> bool:
-    """Return True to fetch files from the hub; return False if the model is only in the cache."""
+    """Return True if the hub can be used, or False if only the hub's cache can be used."""
     from huggingface_hub import HfApi, constants
     from huggingface_hub.errors import RepositoryNotFoundError, RevisionNotFoundError
 
@@ -111,7 +111,7 @@ def _is_online(name: str, revision: str) -> bool:
 
 
 def _no_folder(name: str) -> str:
-    """Return the message about a missing folder; it may suggest a demo model of a similar name."""
+    """Return a phrase on a missing folder, which may suggest a similarly named demo model."""
     return f"there is no folder of this name{similar(name, DEMOS)}"
 
 
@@ -139,7 +139,7 @@ def _is_of_network(error: BaseException) -> bool:
 
 
 def _chain(error: BaseException | None) -> Iterator[BaseException]:
-    """Yield an error, its cause or context, the cause or context of that error, and so on."""
+    """Yield an error and, repeatedly, the cause or context of the previously yielded error."""
     while error is not None:
         yield error
         error = error.__cause__ or error.__context__

@@ -34,11 +34,11 @@ if TYPE_CHECKING:
 
 
 def in_one_operation(model: torch.nn.Module) -> None:
-    """Replace a model's modules for the tanh form of GELU by one fused operation, in place.
+    """Replace a model's modules that compute GELU with tanh by a fused operation, in place.
 
     transformers' modules for ``gelu_new`` and ``gelu_fast`` traverse a layer's widest tensors up to
-    eight times, which accounts for 8 % of GPT-2's run time on a CPU. The fused operation changes
-    results only by rounding.
+    eight times, which accounts for 8 % of GPT-2's run time on a CPU. The results of the fused
+    operation differ only by rounding errors.
     """
     import torch
     from transformers.activations import FastGELUActivation, NewGELUActivation
@@ -50,10 +50,10 @@ def in_one_operation(model: torch.nn.Module) -> None:
 
 
 LARGE = 256 * 2**20
-"""In bytes: larger blocks are returned to the system as soon as they are freed."""
+"""Size in bytes above which a memory block is returned to the system when it is freed."""
 
 POOLED = 512 * 2**20
-"""The most bytes of freed memory to retain; the rest is returned to the system."""
+"""Maximum number of bytes of freed memory that the process retains."""
 
 _TOLD = ("MALLOC_MMAP_THRESHOLD_", "MALLOC_TRIM_THRESHOLD_", "GLIBC_TUNABLES")
 # The numbers are those of glibc's malloc.h.
@@ -61,10 +61,10 @@ _TRIM_THRESHOLD, _MMAP_THRESHOLD = -1, -3
 
 
 def keep_freed() -> bool:
-    """Configure this process to retain freed memory; return whether this succeeded.
+    """Configure this process to retain freed memory; return True on success.
 
     Only glibc supports this configuration. If environment variables configure glibc's memory
-    allocator, nothing changes.
+    allocator, ``keep_freed`` changes nothing.
     """
     tell = getattr(ctypes.CDLL(None), "mallopt", None) if os.name == "posix" else None
     if tell is None or any(name in os.environ for name in _TOLD):
@@ -106,7 +106,7 @@ class Checkpoint:
         window: Maximum input length in tokens, including special tokens; None for no limit.
         identity: Everything that the model's scores depend on, except the prompt.
         settings: Further information for a manifest, such as the device and the architecture.
-        files: The files that the model was loaded from.
+        files: A record of the files from which the model was loaded.
         chat: The chat format of prompts; None for plain text.
     """
 
@@ -138,7 +138,7 @@ class Written:
 
 
 class LocalModel:
-    """A model in this process; the subclasses encode and score prompts.
+    """The base class of models that run in this process.
 
     Args:
         checkpoint: The loaded model.
@@ -195,7 +195,7 @@ class LocalModel:
         ]
 
     def _sequences(self, prompt: Prompt) -> list[tuple[str, tuple[int, ...], range]]:
-        """Return each sequence's role, ids and answer positions; the prompt has one answer."""
+        """Return each sequence's role, ids and answer positions, for a prompt with one answer."""
         raise NotImplementedError
 
     def _made_up(self) -> tuple[Row, Row]:
@@ -268,7 +268,7 @@ class LocalModel:
     def _scored(
         self, prompts: Sequence[Prompt], written: Written, totals: Sequence[float]
     ) -> list[Scores]:
-        """Return the scores of all answers, given their tokenization and log-probabilities (nats).
+        """Return the scores of all answers from tokenization and log-probabilities (nats).
 
         Raises:
             ScoringError: If the model's files have changed since the model was loaded.

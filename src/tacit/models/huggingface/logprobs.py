@@ -1,4 +1,4 @@
-"""Compute logits only at positions that are read, and sum log-probabilities per answer."""
+"""Compute logits only at the required positions, and sum log-probabilities per answer."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def bodies_of(model: PreTrainedModel) -> list[torch.nn.Module]:
-    """Return the submodules whose output the head may read; the most likely submodule is first."""
+    """Return submodules that may feed the language-model head, the most likely one first."""
     parts = [model.base_model]
     if hasattr(model, "get_decoder"):
         parts.append(model.get_decoder())  # OPT's head reads a part of its base model
@@ -29,10 +29,10 @@ def bodies_of(model: PreTrainedModel) -> list[torch.nn.Module]:
 
 
 def narrowed(body: torch.nn.Module, positions: torch.Tensor) -> AbstractContextManager[None]:
-    """Restrict the head to one position per row; logits have the shape (rows, 1, vocabulary).
+    """Compute logits at one position per row only; their shape is (rows, 1, vocabulary).
 
     Args:
-        body: The submodule whose output the head reads.
+        body: The submodule whose output is the input of the language-model head.
         positions: The selected position in each row, of shape (rows,).
     """
     import torch
@@ -44,10 +44,10 @@ def narrowed(body: torch.nn.Module, positions: torch.Tensor) -> AbstractContextM
 def gathered(
     body: torch.nn.Module, rows: torch.Tensor, columns: torch.Tensor
 ) -> AbstractContextManager[None]:
-    """Restrict the head to selected positions; logits have the shape (1, positions, vocabulary).
+    """Compute logits only at selected positions; their shape is (1, positions, vocabulary).
 
     Args:
-        body: The submodule whose output the head reads.
+        body: The submodule whose output is the input of the language-model head.
         rows: The row of each selected position, of shape (positions,).
         columns: The column of each selected position, of shape (positions,).
     """
@@ -78,7 +78,7 @@ def _sliced_output(
 
 
 def narrowing_difference(narrow: torch.Tensor, whole: torch.Tensor) -> float:
-    """Return the largest log-probability difference in nats between logits (rows, vocabulary)."""
+    """Return the largest log-probability difference in nats between two logit tensors."""
     return float((narrow.log_softmax(dim=-1) - whole.log_softmax(dim=-1)).abs().max())
 
 
@@ -88,10 +88,10 @@ _ONCE = 2
 
 @dataclass(frozen=True, slots=True)
 class Read:
-    """A token whose log-probability is read from the logits of a row.
+    """A token to score, and the position in a row at which the model predicts the token.
 
     Args:
-        position: The index of a position in the row. The logits at this position predict the token.
+        position: The index of the position in the row whose logits predict the token.
         token: The token's id.
         answer: Index of the answer (among all answers) whose score includes the log-probability.
     """
@@ -103,7 +103,7 @@ class Read:
 
 @dataclass(slots=True)
 class Row:
-    """A token sequence that the model processes, and the tokens to read from its logits."""
+    """A token sequence that the model processes, and the tokens to score in the sequence."""
 
     ids: tuple[int, ...]
     reads: list[Read] = field(default_factory=list)
@@ -111,13 +111,13 @@ class Row:
 
 @dataclass(frozen=True, eq=False)
 class Reads:
-    """Tokens to read from several rows, stored in arrays of equal length; see ``Read``.
+    """Tokens to score in several rows, stored in arrays of equal length; see ``Read``.
 
     Args:
-        row: The number of the row.
-        position: As in a ``Read``.
-        token: As in a ``Read``.
-        answer: As in a ``Read``.
+        row: For each token, the index of its row.
+        position: For each token, its ``Read.position``.
+        token: For each token, its id.
+        answer: For each token, its ``Read.answer``.
     """
 
     row: NDArray[np.int64]
@@ -127,7 +127,7 @@ class Reads:
 
     @classmethod
     def of(cls, rows: Sequence[Row]) -> Reads:
-        """Convert the tokens to read from several rows to arrays."""
+        """Convert the tokens to score in a list of rows to arrays."""
         reads = [
             (number, read.position, read.token, read.answer)
             for number, row in enumerate(rows)
@@ -136,7 +136,7 @@ class Reads:
         return cls(*np.array(reads, np.int64).reshape(-1, 4).T)
 
     def of_rows(self, numbers: NDArray[np.int64], rows: int) -> Reads:
-        """Select the tokens to read from the given rows; row ``numbers[i]`` becomes row i."""
+        """Select the tokens to score in the given rows; row ``numbers[i]`` becomes row i."""
         place = np.full(rows, -1, np.int64)
         place[numbers] = np.arange(len(numbers))
         own = place[self.row]
@@ -146,10 +146,10 @@ class Reads:
 
 @dataclass(frozen=True, slots=True)
 class Values:
-    """The log-probabilities read from one forward pass, kept on the model's device.
+    """The log-probabilities from one forward pass, kept on the model's device.
 
     Args:
-        answers: For each log-probability, the index of the answer to which it is added.
+        answers: For each log-probability, the index of the answer whose score includes it.
         logprobs: Log-probabilities of tokens in nats, of shape (values,).
     """
 
@@ -157,16 +157,20 @@ class Values:
     logprobs: torch.Tensor
 
     def fetched(self) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
-        """Return the indices of the answers, and the log-probabilities on the host.
+        """Return the answers' indices, and the log-probabilities copied to the host.
 
         Raises:
-            ScoringError: If the pass failed.
+            ScoringError: If the forward pass failed.
         """
         return np.asarray(self.answers, np.int64), on_host(self.logprobs)
 
 
 Found = list[Values]
-"""The values of some passes. Fetch them after starting all passes, or the host waits."""
+"""The log-probabilities from one or more forward passes.
+
+Fetch the log-probabilities only after all passes have been started; otherwise, the host waits for
+each pass.
+"""
 
 
 @dataclass(slots=True)
@@ -176,14 +180,14 @@ class Tally:
     _pending: Found = field(default_factory=list)
 
     def add(self, found: Found) -> None:
-        """Add the values of one or more forward passes."""
+        """Add the log-probabilities from one or more forward passes."""
         self._pending += found
 
     def totals(self, answers: int) -> NDArray[np.float64]:
         """Return the sum of each answer's log-probabilities in nats, of shape (answers,).
 
         Args:
-            answers: Number of answers; each answer has at least one value.
+            answers: Number of answers; each answer must have at least one log-probability.
 
         Raises:
             ScoringError: If a log-probability is not finite, or a forward pass failed.
@@ -212,11 +216,11 @@ class Tally:
 
 
 def read_off(logits: torch.Tensor, wanted: Sequence[Sequence[tuple[int, Read]]]) -> Found:
-    """Return log-probabilities over the whole vocabulary, computed in float32.
+    """Return tokens' log-probabilities, normalised over the vocabulary in float32.
 
     Args:
-        logits: Of shape (rows, columns, vocabulary).
-        wanted: For each row, pairs of a column and the token whose log-probability is read there.
+        logits: The logits, of shape (rows, columns, vocabulary).
+        wanted: For each row, pairs of a column of ``logits`` and the token to score at this column.
     """
     reads = [(row, column, read) for row, part in enumerate(wanted) for column, read in part]
     if not reads:
@@ -238,14 +242,14 @@ def read_values(
     which: Sequence[int] | NDArray[np.int64],
     tokens: Sequence[int] | NDArray[np.int64],
 ) -> torch.Tensor:
-    """Return log-probabilities over the whole vocabulary in nats, of shape (values,).
+    """Return tokens' log-probabilities in nats, of shape (values,).
 
-    The log-probabilities are computed in float32.
+    The log-probabilities are normalised over the whole vocabulary and computed in float32.
 
     Args:
-        logits: Of shape (positions, vocabulary).
-        which: For each value, the index of its position in ``logits``.
-        tokens: For each value, the token id.
+        logits: The logits, of shape (positions, vocabulary).
+        which: For each returned value, the index of its position in ``logits``.
+        tokens: For each returned value, the id of the token.
     """
     import torch
 
@@ -273,7 +277,7 @@ def on_host(values: torch.Tensor) -> NDArray[np.float32]:
     A device may report errors of a forward pass only when the values are copied.
 
     Raises:
-        ScoringError: If a pass failed.
+        ScoringError: If a forward pass failed.
     """
     try:
         fetched: NDArray[np.float32] = values.cpu().numpy()
@@ -285,7 +289,7 @@ def on_host(values: torch.Tensor) -> NDArray[np.float32]:
 def padded(
     rows: Sequence[Sequence[int]], pad: int, device: torch.device, *, left: bool = False
 ) -> tuple[torch.Tensor, torch.Tensor]:
-    """Return the padded token ids and the attention mask, both of shape (rows, longest)."""
+    """Return padded token ids and their attention mask, each of shape (rows, longest row)."""
     longest = max(len(row) for row in rows)
     ids, mask = [], []
     for row in rows:

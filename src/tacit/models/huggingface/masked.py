@@ -1,14 +1,15 @@
 """Masked language models: BERT, RoBERTa, ALBERT, ELECTRA's generator and similar models.
 
-The blank is replaced by one mask token for each token of the answer. All answers that consist of
-one token are read from the same forward pass. An answer of several tokens needs one forward pass
-per token, and its score is the sum of the tokens' log-probabilities (a pseudo-log-likelihood). By
-default, an answer's tokens are scored from left to right, and each token is predicted while the
-following tokens of the answer are masked. With ``one-at-a-time``, each token of an answer is
-predicted while all other tokens of the answer are visible. If a text has no blank, the separator, a
-blank and a full stop are appended, so that the mask is not the last token. The separator, or the
-white space before the blank, is scored with the answer. A separator that is a
-separate token is masked too.
+To score an answer, Tacit inserts the answer into the blank, masks the answer's tokens and reads the
+log-probabilities with which the model predicts the masked tokens. All answers of a prompt that
+consist of one token are scored in the same forward pass. An answer of several tokens needs one
+forward pass per token, and its score is the sum of the tokens' log-probabilities (a
+pseudo-log-likelihood). By default, an answer's tokens are scored from left to right, and each token
+is predicted while the following tokens of the answer are masked. In the mode ``one-at-a-time``,
+each token of an answer is predicted while all other tokens of the answer are visible. If a prompt's
+text has no blank, the separator, a blank and a full stop are appended to the text, so that the mask
+is not the last token. The separator (or, for a text with a blank, the white space before the blank)
+is scored as part of the answer. If the separator is a separate token, this token is masked too.
 """
 
 from __future__ import annotations
@@ -34,12 +35,13 @@ MaskedMode = Literal["left-to-right", "one-at-a-time"]
 
 
 class MaskedModel(RankingModel):
-    """A model that scores answers, and ranks words, as fillers of a blank.
+    """A masked model, which scores answers and ranks words as fillers of a blank.
 
     Args:
         checkpoint: The loaded model.
         batch_tokens: Maximum number of tokens in a forward pass, including padding.
-        mode: How answers of several tokens are scored.
+        mode: The scoring mode for answers of several tokens, ``left-to-right`` or
+            ``one-at-a-time``.
     """
 
     kind = "masked"
@@ -62,7 +64,7 @@ class MaskedModel(RankingModel):
         return {**super().description, "masked_mode": self._mode}
 
     def _scoring_cost(self, prompts: Sequence[Prompt]) -> list[int]:
-        """Return, for each prompt, the number of tokens in all its distinct masked rows."""
+        """Return the number of tokens in the distinct masked rows of each prompt."""
         encoded = self._encode(prompts)
         return [sum(len(row.ids) for row in self._rows([answers])) for answers in encoded]
 
@@ -100,7 +102,7 @@ class MaskedModel(RankingModel):
         )
 
     def _rows(self, encoded: Sequence[Sequence[Tokens]]) -> list[Row]:
-        """Return the distinct masked rows, with all tokens to read from each row."""
+        """Return the distinct masked rows, with the tokens to score in each row."""
         rows: dict[tuple[int, ...], Row] = {}
         every = (answer for answers in encoded for answer in answers)
         for number, answer in enumerate(every):
@@ -110,7 +112,7 @@ class MaskedModel(RankingModel):
         return list(rows.values())
 
     def _maskings(self, answer: Tokens) -> Iterator[tuple[int, tuple[int, ...]]]:
-        """Yield the position of each token of the answer, and the masked row that predicts it."""
+        """Yield each answer token's position, and the masked row that predicts the token."""
         for at in range(answer.begin, answer.end):
             end = answer.end if self._mode == "left-to-right" else at + 1
             masks = (self._mask,) * (end - at)
@@ -148,7 +150,7 @@ class MaskedModel(RankingModel):
 
 
 def _is_read_once(row: Row) -> bool:
-    """Return whether all tokens to read from a row are predicted at the same position."""
+    """Return whether all tokens to score in a row are predicted at the same position."""
     return len({read.position for read in row.reads}) == 1
 
 

@@ -3,8 +3,8 @@
 A pack is a prefix tree of tokens in depth-first order, divided into pieces of equal length. In a
 pack, a token attends to itself and to its ancestors in the prefix tree. A token's ancestors outside
 its own piece are on the path from the root to the first token of the piece. Each piece therefore
-needs only the keys and values of its own tokens and of the tokens on this path. The whole pack has
-far more keys and values.
+needs only the keys and values of its own tokens and of the tokens on the path from the root to its
+first token, which are far fewer than those of the whole pack.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _attend = torch.nn.functional.scaled_dot_product_attention
 def piece_of(length: int) -> int:
     """Return the piece length near 64 tokens for which a row needs the least padding.
 
-    A row that is not longer than the maximum piece length is a single piece.
+    If a row is not longer than the maximum piece length, the whole row is one piece.
     """
     if length <= _PIECES[-1]:
         return length
@@ -37,15 +37,15 @@ def piece_of(length: int) -> int:
 class PackedAttention(TorchFunctionMode):
     """A context manager that limits torch's attention over packs to visible keys.
 
-    Attention over other inputs is unchanged. Models that do not call torch's attention function are
-    also unchanged.
+    Attention over other inputs is unchanged. Attention in models that do not call torch's attention
+    function is also unchanged.
 
     Args:
         packs: The packs, one per row.
-        sees: Mask of the tokens that each token attends to, of shape (packs, 1, length, prefix +
-            length). The keys are the tokens of the cached prefix, which are always visible, and the
-            tokens of the pack.
-        piece: Number of tokens in a piece; a divisor of ``length``.
+        sees: Attention mask of shape (packs, 1, length, prefix + length), which is True where a
+            token attends to a key. The keys are the tokens of the cached prefix, which are always
+            visible, and the tokens of the pack.
+        piece: Number of tokens in a piece, which must divide the length of the packs.
     """
 
     def __init__(self, packs: Sequence[Pack], sees: torch.Tensor, piece: int) -> None:

@@ -59,12 +59,12 @@ class CachedPrefix:
 
 @dataclass(frozen=True)
 class Packer:
-    """Scores rows in packs.
+    """Scores rows of tokens, several of which are packed into one longer row.
 
     Args:
         model: A causal model that accepts position ids.
-        body: The submodule whose output the head reads. If None, the head cannot be restricted to
-            selected positions, and scoring fails.
+        body: The submodule whose output is the input of the language-model head. If None, the
+            language-model head cannot be restricted to selected positions, and scoring fails.
         pad: Token id for padding; any token id works.
         budget: Maximum number of tokens per forward pass, including padding.
     """
@@ -75,12 +75,13 @@ class Packer:
     budget: Budget
 
     def score(self, packs: Sequence[Pack], tally: Tally, begin: tuple[int, ...] = ()) -> None:
-        """Score packs, and add the log-probabilities to a tally (one sum per answer).
+        """Score packs, and add the log-probabilities to a tally, which has one sum per answer.
 
         Args:
             packs: The packs to score, which do not contain the tokens of the cached prefix.
             tally: The tally to which the log-probabilities are added.
-            begin: A prefix that all rows share; it is cached, and no token is read from it.
+            begin: A prefix that all rows share. The prefix is cached, and no token of the prefix is
+                scored.
 
         Raises:
             ScoringError: If the model fails.
@@ -117,7 +118,7 @@ class Packer:
         return [self._pass(parts[at : at + size], kept) for at in range(0, len(parts), size)]
 
     def _pass(self, packs: Sequence[Pack], kept: CachedPrefix) -> Values:
-        """Run one pass and return the log-probabilities of all tokens to read from the packs."""
+        """Run one pass and return the log-probabilities of all tokens to score in the packs."""
         device = self.model.device
         width = max(map(len, packs))
         each = [number * width + pack.reads.position for number, pack in enumerate(packs)]
@@ -140,7 +141,7 @@ class Packer:
     def _logits(
         self, packs: Sequence[Pack], kept: CachedPrefix, places: tuple[torch.Tensor, torch.Tensor]
     ) -> torch.Tensor:
-        """Return the logits at the given positions, of shape (positions, vocabulary).
+        """Return the logits at the given positions, with the shape (positions, vocabulary).
 
         ``places`` contains the row and the column of each position.
         """
@@ -176,7 +177,7 @@ class Packer:
 
 
 def sight(ends: torch.Tensor) -> torch.Tensor:
-    """Return the attention mask of packs, of shape (packs, 1, length, length).
+    """Return the attention mask for packs, with the shape (packs, 1, length, length).
 
     Args:
         ends: ``Pack.ends`` of each pack, padded with 0, of shape (packs, length). No token

@@ -1,9 +1,9 @@
-"""Packs: rows that contain the inputs of several prompts, but each shared prefix only once.
+"""Packs: rows that contain several prompts' inputs but store each shared prefix once.
 
 The sorted inputs form a prefix tree, which is traversed depth first. A token comes after all tokens
-that precede it in its prompt, and attends only to itself and to those tokens. A pack contains as
-much of the prefix tree as fits in a row. Where the tree is split between two packs, the second pack
-computes the path to its first new token again.
+that precede it in its prompt, and attends only to itself and to the tokens that precede it in its
+prompt. A pack contains as much of the prefix tree as fits in a row. If the tree is split between
+two packs, the second pack repeats the path from the root to its first new token.
 """
 
 from __future__ import annotations
@@ -31,12 +31,13 @@ class Pack:
     Args:
         rows: The rows in this pack, sorted.
         ids: The tokens of the pack; each token comes after the tokens that precede it in its row.
-        depths: For each token, the number of tokens that precede it in its row. This number is the
-            token's position id.
+        depths: For each token, the number of tokens that precede it in its row. The number of
+            preceding tokens is also the token's position id.
         ends: For each token, the index after the last token of its subtree. A token attends to
             itself and to each earlier token whose entry in ``ends`` is greater than the index of
             the attending token.
-        reads: The tokens to read; ``position`` is an index in the pack, and ``row`` is always 0.
+        reads: The tokens to score; their ``position`` is an index in the pack, and their ``row`` is
+            always 0.
     """
 
     rows: Rows
@@ -49,12 +50,12 @@ class Pack:
         return len(self.ids)
 
     def again(self, length: int) -> list[Pack]:
-        """Return [self] if the pack has at most ``length`` tokens, else shorter packs."""
+        """Return ``[self]`` if the pack has at most ``length`` tokens, else shorter packs."""
         return [self] if len(self) <= length else packs_of(self.rows, length)
 
 
 def packs_of(ordered: Rows, length: int) -> list[Pack]:
-    """Split sorted rows into packs of at most ``length`` tokens; a longer row has its own pack."""
+    """Split sorted rows into packs of at most ``length`` tokens; a longer row is one pack."""
     cuts = [0, *_cuts(ordered, length)]
     return [
         _pack(ordered.take(np.arange(begin, end)), ordered.shared[begin:end])
@@ -63,7 +64,7 @@ def packs_of(ordered: Rows, length: int) -> list[Pack]:
 
 
 def added_tokens(ordered: Rows, length: int) -> Ints:
-    """Return how many tokens each sorted row adds to the packs that ``packs_of`` returns."""
+    """Return the number of tokens that each sorted row adds to the packs of ``packs_of``."""
     added = ordered.lengths - ordered.shared
     begins = [0, *_cuts(ordered, length)][:-1]
     added[begins] = ordered.lengths[begins]
@@ -94,7 +95,7 @@ def _cuts(ordered: Rows, length: int) -> list[int]:
 
 
 def _pack(rows: Rows, shared: Ints) -> Pack:
-    """Pack sorted rows, given how many tokens each row shares with the previous row."""
+    """Pack sorted rows, given the length of each row's common prefix with the previous row."""
     lengths = rows.lengths
     shared = shared.copy()
     shared[0] = 0

@@ -1,9 +1,9 @@
-"""Sorted token sequences, with the length of the prefix that consecutive sequences share.
+"""Sorted token sequences, with the length of the prefix that adjacent sequences share.
 
-Sorted sequences represent a prefix tree in depth-first order. The tokens that a sequence shares
-with the previous sequence are an existing path of the tree, and the other tokens of the sequence
-are new nodes. A sequence that is a prefix of another sequence is merged into the longer sequence,
-and tokens are read from the longer sequence only.
+Sorted sequences represent a prefix tree in depth-first order. The tokens of the prefix that a
+sequence shares with the previous sequence are existing nodes of the tree, and the other tokens of
+the sequence are new nodes. A sequence that is a prefix of another sequence is merged into the
+longer sequence, in which the tokens of both sequences are scored.
 """
 
 from __future__ import annotations
@@ -30,18 +30,18 @@ if TYPE_CHECKING:
 Ints: TypeAlias = "NDArray[np.int64]"
 
 _CELLS = 2**22
-"""The most tokens, padding included, to compare at once."""
+"""The maximum number of tokens, including padding, that are compared at once."""
 
 
 @dataclass(frozen=True, eq=False)
 class Rows:
-    """Sequences of token ids, and the tokens whose log-probabilities are read.
+    """Sequences of token ids, and the tokens to score in the sequences.
 
     Args:
         ids: The tokens of all sequences, concatenated.
-        starts: The index in ``ids`` at which each sequence begins. One more element is the end of
-            the last sequence.
-        reads: The tokens to read; rows are numbered from 0.
+        starts: The index in ``ids`` at which each sequence begins. An additional last element is
+            the index at which the last sequence ends.
+        reads: The tokens to score; their ``row`` is the index of the sequence, counted from 0.
     """
 
     ids: Ints
@@ -50,7 +50,7 @@ class Rows:
 
     @classmethod
     def of(cls, rows: Sequence[Row]) -> Rows:
-        """Return the rows as arrays."""
+        """Convert rows to one ``Rows`` object, which stores them in arrays."""
         lengths = [len(row.ids) for row in rows]
         ids = [token for row in rows for token in row.ids]
         return cls(np.array(ids, np.int64), starts_of(np.array(lengths, np.int64)), Reads.of(rows))
@@ -68,13 +68,13 @@ class Rows:
         return tuple(self.ids[self.starts[number] : self.starts[number + 1]].tolist())
 
     def take(self, numbers: Ints) -> Rows:
-        """Return the given sequences in the given order, with the tokens to read from them."""
+        """Return the given sequences in the given order, with their tokens to score."""
         lengths = self.lengths[numbers]
         ids = self.ids[ragged(self.starts[:-1][numbers], lengths)]
         return Rows(ids, starts_of(lengths), self.reads.of_rows(numbers, len(self)))
 
     def behind(self, size: int) -> Rows:
-        """Return the sequences without their first ``size`` tokens, none of which is read."""
+        """Return the sequences without their first ``size`` tokens, none of which is scored."""
         lengths = self.lengths - size
         ids = self.ids[ragged(self.starts[:-1] + size, lengths)]
         reads = self.reads
@@ -85,7 +85,7 @@ class Rows:
         )
 
     def ordered(self) -> Rows:
-        """Sort the sequences, and merge each prefix of another sequence into that sequence."""
+        """Sort the sequences, and merge each prefix of a longer sequence into that sequence."""
         own = self.ids.astype(">i4").tobytes()
         bounds = (self.starts * 4).tolist()
         keys = [own[begin:end] for begin, end in pairwise(bounds)]
@@ -107,7 +107,7 @@ class Rows:
     def shared(self) -> Ints:
         """The length of the prefix that each sequence shares with the previous sequence.
 
-        The value of the first sequence is 0.
+        The first element is 0.
         """
         lengths = self.lengths
         found = np.zeros(len(self), np.int64)
@@ -131,14 +131,14 @@ class Rows:
 
 
 def starts_of(lengths: Ints) -> Ints:
-    """Return where consecutive segments of given lengths start, and where the last segment ends."""
+    """Return the start of each consecutive segment, and the end of the last segment."""
     starts = np.zeros(len(lengths) + 1, np.int64)
     np.cumsum(lengths, out=starts[1:])
     return starts
 
 
 def ragged(starts: Ints, lengths: Ints) -> Ints:
-    """Return the indices of all elements of segments that have the given starts and lengths."""
+    """Return the indices of all elements of the segments with the given starts and lengths."""
     own = starts_of(lengths)
     return np.repeat(starts - own[:-1], lengths) + np.arange(own[-1])
 
@@ -151,10 +151,10 @@ def shared_length(one: Sequence[Any], other: Sequence[Any]) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Tree:
-    """A prompt's distinct inputs.
+    """The distinct inputs that the model processes to score a prompt's answers.
 
     Args:
-        trunk: The tokens with which all inputs of the prompt begin.
+        trunk: The prefix that all inputs of the prompt share.
         rows: The inputs of the prompt, except inputs that are prefixes of other inputs.
     """
 
@@ -168,21 +168,21 @@ class Tree:
 
     @property
     def tokens(self) -> int:
-        """The number of tokens to compute if the shared prefix of all rows is computed once."""
+        """The number of tokens to process if the shared prefix of all rows is processed once."""
         return len(self.trunk) + sum(len(row.ids) - len(self.trunk) for row in self.rows)
 
     @property
     def row_tokens(self) -> int:
-        """The number of tokens to compute if every row is computed in full."""
+        """The number of tokens to process if every row is processed in full."""
         return sum(len(row.ids) for row in self.rows)
 
 
 def tree_of(first: int, answers: Sequence[Tokens]) -> Tree:
-    """Return a prefix tree with as few rows as possible for the inputs of a prompt's answers.
+    """Return the prefix tree of the inputs that are needed to score a prompt's answers.
 
     Args:
-        first: Index of the first answer among all answers.
-        answers: The answers' inputs.
+        first: Index of the prompt's first answer among the answers of all prompts.
+        answers: For each answer of the prompt, the tokens of the prompt with the answer inserted.
     """
     inputs = sorted({answer.ids[:-1] for answer in answers})
     # In sorted order, a prefix comes directly before the sequences that begin with it, and is part
@@ -204,14 +204,14 @@ def _shared(first: tuple[int, ...], last: tuple[int, ...]) -> tuple[int, ...]:
 
 
 LEAST = 64
-"""The shortest prefix to cache, in tokens: a sixteenth of a full pack."""
+"""The minimum length of a cached prefix in tokens, which is a sixteenth of a full pack."""
 
 
 def prefix_lengths(ordered: Rows, length: int) -> Ints:
-    """Return, for each row, the length of the prefix to cache; 0 if no prefix is cached.
+    """Return, for each row, the length of the prefix to cache, or 0 to cache no prefix.
 
-    Two conditions are necessary for caching a prefix: no token is read from the prefix, and the
-    rows that share the prefix do not fit in one pack.
+    A prefix is cached only if no token of the prefix is scored and the rows that share the prefix
+    do not fit in one pack.
 
     Args:
         ordered: The sorted rows.
@@ -236,10 +236,10 @@ def prefix_lengths(ordered: Rows, length: int) -> Ints:
 def _parts(
     lengths: Sequence[int], shared: Sequence[int], part: range, length: int
 ) -> Iterator[range]:
-    """Split sorted rows where consecutive rows share the fewest tokens, and yield the parts.
+    """Split sorted rows where neighbours share the fewest tokens, and yield the parts.
 
-    Rows are split if they share fewer than ``LEAST`` tokens, or if none of the resulting parts fits
-    in a pack.
+    A range of rows is split only if its rows share fewer than ``LEAST`` tokens, or if none of the
+    resulting parts fits in a pack.
     """
     if not part:
         return

@@ -1,9 +1,10 @@
-"""Ranking by local models, with one forward pass per text, in which one position is read.
+"""Rank words with a local model, in one forward pass per text for single-token words.
 
-All candidates that are one token in their context are read at the same position. Candidates of
-several tokens, and candidates that merge with the text into one token, are scored like answers, in
-separate passes. If the separator is a separate token, one candidate is also scored like an answer,
-to obtain the separator's log-probability.
+The log-probabilities of all candidates that are one token in their context are read at the same
+position. Candidates of several tokens, and candidates that merge with the text into one token, are
+scored in separate passes, like the answers of a ``Prompt``. If the separator is a separate token,
+one candidate that is a single token after the separator is also scored in a separate pass, to
+obtain the separator's log-probability.
 """
 
 from __future__ import annotations
@@ -42,12 +43,12 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class ReadPosition:
-    """The model's input, and the position whose logits rank the candidates.
+    """The model's input, and the position at which the model predicts the candidates.
 
     Args:
         ids: The token sequence.
-        position: The position whose logits predict the candidates: an index in ``start`` for models
-            with a decoder, and in ``ids`` for other models.
+        position: The position whose logits predict the candidates. For models with a decoder, it is
+            an index in ``start``; for other models, it is an index in ``ids``.
         start: The decoder's input, for models with a decoder.
     """
 
@@ -57,13 +58,13 @@ class ReadPosition:
 
     @property
     def cost(self) -> int:
-        """The number of tokens."""
+        """The number of tokens that the model processes."""
         return len(self.ids) + len(self.start)
 
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """A prompt, how its candidates are tokenized, and the position at which they are ranked."""
+    """A prompt, the tokenization of its candidates, and the position that predicts them."""
 
     prompt: RankingPrompt
     candidates: Candidates
@@ -71,13 +72,13 @@ class Asked:
 
     @property
     def whole(self) -> Prompt:
-        """The prompt with the candidates that are scored like answers."""
+        """A prompt whose answers are the candidates that are scored in separate passes."""
         words = self.prompt.vocabulary.words
         return self.prompt.asking([words[at] for at in self.candidates.whole])
 
 
 class RankingModel(LocalModel):
-    """A local model that ranks vocabularies; subclasses define the positions to read."""
+    """A local model that ranks vocabularies; subclasses define which logits are read."""
 
     def __init__(self, checkpoint: Checkpoint, batch_tokens: int, *, in_order: bool = True) -> None:
         super().__init__(checkpoint, batch_tokens)
@@ -86,7 +87,7 @@ class RankingModel(LocalModel):
         self._pass_options: Mapping[str, Any] = {}
 
     def whole_words(self) -> Vocabulary:
-        """Return the words that are one token after a space; letter case matters."""
+        """Return the words that the tokenizer encodes as one token after a space."""
         return whole_words(self._bare)
 
     @property
@@ -95,7 +96,10 @@ class RankingModel(LocalModel):
         return frozenset({Prompt, RankingPrompt})
 
     def cost(self, requests: Sequence[Any]) -> list[int]:
-        """Return the tokens per request. See ``LanguageModel.cost``."""
+        """Return the number of tokens that the model processes for each request.
+
+        See ``LanguageModel.cost``.
+        """
         return by_kind(requests, {Prompt: self._scoring_cost, RankingPrompt: self._ranking_cost})
 
     def answer(self, requests: Sequence[Any]) -> list[Any]:
@@ -165,7 +169,7 @@ class RankingModel(LocalModel):
         ]
 
     def _scoring_cost(self, prompts: Sequence[Prompt]) -> list[int]:
-        """Return the number of tokens that the model computes to score each prompt's answers."""
+        """Return the number of tokens that the model processes to score each prompt's answers."""
         raise NotImplementedError
 
     def _score(self, prompts: Sequence[Prompt]) -> list[Scores]:
@@ -181,7 +185,7 @@ class RankingModel(LocalModel):
         raise NotImplementedError
 
     def _positions_of(self, prompts: Sequence[tuple[Prompt, Frame]]) -> list[ReadPosition]:
-        """Return the position at which each prompt's candidates of one token are read."""
+        """Return the position at which each prompt's single-token candidates are predicted."""
         raise NotImplementedError
 
     def _all_fit(self, prompt: Prompt, written: Written) -> None:
@@ -198,7 +202,7 @@ class RankingModel(LocalModel):
     def _logits_at(
         self, places: Sequence[ReadPosition], body: torch.nn.Module | None
     ) -> torch.Tensor:
-        """Return logits at the given positions; ``body`` is the submodule to restrict, if any."""
+        """Return logits at the given positions, after restricting ``body`` unless it is None."""
         import torch
 
         logits: torch.Tensor
@@ -216,7 +220,7 @@ class RankingModel(LocalModel):
             return logits[rows, positions].float()
 
     def _check_narrowing(self) -> None:
-        """Restrict the head to one position per row, if log-probabilities do not change."""
+        """Compute logits at one position per row if this does not change log-probabilities."""
         differences = []
         for body in bodies_of(self._model):
             difference = self._narrowing_difference(body)
@@ -233,9 +237,9 @@ class RankingModel(LocalModel):
         )
 
     def _narrowing_difference(self, body: torch.nn.Module) -> float:
-        """Return the largest change in log-probabilities (nats) when the head is restricted.
+        """Return the largest log-probability change (nats) from restricting the model's head.
 
-        The result is infinity if the model fails.
+        The result is infinity if the model fails when the language-model head is restricted.
         """
         places = [
             ReadPosition(row.ids, len(row.ids) - 1 - n) for n, row in enumerate(self._made_up())
@@ -257,7 +261,7 @@ class RankingModel(LocalModel):
 
 
 def _scored(asked: Asked, score: Scores) -> dict[int, float]:
-    """Return the log-probabilities of the candidates that were scored like answers."""
+    """Return the log-probabilities of the candidates that were scored in separate passes."""
     pairs = zip(asked.candidates.whole, score.answers, strict=True)
     return {at: one.logprob for at, one in pairs if one.logprob is not None}
 
@@ -265,7 +269,7 @@ def _scored(asked: Asked, score: Scores) -> dict[int, float]:
 def _ranked(
     asked: Asked, whole: Mapping[int, float], single: torch.Tensor | None = None
 ) -> Ranking:
-    """Rank the candidates, given log-probabilities of whole candidates and of single tokens.
+    """Rank candidates by the log-probabilities of whole candidates and of single tokens.
 
     Raises:
         ScoringError: If a log-probability is not finite.

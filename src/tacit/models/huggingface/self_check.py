@@ -28,7 +28,7 @@ T = TypeVar("T")
 
 
 def made_up(vocabulary: int, longest: int) -> tuple[Row, Row]:
-    """Return a short row and a row of ``longest`` tokens; every token of both rows is read."""
+    """Return a short row and one of ``longest`` tokens, both scored at every position."""
     spread = [1 + (i * 7919) % (vocabulary - 1) for i in range(longest)]
     short, long = (
         Row(tuple(ids), [Read(at, spread[0], number) for at in range(len(ids))])
@@ -57,7 +57,7 @@ def padding_difference(score: Callable[[Sequence[T]], Found], rows: Sequence[T])
 
 
 def tolerance(model: PreTrainedModel, size: float = 0.0) -> float:
-    """Return how much rounding alone can change the log-probability of a few tokens, in nats.
+    """Return the largest log-probability change, in nats, that rounding alone can explain.
 
     In some quantised layers, the rounding of a token's values depends on the other tokens in the
     forward pass. The spacing of half-precision logits increases with their magnitude; for example,
@@ -100,14 +100,14 @@ _COMPARED_BEHIND = 3
 
 @dataclass(frozen=True, slots=True)
 class Packing:
-    """Whether a model's prompts are packed, and the limits of packs.
+    """The result of testing whether prompts can be packed, and the limits of packs.
 
     Args:
         length: Maximum length of a pack in tokens; 0 if prompts are not packed.
         depth: Number of tokens in the longest row that was checked, not counting the cached prefix.
         difference: The largest change in a log-probability caused by packing, in nats; None if the
             change was not measured or if packing fails.
-        refused: Why prompts are not packed; None if prompts are packed.
+        refused: The reason why prompts are not packed; None if prompts are packed.
     """
 
     length: int
@@ -118,15 +118,16 @@ class Packing:
 
 @dataclass(frozen=True)
 class Check:
-    """Compares the log-probabilities of packed rows with those of the same rows without packing.
+    """Compares the log-probabilities of rows with and without packing.
 
     Args:
-        packer: Scores rows in packs.
+        packer: Object that scores packed rows.
         plain: Function that scores rows without packing; it is called with only a few rows.
         vocabulary: Number of tokens in the vocabulary.
-        length: The longest pack, in tokens.
+        length: Maximum length of a pack in tokens.
         deepest: Maximum number of tokens in a row.
-        tolerance: How much rounding alone can change a log-probability, in nats.
+        tolerance: The largest change in a log-probability, in nats, that rounding alone can
+            explain.
     """
 
     packer: Packer
@@ -137,9 +138,10 @@ class Check:
     tolerance: float
 
     def packing(self) -> Packing:
-        """Pack rows in one full pack and in several short packs; compare both with unpacked rows.
+        """Compare packed rows, in one full pack and in several short packs, with unpacked rows.
 
-        A local attention window that is longer than a full pack has no effect on packs.
+        A local attention window that is longer than a full pack does not affect the
+        log-probabilities in a pack.
         """
         full = made_up_pack(self.vocabulary, self.length, self.deepest)
         few = made_up_pack(self.vocabulary, min(_FEW, self.length), min(_DEPTH, self.deepest))
@@ -150,7 +152,7 @@ class Check:
         )
 
     def keeping(self) -> Packing:
-        """Compare rows with and without packing, after a cached prefix of maximum length."""
+        """Compare rows packed after a cached prefix of maximum length with unpacked rows."""
         size = min(self.deepest, self.length) - _DEPTH
         if size < LEAST:
             return Packing(0, refused=f"the model takes only {self.deepest} tokens")
@@ -190,10 +192,10 @@ class Check:
 
 
 def made_up_pack(vocabulary: int, length: int, deepest: int) -> list[Row]:
-    """Return sorted rows that fill one pack; the rows branch at early and at late tokens.
+    """Return sorted rows that fill one pack and share prefixes of different lengths.
 
-    One row is half as long as the pack. This row reveals an attention window that the config does
-    not declare.
+    The longest row has half as many tokens as the pack (but at most ``deepest``), so that an
+    attention window that the config does not declare is noticed.
 
     Args:
         vocabulary: Number of tokens in the vocabulary.
@@ -222,7 +224,7 @@ def _spread(vocabulary: int, begin: int, length: int) -> tuple[int, ...]:
 
 
 def _read_everywhere(made: Sequence[tuple[int, ...]]) -> list[Row]:
-    """Return rows in which a token is read at every position; each token has its own answer."""
+    """Return rows with a token to score at every position; each token is a separate answer."""
     rows, answers = list[Row](), 0
     for ids in made:
         rows.append(Row(ids, [Read(at, ids[at - 1], answers + at) for at in range(len(ids))]))
@@ -231,7 +233,7 @@ def _read_everywhere(made: Sequence[tuple[int, ...]]) -> list[Row]:
 
 
 def _some_of(rows: Sequence[Row], few: int) -> list[Row]:
-    """Return a few rows that are spread evenly over the pack and include the longest row."""
+    """Return a few rows, evenly spaced in the pack, and the longest row."""
     step = (len(rows) - 1) / (few - 1)
     deepest = max(range(len(rows)), key=lambda at: len(rows[at].ids))
     return [rows[at] for at in sorted({deepest, *(round(n * step) for n in range(few))})]

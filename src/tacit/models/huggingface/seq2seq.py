@@ -1,11 +1,11 @@
 """Sequence-to-sequence models: T5, Flan-T5, T0, Macaw, BART and similar models.
 
-The encoder reads the text once, and the decoder scores all answers. The separator is not used,
-because the text and the answer are not joined into one string. Every token of an answer is scored
-given the text, the start of the decoder's input, and the preceding tokens of the answer. Unless
-prompts are formatted as a chat, a blank is replaced by the tokenizer's first sentinel, and the
-answer follows this sentinel in the decoder's input. If the tokenizer has no sentinels, a prompt
-with a blank is rejected.
+For each prompt, the encoder processes the text once, and the decoder scores all answers. The
+separator is not used, because the text and the answer are not joined into one string. Every token
+of an answer is scored given the text, the start of the decoder's input, and the preceding tokens of
+the answer. Unless prompts are formatted as a chat, a blank is replaced by the tokenizer's first
+sentinel, and the answer follows this sentinel in the decoder's input. If the tokenizer has no
+sentinels, a prompt with a blank is rejected unless prompts are formatted as a chat.
 """
 
 from __future__ import annotations
@@ -52,12 +52,16 @@ class Pair:
 
     @property
     def cost(self) -> int:
-        """The number of tokens. The text counts once, and then again with each decoder row."""
+        """The number of tokens that the encoder and the decoder process.
+
+        The tokens of the text count once for the encoder, and once more for each row of the
+        decoder.
+        """
         return len(self.text) + sum(len(row.ids) + len(self.text) for row in self.rows)
 
 
 class Seq2SeqModel(RankingModel):
-    """A model that scores answers, and ranks words, as output of the decoder."""
+    """A sequence-to-sequence model, which scores answers and ranks words as decoder output."""
 
     kind = "seq2seq"
 
@@ -147,7 +151,7 @@ class Seq2SeqModel(RankingModel):
         return around[0] + SENTINEL + around[1]
 
     def _answers(self, prompts: Sequence[Prompt]) -> list[list[Tokens]]:
-        """Return each answer's decoder tokens: start, sentinel if there is a blank, and answer."""
+        """Return the decoder's tokens for each answer: start, any sentinel, and the answer."""
         every = [self._without_end(answer) for prompt in prompts for answer in prompt.answers]
         tokens = iter(tokenize(self._bare, [_whole(answer) for answer in every]))
         encoded = []
@@ -162,7 +166,7 @@ class Seq2SeqModel(RankingModel):
         return encoded
 
     def _without_end(self, answer: str) -> str:
-        """Remove the end token from an answer; a user may append this token to have it scored."""
+        """Remove the end token, which a user may append to an answer to have it scored."""
         end = str(self._tokenizer.eos_token or "")
         return answer.removesuffix(end) or answer
 
@@ -226,7 +230,7 @@ class Seq2SeqModel(RankingModel):
         ]
 
     def _score_pairs(self, pairs: Sequence[Pair]) -> Found:
-        """Run the encoder once on all texts, and the decoder in passes that fit in the budget."""
+        """Run the encoder once on all texts, and the decoder in passes within the token budget."""
         import torch
 
         ids, mask = padded([pair.text for pair in pairs], self._pad, self._device)

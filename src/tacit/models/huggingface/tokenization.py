@@ -1,9 +1,9 @@
-"""Tokenize shared parts of strings only once, if splitting a string does not change its tokens.
+"""Tokenize shared parts of strings once, if splitting does not change the tokens.
 
-A tokenizer that first splits text into words never merges tokens across the space before a word. A
-string is split at a space before a word, into two parts that are tokenized separately. All answers
-of a prompt share the first part of the string, and different prompts may share the second part.
-Strings are not split if the tokenizer may merge tokens across a space.
+A tokenizer that first splits text into words never merges tokens across the space before a word.
+Tacit splits a string at a space before a word and tokenizes the two parts separately. All answers
+of a prompt have the same first part of the string, and strings of different prompts may have the
+same second part. Strings are not split if the tokenizer may merge tokens across a space.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _BEFORE = _LETTERS | frozenset("0123456789.,:?!")
 
 
 def splits(tokenizer: PreTrainedTokenizerBase) -> bool:
-    """Return whether tokenizing the two parts of a string separately gives the same tokens."""
+    """Return whether tokenizing a string in two parts leaves the string's tokens unchanged."""
     from tokenizers import models
 
     backend = tokenizer.backend_tokenizer
@@ -55,7 +55,7 @@ def splits(tokenizer: PreTrainedTokenizerBase) -> bool:
 
 
 def cut_of(filled: Filled) -> int:
-    """Return the index of the last space in the text where the string can be split, or 0."""
+    """Return the index of the last space at which the string can be split; 0 if none."""
     string = filled.string
     at = string.rfind(" ", 1, max(filled.text_end - 1, 0))
     while at > 0 and not (string[at - 1] in _BEFORE and string[at + 1] in _LETTERS):
@@ -69,8 +69,8 @@ class Halves:
 
     Args:
         heads: The tokens of each distinct first part.
-        tails: The tokens of each distinct second part, and the position of the answer in this part;
-            None for an answer without tokens.
+        tails: The tokens of each distinct second part, and the position of the answer in the second
+            part; None for an answer without tokens.
         head: For each text, the index of its first part in ``heads``.
         tail: For each answer, in the order of the texts, the index of its second part in ``tails``.
     """
@@ -82,14 +82,14 @@ class Halves:
 
 
 def whole(tokenizer: PreTrainedTokenizerBase, filled: Sequence[Sequence[Filled]]) -> Halves:
-    """Return unsplit strings: the first part is empty, and the second part is the whole string.
+    """Tokenize whole strings; the first part is empty, and the second is the string.
 
     Args:
-        tokenizer: A ``bare`` tokenizer.
-        filled: For each text, the text with each of its answers inserted.
+        tokenizer: A tokenizer returned by ``bare``, which adds no special tokens.
+        filled: For each text, one string per answer, in which the answer is inserted.
 
     Raises:
-        PromptError: As raised by ``locate``.
+        PromptError: If a text contains a special token that cannot be encoded as plain text.
     """
     numbers: dict[Filled, int] = {}
     tail = [numbers.setdefault(one, len(numbers)) for answers in filled for one in answers]
@@ -97,15 +97,15 @@ def whole(tokenizer: PreTrainedTokenizerBase, filled: Sequence[Sequence[Filled]]
 
 
 def halves(tokenizer: PreTrainedTokenizerBase, filled: Sequence[Sequence[Filled]]) -> Halves:
-    """Return strings split into two parts, for a tokenizer that ``splits`` accepts.
+    """Split strings and tokenize both parts; ``splits(tokenizer)`` must be True.
 
     Args:
-        tokenizer: A ``bare`` tokenizer.
-        filled: For each text, the text with each of its answers inserted; these strings are equal
-            up to the answer.
+        tokenizer: A tokenizer returned by ``bare``, which adds no special tokens.
+        filled: For each text, one string per answer, in which the answer is inserted; the strings
+            of a text are equal up to the answer.
 
     Raises:
-        PromptError: As raised by ``locate``.
+        PromptError: If a text contains a special token that cannot be encoded as plain text.
     """
     heads: dict[str, int] = {}
     tails: dict[Filled, int] = {}
@@ -127,10 +127,10 @@ def halves(tokenizer: PreTrainedTokenizerBase, filled: Sequence[Sequence[Filled]
 def locate_split(
     tokenizer: PreTrainedTokenizerBase, filled: Sequence[Filled]
 ) -> list[Tokens | None]:
-    """Compute the result of ``locate`` faster, for a tokenizer that ``splits`` accepts.
+    """Return the same result as ``locate``, faster; ``splits(tokenizer)`` must be True.
 
     Raises:
-        PromptError: As raised by ``locate``.
+        PromptError: If a text contains a special token that cannot be encoded as plain text.
     """
     found = halves(tokenizer, [[one] for one in filled])
     return [
@@ -161,7 +161,7 @@ def _joined(head: tuple[int, ...], tail: Tokens) -> Tokens:
 
 
 def _parts(component: Any) -> list[dict[str, Any]]:  # noqa: ANN401 - from an untyped library
-    """Return the components of a normalizer or pre-tokenizer, as in tokenizer.json."""
+    """Return the parts of a normalizer or pre-tokenizer, as stored in ``tokenizer.json``."""
     if component is None:
         return []
     content = json.loads(component.__getstate__())
@@ -192,7 +192,7 @@ def _splits_words(parts: Sequence[dict[str, Any]]) -> bool:
 
 
 def _may_reach(added: str) -> bool:
-    """Return whether an added token may cover or strip a single space before a letter."""
+    """Return whether an added token may include or strip a single space before a letter."""
     bare = added.strip()
     if not bare:
         return len(added) == 1

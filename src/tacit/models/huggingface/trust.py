@@ -1,4 +1,4 @@
-"""Trust in a model's files, which Tacit only reads as data unless the user allows more.
+"""The user's trust in a model's files, which Tacit only reads as data by default.
 
 Unpickling a file can run arbitrary code, and a model's repository can contain Python programs.
 """
@@ -37,18 +37,19 @@ class Trust:
 
 
 NO_TRUST = Trust()
-"""Files are only read."""
+"""The default: no Python code of the model is run, and no pickle is loaded."""
 
 
 def keep_kernels_away(trust: Trust) -> None:
     """Hide the package ``kernels`` from transformers, unless remote code is allowed.
 
     If ``kernels`` is installed, transformers computes attention, quantised weights and some
-    architectures with code that it downloads from the hub. This code is used for the models of all
-    authors. The environment variable USE_HUB_KERNELS turns off only a part of this code.
+    architectures with code that it downloads from the hub. The code that transformers downloads
+    from the hub is used for models of any author. The environment variable USE_HUB_KERNELS turns
+    off only some of the code that transformers downloads from the hub.
 
     Raises:
-        ModelError: If the package ``kernels`` is already imported, so it cannot be hidden.
+        ModelError: If the package ``kernels`` is already imported and therefore cannot be hidden.
     """
     if trust.remote_code:
         return
@@ -91,7 +92,7 @@ HOW_TO_TRUST = (
 
 
 def code_hashes(parts: Iterable[object]) -> dict[str, str]:
-    """Return the SHA-256 of each Python file of a model, because scores depend on the code."""
+    """Return the SHA-256 of each Python file of a model, because its code affects scores."""
     found: dict[str, str] = {}
     for part in parts:
         if not type(part).__module__.startswith(_REMOTE):

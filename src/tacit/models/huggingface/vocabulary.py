@@ -24,13 +24,13 @@ if TYPE_CHECKING:
 
 
 MOST_SEVERAL = 1000
-"""The most candidates that may need separate passes."""
+"""The maximum number of a prompt's candidates that may need separate forward passes."""
 
 Frame = tuple[tuple[int, ...], tuple[int, ...]]
-"""The tokens before and after the one token in which candidates in the same context differ."""
+"""The tokens before and after the only token in which a prompt's candidates differ."""
 
 Written = Sequence["Tokens | None"]
-"""The tokens of a prompt's answers; None for an answer that the tokenizer drops."""
+"""The tokens of a prompt's answers; None for an answer that produces no token."""
 
 _WITNESSES = 4
 # A tokenizer's output takes far more memory than the token ids.
@@ -43,21 +43,20 @@ _RIGHT = re.compile(r"\s+|\S+")
 
 @dataclass(frozen=True, slots=True)
 class Candidates:
-    """How the words of a vocabulary are tokenized in one kind of context.
+    """The tokenization of the words of a vocabulary in one kind of context.
 
     Args:
         single: Indices of words whose token sequences in the text differ from each other in only
-            one token. All words in ``single`` are read at one position.
+            one token. The log-probabilities of all words in ``single`` are read at one position.
         ids: The token ids in which the words in ``single`` differ.
         several: Indices of the words that are scored separately: words of several tokens, and words
             that change the tokens of the surrounding text.
         tokens: Number of tokens per word; 0 if the tokenizer produces no token for the word.
-        witnesses: A few words that show whether the vocabulary is tokenized in the same way in
-            another context. Each entry contains the index of the word, its tokens, and whether the
+        witnesses: A few words that reveal whether another context changes the tokenization of the
+            vocabulary. Each element contains the index of the word, its tokens, and whether the
             word is in ``single``.
-        lead: Number of scored tokens that come before the differing token of each word in
-            ``single``. For example, the separator can be such a token. The frame contains these
-            tokens.
+        lead: Number of scored tokens, such as the separator, that come before the differing token
+            of each word in ``single``. The frame also contains the leading tokens.
     """
 
     single: NDArray[np.int64]
@@ -69,18 +68,19 @@ class Candidates:
 
     @property
     def whole(self) -> tuple[int, ...]:
-        """The indices of the words that are scored like answers.
+        """The indices of the words that are scored in separate passes.
 
         The result contains ``several`` and, if ``lead`` is not 0, the first index in ``single``.
-        The score of the first word in ``single``, minus the log-probability of the word's own
-        token, is the log-probability of the leading tokens.
+        The leading tokens come before the differing token of each word in ``single``. Their
+        log-probability is the score of the first word in ``single``, minus the log-probability of
+        the word's own token.
         """
         return (*self.several, int(self.single[0])) if self.lead else self.several
 
 
 @dataclass(frozen=True, slots=True)
 class Placed:
-    """The candidates of a prompt and their ``Frame``, which is None if ``single`` is empty."""
+    """The candidates of a prompt, and their ``Frame`` (None if ``single`` is empty)."""
 
     candidates: Candidates
     frame: Frame | None
@@ -91,9 +91,10 @@ class CandidateTokens:
 
     Args:
         tokenizer: The model's tokenizer.
-        is_known: Function that returns whether an answer contains no unknown token.
-        in_order: Whether the model predicts each token from the tokens before it. If True, tokens
-            that all candidates begin with have the same log-probability for all candidates.
+        is_known: Function that returns whether an answer contains only known tokens.
+        in_order: Whether the model predicts each token from the tokens before it. If True, the
+            leading tokens that all candidates share have the same log-probability for all
+            candidates.
     """
 
     def __init__(
@@ -114,13 +115,13 @@ class CandidateTokens:
         filled: Sequence[Filled],
         write: Callable[[Sequence[Prompt]], Sequence[Written]],
     ) -> list[Placed]:
-        """Find how each prompt's candidates are tokenized in the prompt.
+        """Return how each prompt's candidates are tokenized in the prompt.
 
         Args:
             prompts: The prompts.
             filled: Each prompt with one of its candidates inserted.
-            write: Function that returns the tokens of prompts' answers in context; None for an
-                answer without tokens.
+            write: Function that returns the tokens of each prompt's answers in context, with None
+                for an answer without tokens.
 
         Raises:
             PromptError: If too many candidates need separate forward passes.
@@ -184,10 +185,11 @@ class CandidateTokens:
         return Placed(candidates, frame)
 
     def _frame(self, known: Sequence[Tokens]) -> tuple[int, Frame | None]:
-        """Return the most common ``lead`` and ``Frame`` (as a pair) of the candidates of one token.
+        """Return the most common pair of ``lead`` and ``Frame`` of single-token candidates.
 
-        If the separator is a separate token, no candidate is a single token. The result is then the
-        most common pair of the candidates that differ only in the last token.
+        If the separator is a separate token, every candidate has more than one scored token. If no
+        candidate is a single token, the result is the most common pair among the candidates that
+        differ only in the last token.
         """
         frames = Counter((0, _around(one)) for one in known if one.end - one.begin == 1)
         if not frames and self._in_order:
@@ -234,7 +236,7 @@ def _witnessed(prompt: RankingPrompt, seen: Candidates) -> Prompt:
 
 
 def _placed_alike(seen: Candidates, written: Written) -> Placed | None:
-    """Return the cached candidates, or None if the prompt changes how the words are tokenized."""
+    """Return the cached candidates; None if the prompt changes the tokens of the words."""
     if [_own(one) for one in written] != [own for _, own, _ in seen.witnesses]:
         return None
     pairs = zip(seen.witnesses, written, strict=True)
@@ -279,7 +281,7 @@ class HasWords(Protocol):
 
 
 def shared_vocabulary(models: Sequence[HasWords]) -> Vocabulary:
-    """Return the words that are a single token in all models; letter case matters.
+    """Return the case-sensitive words that are a single token in all models.
 
     Raises:
         ModelError: If the models share no word.
@@ -293,13 +295,13 @@ def shared_vocabulary(models: Sequence[HasWords]) -> Vocabulary:
 
 
 def whole_words(tokenizer: PreTrainedTokenizerBase) -> Vocabulary:
-    """Return the words that a ``bare`` tokenizer encodes as one token after a space.
+    """Return the words that a tokenizer (from ``bare``) encodes as one token after a space.
 
     The candidates are the tokens of the vocabulary that can begin a word, without their space
-    marker: WordPiece tokens without ``##``, or tokens that start with Ġ (byte-level) or ▁
-    (SentencePiece). Each candidate is tokenized after another word and a space, and is returned if
-    the result is the same token. Added and special tokens, and tokens that the tokenizer never
-    produces, are therefore excluded.
+    marker. These are WordPiece tokens without ``##``, and tokens that start with Ġ (byte-level) or
+    ▁ (SentencePiece). Each candidate is tokenized after another word and a space, and is returned
+    if the result is the token from which the candidate was obtained. Added and special tokens, and
+    tokens that the tokenizer never produces, are excluded.
 
     Raises:
         ModelError: If no word is a single token after a space.

@@ -27,7 +27,7 @@ _SAFE, _PICKLE = "model.safetensors", "pytorch_model.bin"
 
 
 def weight_files(folder: Path, trust: Trust) -> tuple[Path, ...]:
-    """Return the files in a folder that contain the weights; empty if there are no weights.
+    """Return the weight files in a folder; empty if the folder contains no usable weights.
 
     Raises:
         ModelError: If an index of shards cannot be read, or lists files that are not shards of the
@@ -43,11 +43,11 @@ def weight_files(folder: Path, trust: Trust) -> tuple[Path, ...]:
 
 
 def check_weights(name: str, folder: Path, trust: Trust) -> None:
-    """Raise if a folder contains no weights, or only a pickle file and pickle is not allowed.
+    """Raise if a folder contains no weights that may be loaded, or also an adapter.
 
     Raises:
-        ModelError: If there are no weights, the weights are in a pickle file and pickle is not
-            allowed, or the folder also contains an adapter.
+        ModelError: If there are no weights, if the weights are in a pickle file and loading a
+            pickle is not allowed, or if the folder also contains an adapter.
     """
     # transformers would load the adapter, but only if peft is installed.
     if (folder / "adapter_config.json").is_file():
@@ -78,16 +78,17 @@ def check_choice(name: str, config: PreTrainedConfig, files: tuple[Path, ...]) -
 
 
 def fetch_weights(name: str, folder: Path, revision: str | None, trust: Trust) -> None:
-    """Fetch a hub model's weight file, or its index of shards, and check the file.
+    """Download a hub model's weight file or index of shards, and check the model's folder.
 
     Args:
         name: The model's name on the hub.
         folder: The model's snapshot folder in the hub's cache.
-        revision: The requested revision.
+        revision: The requested branch, tag or commit; None for ``main``.
         trust: What the user allows Tacit to do with the model's files.
 
     Raises:
-        ModelError: As raised by ``check_weights``.
+        ModelError: If the model has no weights that may be loaded, or its folder also contains an
+            adapter.
         NetworkError: If the hub cannot be reached.
     """
     from transformers.utils.hub import cached_file
@@ -147,7 +148,7 @@ def _shards(index: Path, suffix: str) -> list[str]:
 
 
 def _all_of(key: str, settings: Any) -> Iterator[Any]:  # noqa: ANN401 - any JSON value
-    """Yield all values, except None, that a key has in nested settings."""
+    """Yield each value that a key has anywhere in nested settings, except None."""
     if not isinstance(settings, dict):
         return
     for each, value in settings.items():
@@ -175,8 +176,7 @@ def load_weights(
     """Load a model's weights and its adapter, and move the model to its device.
 
     Raises:
-        ModelError: If the weights cannot be loaded, belong to another model, or lack a part of the
-            model.
+        ModelError: If the weights cannot be loaded, belong to another model, or are incomplete.
         NetworkError: If the hub cannot be reached.
     """
     import torch

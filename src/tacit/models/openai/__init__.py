@@ -1,6 +1,6 @@
 """Models behind an OpenAI-compatible completions server: vLLM, SGLang, llama.cpp and others.
 
 Tacit tests every server before use (see ``preflight``). The preflight checks which
-log-probabilities a server returns, whether they are reproducible, and whether each value belongs to
-the token it is reported for.
+log-probabilities a server returns, whether the log-probabilities are reproducible, and whether each
+log-probability belongs to the token for which the server reports it.
 """

@@ -1,10 +1,11 @@
 """Parse sampled chat replies into votes.
 
-Replies are stored verbatim, without the model's reasoning. Stored replies are parsed later, without
-a model. A reply must begin with one of the prompt's answers; letter case and decoration such as
-quotation marks or Markdown are ignored. A sentence or line must end directly after the answer, and
-the reply must not contain another answer. A reply from which no answer can be parsed counts as
-unparsed.
+Replies are stored verbatim, without the model's reasoning. Parsing stored replies into votes needs
+no model and can be repeated. To count as a vote, a reply must begin with one of the prompt's
+answers, possibly after words such as "The answer is". Letter case and decoration such as quotation
+marks or Markdown are ignored. In addition, a sentence or line of the reply must end directly after
+the answer, and the reply must not contain another answer of the prompt. Replies from which no
+answer can be parsed are counted as ``unparsed`` in the votes.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from tacit.requests import Sample
 
 ANSWER_TOKENS = 16
-"""The longest reply that is requested, in tokens, not counting reasoning."""
+"""The maximum number of tokens to request for a reply, not counting reasoning."""
 
 # Straight and typographic quotation marks, Markdown, brackets.
 _QUOTES = "\"'`\u2018\u2019\u201c\u201d\u00ab\u00bb"
@@ -46,7 +47,7 @@ _END = re.compile(
 
 
 def votes_of(samples: Sequence[Sample], answers: Sequence[str]) -> Votes:
-    """Count how many sampled replies give each answer."""
+    """Count how many of the sampled replies contain each answer."""
     answers = strings(answers, "answers")
     read = [_read_sample(one, answers) for one in samples if one.state != "thinking"]
     thinking = sum(one.state == "thinking" for one in samples)
@@ -59,7 +60,7 @@ def votes_of(samples: Sequence[Sample], answers: Sequence[str]) -> Votes:
 
 
 def _read_sample(sample: Sample, answers: Sequence[str]) -> str | None:
-    """Return a reply's answer.
+    """Return the answer in a sampled reply; None if there is none or it is ambiguous.
 
     The answer of a truncated reply counts only if completing the last word could not change the
     answer.
@@ -71,13 +72,13 @@ def _read_sample(sample: Sample, answers: Sequence[str]) -> str | None:
 
 
 def read_answer(reply: str, answers: Sequence[str]) -> str | None:
-    """Return the answer that a reply gives; None if the reply is ambiguous or contains no answer.
+    """Return the answer in a reply; None if the reply is ambiguous or contains no answer.
 
     Args:
         reply: The model's text.
-        answers: The candidates. If several candidates differ only in letter case, the result is the
-            candidate that is spelled as in the reply. If none of them is spelled in this way, the
-            result is the first of them.
+        answers: The prompt's answers. If several answers differ only in letter case, the result is
+            the answer that is spelled as in the reply. If several answers differ only in letter
+            case and none is spelled as in the reply, the result is the first of them.
     """
     answers = strings(answers, "answers")
     reply = reply.strip()
@@ -105,7 +106,7 @@ def _read(text: str, answers: Sequence[str]) -> str | None:
 
 
 def _rest(text: str, form: str) -> str | None:
-    """Return the text after an answer; None if the text does not begin with the answer.
+    """Return the text after a leading answer; None if no valid answer begins the text.
 
     A number is accepted as an answer only if it is the whole text, because a number at the
     beginning may belong to a numbered list.
@@ -131,7 +132,7 @@ def _bare(answer: str) -> str:
 
 
 def _opened(text: str, form: str) -> str:
-    """Return a text without leading bullet and decoration; the answer's own punctuation is kept."""
+    """Return a text without a leading bullet and decoration that is not part of the answer."""
     return _BULLET.sub("", text).lstrip(_DECORATION.replace(form[0], ""))
 
 

@@ -1,9 +1,9 @@
-"""Canaries: stored answers that identify a server's model, whose weights are not visible.
+"""Canaries: stored answers of a server that reveal a change of the server's model.
 
 The score store saves the canaries with the scores, as part of the model's description. Each time a
 server is loaded, Tacit sends the prompts of the canaries again. If the answers have changed, the
-server runs another model, or the same model with another precision, under the same name. If a
-server's answers have changed, its scores are cached as the scores of a different model.
+server runs another model under the same name, or the same model with another precision. Scores of a
+server whose answers have changed are cached as the scores of a different model.
 """
 
 from __future__ import annotations
@@ -22,10 +22,11 @@ if TYPE_CHECKING:
     from tacit.models.openai.preflight import Seen
 
 Canary = dict[str, Any]
-"""A ``text``, a ``token`` or its ``id``, and the ``logprob``.
+"""A server's answer: a ``text``, the next ``token`` or its ``id``, and the ``logprob``.
 
-Without ``token`` and ``id``, ``logprob`` is the sum over the text's own tokens. For a model
-without log-probabilities: a ``text`` and its ``reply``.
+If ``token`` and ``id`` are None, ``logprob`` is the summed log-probability of the text's own
+tokens. For a model without log-probabilities, a canary contains a ``text`` and the model's
+``reply``.
 """
 
 _OF_EACH = 2
@@ -70,13 +71,13 @@ def fingerprint_of(
 
     Args:
         identity: The visible server settings that affect the scores.
-        seen: The server's current answers.
+        seen: The server's current answers to the texts of the preflight.
         kept: The folder of the score store, which contains the descriptions of known servers; None
             to treat every server as new.
 
     Returns:
         The stored fingerprint and canaries if the server matches the description of a known server;
-        new values if it matches none.
+        otherwise, a new fingerprint and new canaries.
     """
     return recognised(identity, canaries_of(seen), kept, lambda known: same_answers(known, seen))
 
@@ -91,7 +92,7 @@ def recognised(
 
     Args:
         identity: The visible server settings that affect the answers.
-        new: The current canaries.
+        new: The canaries that were computed from the server's current answers.
         kept: The folder of the score store, which contains the descriptions of known servers; None
             to treat every server as new.
         same: A function that returns whether the server's current answers match stored canaries.
@@ -105,7 +106,7 @@ def recognised(
 
 
 def _described(store: Path) -> list[dict[str, Any]]:
-    """Return the descriptions of servers in a score store, newest first."""
+    """Return the descriptions of servers in a score store, starting with the newest one."""
     found = []
     for file in (*store.glob("scores/*/model.json"), *store.glob("votes/*/model.json")):
         try:

@@ -44,7 +44,7 @@ class ChatReply:
 
     @property
     def whole(self) -> str:
-        """All of the model's text."""
+        """The model's reasoning, if returned separately, followed by the text of the reply."""
         return self.thought + self.text
 
     @property
@@ -61,9 +61,10 @@ class ChatReply:
         """Return the sampled reply without the reasoning.
 
         Args:
-            begun: Whether the server's chat template opens the reasoning, so that a reply contains
-                only the closing tag.
-            meant: Whether the model was asked to reason. The server may hide the reasoning.
+            begun: Whether the server's chat template contains the opening tag of the reasoning, so
+                that a reply contains only the closing tag.
+            meant: Whether the model was asked to reason. If True, a truncated reply without text
+                counts as unfinished reasoning.
         """
         _, ended, behind = self.text.rpartition(CLOSES)
         if ended:
@@ -79,10 +80,10 @@ class ChatReply:
 
 
 def read_replies(answer: Mapping[str, Any], most: int = 1) -> list[ChatReply]:
-    """Return the replies in a server's answer, sorted by index.
+    """Return the replies in a server's answer to one request, sorted by index.
 
     Args:
-        answer: The server's answer.
+        answer: The server's answer to one request.
         most: The number of requested replies.
 
     Raises:
@@ -112,13 +113,13 @@ class Talk:
     Args:
         client: The server's client.
         model: The server's name for the model.
-        thinking: The maximum length of the reasoning in tokens; 0 turns reasoning off, and ``all``
-            sets no limit.
+        thinking: The maximum length of the reasoning in tokens; 0 turns reasoning off, ``all`` sets
+            no limit, and None is for a model that does not reason.
         limit: The name of the request field that limits the number of tokens of a reply.
         seeded: Whether the server accepts a seed.
-        top: The number of most probable tokens to request per position.
-        room: The maximum length of a reply in tokens, not counting reasoning. None removes the
-            limit on the reply and also the limit on the reasoning.
+        top: The number of most probable tokens to request at each position of a reply.
+        room: The maximum length of a reply in tokens, not counting reasoning; None for no limit.
+            None also removes the limit on the reasoning.
         uncut: Additional request fields that make the server sample from the full, unmodified
             distribution.
         habits: Properties that all replies of the server share, such as the model's name.
@@ -136,11 +137,11 @@ class Talk:
 
     @property
     def passed(self) -> str:
-        """The first words of the sentence that reports a passed preflight."""
+        """The beginning of the sentence that reports a passed preflight."""
         return f"{self.model} at {self.client.address} passed the preflight"
 
     def first_token(self, text: str, attempts: int | None = None) -> Reply:
-        """Request a reply of one token; the result is empty if the server returns no token.
+        """Request a reply of one token; the result has no token if the server returns none.
 
         Raises:
             RefusalError: If the server refuses the request.
@@ -158,7 +159,8 @@ class Talk:
         """Return the first token of the reply to each text; the requests are sent concurrently.
 
         Raises:
-            ScoringError: As raised by ``first_token``.
+            ScoringError: If the server refuses a request or failed at every attempt, or its answer
+                is not a chat completion.
         """
         return self.client.at_once(lambda text: self.first_token(text).first, texts, concurrency)
 
@@ -167,7 +169,7 @@ class Talk:
 
         Args:
             text: The user's message.
-            seed: The seed of the request; a different seed produces different replies.
+            seed: The seed of the request, which is ignored if the server accepts no seed.
             several: The number of replies to request.
 
         Raises:
@@ -183,7 +185,7 @@ class Talk:
         return self._checked(text, more, lambda answer: read_replies(answer, several))
 
     def likeliest(self, text: str) -> ChatReply:
-        """Return the beginning of the reply at temperature 0, including any reasoning.
+        """Return the beginning of the reply at temperature 0, which may contain reasoning.
 
         Raises:
             RefusalError: If the server refuses the request.
@@ -194,7 +196,7 @@ class Talk:
         return self._checked(text, more, read_replies)[0]
 
     def but(self, **changed: object) -> Talk:
-        """Return a copy of these chat requests with the given fields changed."""
+        """Return a copy of this object with the given fields changed."""
         return replace(self, **changed)  # type: ignore[arg-type] # the names are fields
 
     def _checked(
@@ -230,16 +232,18 @@ class Talk:
 
 
 ROOM = 1024
-"""The token limit for a reply that should end. No limit applies if the model is asked to reason, or
-if the server's window is smaller.
+"""The token limit for requesting a reply that should end before the limit.
+
+No token limit is set if the model is asked to reason, or if the server's context window is too
+small for this limit.
 """
 
 MOST_CALLS = 2
-"""The maximum number of calls that ``ended`` makes."""
+"""The maximum number of requests that the function ``ended`` sends."""
 
 
 def ended(talk: Talk) -> ChatReply:
-    """Return a reply that was requested with a token limit high enough for the reply to end.
+    """Return a reply whose token limit, if any, is high enough for the reply to end.
 
     Raises:
         RefusalError: If the server refuses the request.

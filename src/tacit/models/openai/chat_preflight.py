@@ -1,7 +1,8 @@
 """Preflight of a server's chat API, run before replies are sampled and counted.
 
 Confidence intervals of vote shares are valid only if replies are independent draws. A server that
-returns the same reply each time, from a cache or at a fixed temperature, is rejected.
+returns the same reply each time, because it uses a cache or ignores the requested temperature, is
+rejected.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ OPEN_ENDED = (
     "Write the first sentence of a story about an invented place.",
     "Describe an imaginary animal in one sentence.",
 )
-"""Prompts to which two independent replies are almost never the same."""
+"""Prompts for which two independent replies are almost never identical."""
 
 UNCUT: tuple[dict[str, float], ...] = (
     {"top_k": 0, "min_p": 0.0, "repeat_penalty": 1.0, "repetition_penalty": 1.0},
@@ -41,8 +42,9 @@ UNCUT: tuple[dict[str, float], ...] = (
 )
 """Settings that stop servers from truncating the distribution or penalising repeated tokens.
 
-Some servers do both by default. The names, and the number that means all tokens, differ between
-servers; the first variant that the server accepts is used.
+By default, some servers truncate the distribution and penalise repeated tokens. The names of the
+settings, and the value of ``top_k`` that stands for all tokens, differ between servers. The first
+variant of the settings that the server accepts is used.
 """
 
 DRAWN = 4
@@ -56,18 +58,19 @@ class Sampler:
     """The result of a chat server's preflight, which describes how replies are sampled.
 
     Args:
-        talk: The chat requests.
+        talk: Object that sends chat requests to the model.
         several: Whether one request returns several independent replies.
-        begun: Whether the server's chat template opens the reasoning, so that a reply contains only
-            the closing tag.
-        canaries: The reply to each text at temperature 0; empty if the server returns none.
-        refused: The server's deficiencies.
+        begun: Whether the server's chat template contains the opening tag of the reasoning, so that
+            a reply contains only the closing tag.
+        canaries: The replies at temperature 0 to the texts of the preflight; empty if the server
+            returns too few of these replies or does not reproduce them.
+        refused: The deficiencies of the server that the preflight found.
         temperature: The estimated temperature of the sampled replies; None if it cannot be
             estimated.
-        watch: A check that is repeated during a run and finds out whether log-probabilities have
-            changed; None if the server returns no log-probabilities.
-        redraw: A function that samples new replies, starting from a given seed, and compares them
-            with the log-probabilities; None if no comparison is possible.
+        watch: A check, repeated during a run, of whether the server's log-probabilities have
+            changed; None if the check is not possible.
+        redraw: A function that samples new replies, starting from a given seed, and compares the
+            replies with the server's log-probabilities; None if no comparison is possible.
     """
 
     talk: Talk
@@ -84,12 +87,13 @@ def try_sampling(talk: Talk, concurrency: int = 1) -> Sampler:
     """Run the preflight of a server's chat API.
 
     Args:
-        talk: Chat requests to the model, with the settings that are already known.
+        talk: Object that sends chat requests to the model, with the settings that are already
+            known.
         concurrency: The number of concurrent requests during the run.
 
     Raises:
-        ModelError: If the replies are not random samples, or the model reasons although ``talk``
-            does not allow reasoning.
+        ModelError: If the server cannot be used, for example because its replies are not random
+            samples, or because the model reasons although ``talk`` does not allow reasoning.
         ScoringError: If the server failed at every attempt.
     """
     where = f"{talk.model} at {talk.client.address}"
@@ -130,11 +134,11 @@ def _read_alike(
 ) -> tuple[Temperature | None, Watch | None, Callable[[int], Inspection | None] | None]:
     """Estimate the sampling temperature, and prepare the checks that are repeated during a run.
 
-    Each deficiency that is found is appended to ``refused``.
+    Each deficiency of the server that is found is appended to ``refused``.
 
     Raises:
-        ModelError: If replies to different prompts have the same first tokens, so the server does
-            not read prompts whole.
+        ModelError: If the server returns the same first-token log-probabilities for different
+            prompts, which shows that it does not read whole prompts.
     """
     firsts = vote_checks.first_tokens(talk, concurrency)
     if not firsts or returned(list(firsts.values())) <= 1:
@@ -163,8 +167,8 @@ def _drawn(talk: Talk, first: ChatReply | None = None) -> list[list[ChatReply]]:
     """Sample several replies to each open-ended prompt, with different seeds.
 
     Args:
-        talk: The chat requests.
-        first: The first reply, if it was already requested.
+        talk: Object that sends chat requests to the model.
+        first: The first reply to the first prompt, if it was already requested; None to request it.
     """
     known = [] if first is None else [first]
     pieces = [(text, 1 + at) for text in OPEN_ENDED for at in range(DRAWN)]
@@ -173,10 +177,10 @@ def _drawn(talk: Talk, first: ChatReply | None = None) -> list[list[ChatReply]]:
 
 
 def _asked(talk: Talk, where: str) -> tuple[Talk, list[str], ChatReply | None]:
-    """Return the accepted settings, the server's deficiencies, and the first reply if there is one.
+    """Return accepted settings, deficiencies of the server, and any reply received.
 
-    The reply to the first variant of the settings, which most servers accept, is reused as the
-    first sampled reply.
+    If the server accepts the first variant of the settings, as most servers do, the server's reply
+    is reused as the first sampled reply.
 
     Raises:
         ModelError: If the server refuses every variant of the settings.
@@ -189,7 +193,7 @@ def _asked(talk: Talk, where: str) -> tuple[Talk, list[str], ChatReply | None]:
 
 
 def _settled(talk: Talk, where: str) -> Talk:
-    """Find out which name the server accepts for the token limit, and whether seeds work.
+    """Return requests with a token-limit field and seed setting that the server accepts.
 
     Raises:
         ModelError: If the server refuses every variant of the settings.
@@ -209,7 +213,7 @@ def _settled(talk: Talk, where: str) -> Talk:
 
 
 def _uncut(talk: Talk) -> tuple[Talk, list[str]]:
-    """Return settings for sampling from all tokens, and a note if the server refuses them."""
+    """Return requests that sample from all tokens, and a note if the server refuses them."""
     for uncut in UNCUT:
         asked = talk.but(uncut=uncut)
         try:
@@ -226,7 +230,7 @@ def _check_reasoning(
     """Reject a model that reasons, unless the user has allowed reasoning.
 
     Raises:
-        ModelError: If the model reasons.
+        ModelError: If the model reasons and the user has not allowed reasoning.
     """
     short = [one for some in drawn for one in some]
     if not any(one.has_reasoning or one.silent for one in (ended, *short)):
@@ -244,10 +248,10 @@ def _check_reasoning(
 
 
 def _check_ends(talk: Talk, where: str, drawn: Sequence[Sequence[ChatReply]]) -> None:
-    """Reject a model whose replies contain only reasoning, cut off by a token limit.
+    """Reject a model whose replies contain only hidden reasoning, cut off by a token limit.
 
     Raises:
-        ModelError: If no reply has visible text.
+        ModelError: If every reply is truncated and has no visible text.
     """
     if not all(one.silent for some in drawn for one in some):
         return
@@ -278,7 +282,7 @@ def _gives_several(talk: Talk, refused: list[str]) -> bool:
 
 
 def _canaries(talk: Talk, refused: list[str]) -> tuple[Canary, ...]:
-    """Return the replies at temperature 0; empty if more than half of the texts have no reply."""
+    """Return the replies at temperature 0; empty if the server returns too few replies."""
     found = _likeliest(talk, TEXTS, 1)
     if len(found) * 2 >= len(TEXTS):
         return tuple(found)
@@ -291,11 +295,11 @@ def _canaries(talk: Talk, refused: list[str]) -> tuple[Canary, ...]:
 def _repeated(
     talk: Talk, canaries: tuple[Canary, ...], refused: list[str], where: str, concurrency: int
 ) -> tuple[Canary, ...]:
-    """Return the replies at temperature 0 if concurrent requests reproduce them; empty if not.
+    """Return the replies at temperature 0; empty if the server does not reproduce them.
 
     Raises:
-        ModelError: If the replies at temperature 0 are reproducible only with one request at a
-            time.
+        ModelError: If the replies at temperature 0 are reproducible only when requests are sent one
+            at a time.
     """
     texts = [canary["text"] for canary in canaries]
     if not texts or same_replies(canaries, _likeliest(talk, texts, concurrency)):
@@ -315,7 +319,7 @@ def _repeated(
 def _likeliest(talk: Talk, texts: Sequence[str], concurrency: int) -> list[Canary]:
     """Return the reply to each text at temperature 0.
 
-    Texts that the server refuses or answers without visible text are omitted.
+    Texts for which the server refuses the request or returns an empty reply are omitted.
     """
 
     def reply(text: str) -> str:
@@ -333,7 +337,7 @@ def _likeliest(talk: Talk, texts: Sequence[str], concurrency: int) -> list[Canar
 
 
 class ReplyWatch:
-    """Monitors a chat server during a run for changed replies, and for samples that never vary.
+    """Checks during a run whether a chat server's replies have changed or never vary.
 
     Args:
         sampler: The result of the preflight.
@@ -358,7 +362,7 @@ class ReplyWatch:
         self._clock, self._looked = clock, clock()
 
     def recheck(self) -> None:
-        """Check one reply at temperature 0 and one sampled reply, if the check interval has passed.
+        """Check a reply at temperature 0 and a sampled reply, unless the last check is recent.
 
         Raises:
             UnreliableError: If the replies at temperature 0 have changed, or all sampled replies
@@ -413,7 +417,7 @@ class ReplyWatch:
             )
 
     def recheck_fully(self) -> None:
-        """Run the most informative checks; this method is called at the end of a run.
+        """Run the most informative checks of the server at the end of a run.
 
         Raises:
             ScoringError: If the server's replies have changed, or the server failed.
@@ -441,11 +445,11 @@ class ReplyWatch:
 
 
 def same_replies(canaries: Sequence[Canary], now: Sequence[Canary]) -> bool:
-    """Return whether at least three quarters of the replies at temperature 0 are unchanged.
+    """Return whether at least 75 % of the replies at temperature 0 are unchanged.
 
-    Different batching on the server may change a word through rounding, whereas another model
-    changes most replies. A stored reply is compared only if there is a current reply to the same
-    prompt. At least half of the stored replies must be compared.
+    Rounding under different batching on the server may change a word of a reply, whereas another
+    model changes most replies. A stored reply is compared only if the server now returns a reply to
+    the same prompt. If fewer than half of the stored replies can be compared, the result is False.
     """
     known = {canary["text"]: canary["reply"] for canary in now}
     try:

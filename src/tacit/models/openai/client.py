@@ -39,7 +39,7 @@ class FailureError(ScoringError):
     """One attempt to send a request failed, and a retry may succeed.
 
     Args:
-        message: What went wrong.
+        message: The reason for the failure.
         asked: The number of seconds that the server asked the client to wait.
     """
 
@@ -49,22 +49,22 @@ class FailureError(ScoringError):
 
 
 class _Thread(threading.local):
-    """The ``Stream`` whose items the current thread processes; None if there is no such stream."""
+    """The ``Stream`` whose items the current thread processes; None outside a stream."""
 
     stream: Stream[Any, Any] | None = None
 
 
 class Client:
-    """A connection to one server, safe to share between threads.
+    """A connection to one server, which several threads may share.
 
     Args:
         address: The base address, without ``/completions``.
-        options: Timeout, concurrency and back-off.
+        options: Options such as the timeout, the number of concurrent requests and the back-off.
         key: The API key to send with each request; None for no key.
         transport: An httpx transport that replaces the network in tests.
 
-    The attribute ``hide`` is a function that redacts the key in a server's text before a message
-    quotes the text. The key is redacted in the server's answers if it has at least
+    The attribute ``hide`` is a function that redacts the API key in a server's text before the text
+    is quoted in a message. In the server's answers, the API key is redacted if the key has at least
     ``redaction.SHORTEST`` characters.
 
     Raises:
@@ -144,17 +144,18 @@ class Client:
     ) -> Generator[list[tuple[int, Result]]]:
         """Yield results as they arrive, each with the index of its item.
 
-        While the consumer handles one batch of results, threads already process the next items.
-        Between two batches of results, the consumer may use the client, including its method
-        ``at_once``. See ``Stream.parts`` for the errors raised and for closing the generator early.
+        While the consumer handles one batch of results, threads process further items. Between two
+        batches of results, the consumer may use the client, including its method ``at_once``. See
+        ``Stream.parts`` for the errors raised and for closing the generator early.
 
         Args:
             work: The function to apply to each item, in one of several threads.
             items: The items to process; each idle thread takes the next item.
             several: The number of threads.
-            seconds: The time in seconds for which results are collected before they are yielded.
-            check: A function that is called before each yield and at the end. It raises an
-                exception if the results are unreliable.
+            seconds: The maximum time in seconds for which results are collected before they are
+                yielded as a batch.
+            check: A function that is called before each yield and at the end. The function raises
+                an exception if the results are unreliable.
         """
 
         def in_stream(item: Item) -> Result:
@@ -177,7 +178,7 @@ class Client:
         Raises:
             NetworkError: If no server answers at the address.
             ModelError: If the server refuses the key.
-            ScoringError: As raised by ``complete``.
+            ScoringError: If the server failed at every attempt.
         """
         try:
             answer = self._ask("GET", "/models", None, self._backoff.attempts, first=True)
@@ -198,9 +199,10 @@ class Client:
 
         Args:
             body: The request.
-            timeout: The timeout in seconds; None for the client's timeout. The client's timeout is
-                used if it is shorter.
-            attempts: The maximum number of attempts; None for the number in the back-off options.
+            timeout: The timeout in seconds, which cannot exceed the client's timeout; None for the
+                client's timeout.
+            attempts: The maximum number of attempts; None for the number in the client's back-off
+                options.
 
         Raises:
             RefusalError: If the server refuses the request.
@@ -312,10 +314,10 @@ class Client:
             ) from None
 
     def _read(self, response: httpx.Response, content: bytes) -> dict[str, Any]:
-        """Return the parsed answer.
+        """Parse the body of a response.
 
         Raises:
-            FailureError: If the answer is an error or invalid, and a retry may succeed.
+            FailureError: If the response is invalid or reports an error, and a retry may succeed.
         """
         status, packed = response.status_code, _packed(response)
         if status in _AGAIN or status >= _SERVER_FAILS:
@@ -364,7 +366,7 @@ def _packed(response: httpx.Response) -> str:
 
 
 def _seconds(header: str | None) -> float | None:
-    """Return the number of seconds in a ``Retry-After`` header; None if it is not a number."""
+    """Return the seconds in a ``Retry-After`` header; None if the header is not a number."""
     try:
         seconds = float(header or "")
     except ValueError:

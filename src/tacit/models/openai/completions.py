@@ -1,4 +1,4 @@
-"""Score prompts on a completions server, by next-token log-probabilities or by echo."""
+"""Score prompts on a completions server, from next-token or echoed log-probabilities."""
 
 from __future__ import annotations
 
@@ -41,13 +41,13 @@ NOTHING = "nothing precedes it, and the server adds no special token"
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """The measurement of one answer.
+    """The log-probability of one answer, or the reason why it is unavailable.
 
     Args:
         logprob: The log-probability of the answer in nats; None if unavailable.
         tokens: The number of tokens of the answer; 0 if unknown.
         spanned: Whether a token of the answer also covers characters outside the answer.
-        missing: The reason why there is no log-probability.
+        missing: The reason why there is no log-probability; None if there is one.
     """
 
     logprob: float | None
@@ -62,7 +62,7 @@ class Reading:
 
     Args:
         abilities: The result of the server's preflight.
-        tokenizer: The model's tokenizer; None to rely on the tokens that the server returns.
+        tokenizer: The model's tokenizer; None to use the tokens that the server returns.
     """
 
     abilities: Abilities
@@ -92,7 +92,7 @@ class Reading:
         ]
 
     def _by_next(self, answers: Sequence[Filled]) -> bool:
-        """Return whether all answers are single tokens, so that one request scores all of them."""
+        """Return whether all answers are known to be single tokens, scored by one request."""
         if not self.abilities.top or self.tokenizer is None:
             return False
         cuts = [self._tokens(filled) for filled in answers]
@@ -111,7 +111,7 @@ class Reading:
         return None if tokens is None else (tokens, cut)
 
     def _echoed(self, filled: Filled) -> Measured:
-        """Score an answer from the echo of the prompt with the answer."""
+        """Score an answer by the echoed log-probabilities of the prompt with the answer."""
         found, echo = self._tokens(filled), self._echo(filled.string)
         if found is None or echo is None:
             return Measured(None, missing=UNSPELT)
@@ -124,7 +124,7 @@ class Reading:
         return _measured(tokens, sum(values))
 
     def _following(self, filled: Filled) -> Measured:
-        """Score each token of an answer by the next-token log-probability after its prefix."""
+        """Score an answer by the next-token log-probabilities of its tokens."""
         found = self._tokens(filled)
         if found is None:
             return Measured(None, missing=UNSPELT)
@@ -144,7 +144,7 @@ class Reading:
         return _measured(tokens, total)
 
     def _value(self, text: str, token: int | str) -> float | str:
-        """Return a token's log-probability after a text, or the reason why there is none."""
+        """Return a token's log-probability after a text, or the reason why it is unavailable."""
         following = self._next(text)
         if following is None:
             return UNSAID
@@ -159,7 +159,7 @@ class Reading:
         return UNSAID if one.logprob is None else one.logprob
 
     def _is_cut_alike(self, text: str, before: Sequence[int | str]) -> bool:
-        """Return whether a text has the same tokens alone as at the start of a longer text."""
+        """Return whether a text is tokenized alone as it is at the start of a longer text."""
         if not text:
             return not before
         if self.tokenizer is not None:
@@ -196,7 +196,7 @@ class Reading:
 
     @property
     def questions(self) -> Questions:
-        """The requests to the server."""
+        """The object that sends the requests to the server."""
         return self.abilities.questions
 
 
@@ -222,7 +222,7 @@ class Served:
         window: The length of the context window in tokens; None if the server does not report this
             length.
         abilities: The result of the server's preflight.
-        tokenizer: The model's tokenizer; None to rely on the tokens that the server returns.
+        tokenizer: The model's tokenizer; None to use the tokens that the server returns.
     """
 
     name: str
@@ -234,10 +234,10 @@ class Served:
 def load_server(
     address: str, options: ServerOptions | None = None, kept: Path | None = None
 ) -> ServerModel:
-    """Run a server's preflight and return the server's model.
+    """Run a server's preflight and return the model that the server runs.
 
     Args:
-        address: For example ``http://localhost:8000/v1``.
+        address: The server's address, such as ``http://localhost:8000/v1``.
         options: Options such as the served model's name, the tokenizer and the number of concurrent
             requests.
         kept: The folder of the score store, in which known servers are looked up; None to treat
@@ -246,7 +246,7 @@ def load_server(
     Raises:
         ModelError: If no server answers at the address, or the server cannot be used for scoring;
             the message states the reason.
-        MissingPackage: If the extra ``server`` is not installed.
+        MissingPackage: If the package extra ``server`` is not installed.
         ScoringError: If the server failed at every attempt.
     """
     options = options or ServerOptions()
@@ -266,7 +266,8 @@ class ServerModel(ScoringServer):
     Args:
         served: The server's model with the result of its preflight.
         concurrency: The number of concurrent requests.
-        kept: The folder of the score store, in which known servers are looked up.
+        kept: The folder of the score store, in which known servers are looked up; None to treat
+            every server as new.
     """
 
     def __init__(self, served: Served, concurrency: int, kept: Path | None = None) -> None:

@@ -20,8 +20,10 @@ if TYPE_CHECKING:
     from tacit.models.openai.tokenizer import TokenizerFile
 
 _SHORT = 10.0
-"""Timeout in seconds of the first echo request without a new token; some servers generate until
-their memory is full. A server that is merely slow is then asked for one new token, with the full
+"""Timeout in seconds of the first echo request that asks for no generated token.
+
+The timeout is short because some servers then generate tokens until their memory is full. A server
+that does not respond before the timeout is then asked for one generated token, with the full
 timeout.
 """
 
@@ -33,16 +35,18 @@ _DRAWS = 4
 
 @dataclass(frozen=True)
 class Echo:
-    """A server's echo.
+    """The result of testing whether a server echoes prompts.
 
     Args:
-        questions: Requests to the server, with the settings that produce the echo.
+        questions: Object that sends requests to the server, with the settings that produce the
+            echo.
         right: Whether the echoed log-probabilities belong to the prompt's tokens.
-        cuts: Whether the server returns the prompt's tokens.
-        before: The number of special tokens that the server puts before a text.
-        refused: The server's deficiencies.
-        texts: The echoed tokens of each text; empty unless the log-probabilities are correct.
-        odd: Whether the server returns tokens that do not belong to the prompt.
+        cuts: Whether the server returns the prompt's tokens, even if their log-probabilities are
+            incorrect.
+        before: The number of special tokens that the server puts before a text; None if unknown.
+        refused: The deficiencies of the server's echo.
+        texts: The echoed tokens of each text; empty if the echoed log-probabilities are incorrect.
+        odd: Whether the server returns tokens that differ from the prompt's tokens.
     """
 
     questions: Questions
@@ -70,7 +74,8 @@ class Aligned:
         text: The text.
         before: The number of special tokens before the text.
         cut: The text's tokens.
-        logprobs: The log-probability of each token, in nats; None for a token without context.
+        logprobs: The log-probability of each token, in nats; None if the server returns none, as
+            for a token that nothing precedes.
     """
 
     text: str
@@ -81,10 +86,10 @@ class Aligned:
 
 @dataclass(frozen=True)
 class _Pair:
-    """A next token with two log-probabilities in nats: from generation and from an echo.
+    """A next token with its log-probabilities from generation and from an echo, in nats.
 
-    ``drift`` states by how much the log-probability of each token of the text changes when the next
-    token is appended.
+    ``drift`` contains, for each token of the text, the absolute change in its log-probability when
+    the next token is appended to the text.
     """
 
     text: str
@@ -104,12 +109,12 @@ def align(
     tokenizer: TokenizerFile | None,
     before: int | None = None,
 ) -> Aligned | None:
-    """Find a text's tokens among the tokens that a server returned.
+    """Find the tokens of a text in the list of tokens that a server returned.
 
     Args:
         tokens: The returned tokens, including special tokens and generated tokens.
         text: The prompt.
-        tokenizer: The model's tokenizer; None to rely on the server's spelling of tokens.
+        tokenizer: The model's tokenizer; None to use the server's spelling of tokens.
         before: The number of special tokens before the text; None if unknown.
 
     Returns:
@@ -138,18 +143,18 @@ def find_echo(
     spaced: bool,
     long: Collection[str] = (),
 ) -> Echo:
-    """Test the variants of echo requests, and return the first variant that is correct.
+    """Test the variants of echo requests; return the first with correct log-probabilities.
 
     Args:
-        questions: The requests to the server.
-        tokenizer: The model's tokenizer, if given.
+        questions: Object that sends the requests to the server.
+        tokenizer: The model's tokenizer; None to use the server's spelling of tokens.
         nexts: The next token of each text, with the most probable tokens at its position.
         spaced: Whether the server's tokens include the space before a word.
         long: The long texts among the keys of ``nexts``.
 
     Raises:
         ModelError: If the server and the given tokenizer divide a text into different tokens, or
-            the server does not read long texts whole.
+            the server does not read the whole of a long text.
     """
     refused: list[str] = []
     cutting: Echo | None = None
@@ -221,10 +226,10 @@ def _unaligned(asked: Questions, tokens: Sequence[Token]) -> Echo:
 def _again(
     asked: Questions, text: str, tokenizer: TokenizerFile | None, before: int, *, is_long: bool
 ) -> Aligned | None:
-    """Return a text's echoed tokens; None if they do not match the text, or if it is too long.
+    """Return a text's echoed tokens; None if they do not match or the text is too long.
 
     Raises:
-        ModelError: If the server returns tokens that do not belong to a long text.
+        ModelError: If the echo of a long text contains tokens that do not belong to the text.
     """
     try:
         echoed = asked.echoed(text)
@@ -249,7 +254,7 @@ def _end(found: Aligned) -> int:
 def _aligned(
     asked: Questions, tokens: Sequence[Token], text: str, tokenizer: TokenizerFile | None
 ) -> Aligned | None:
-    """Return the text's tokens; None if the server ignores the request for an echo.
+    """Return the text's tokens in an echo; None if the echo does not contain the text.
 
     Raises:
         ModelError: If the server and the given tokenizer divide the text into different tokens.
@@ -281,7 +286,7 @@ def _is_written(cut: Cut, tokens: Sequence[Token], tokenizer: TokenizerFile) -> 
 def _candidates(
     token: Token, tokenizer: TokenizerFile | None, *, spaced: bool
 ) -> list[tuple[str, float]]:
-    """Return possible next tokens as text, each with a log-probability in nats, likeliest first."""
+    """Return texts and log-probabilities (nats) of possible next tokens, likeliest first."""
     given = {one.text or one.number: one for one in (token, *token.top)}.values()
     known = [(one, one.logprob) for one in given if one.logprob is not None]
     ranked = sorted(known, key=lambda pair: -pair[1])
@@ -290,7 +295,7 @@ def _candidates(
 
 
 def _behind(token: Token, tokenizer: TokenizerFile | None, *, spaced: bool) -> str | None:
-    """Return the characters by which a next token continues the prompt; None if unknown."""
+    """Return the characters that a next token appends to the prompt; None if unknown."""
     if tokenizer is None:
         return token.text if identifies_token(token.text) else None
     number = token.number
@@ -308,7 +313,7 @@ def _compare(
     *,
     spaced: bool,
 ) -> str | None:
-    """Return what is wrong with the echoed log-probabilities; None if nothing is wrong."""
+    """Return a description of errors in the echoed log-probabilities; None without errors."""
     pairs: list[_Pair] = []
     for text, echo in echoes.items():
         found = _pairs(asked, tokenizer, echo, _candidates(nexts[text], tokenizer, spaced=spaced))
@@ -368,7 +373,7 @@ def _apart(one: float | None, other: float | None) -> float:
 
 
 def _worst_example(pairs: Sequence[_Pair], asked: Questions) -> str:
-    """Return the message about an incorrect echo, with the worst example."""
+    """Return a message that describes an incorrect echo and quotes its worst example."""
     worst = max(pairs, key=lambda pair: math.inf if math.isnan(pair.apart) else pair.apart)
     wrong = sum(not pair.apart <= TYPICAL for pair in pairs)
     more = asked.client.hide(worst.more)

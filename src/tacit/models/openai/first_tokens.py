@@ -1,4 +1,4 @@
-"""Chat models on a server, scored by the log-probabilities of a reply's first token."""
+"""Score answers of a chat server by the log-probabilities of a reply's first token."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 SCORER = "server-chat-1"
 
 MOST_CALLS = len(TOPS) + 2 * len(TEXTS) + ENOUGH + 3 * MOST_TEXTS + chat.MOST_CALLS
-"""The maximum number of calls of the preflight and of the check at the end of a run."""
+"""The maximum number of calls to the server in the preflight, and in the check at the end."""
 
 _TRIES = 5
 _BYTES_PER_TOKEN = 4
@@ -45,16 +45,16 @@ _BYTES_PER_TOKEN = 4
 
 @dataclass(frozen=True)
 class Beginnings:
-    """The result of the preflight for scoring by a reply's first token.
+    """The result of a server's preflight for scoring answers as first tokens of replies.
 
     Args:
-        talk: The chat requests.
+        talk: Object that sends chat requests to the model.
         top: The number of most probable first tokens that the server returns.
-        padded: Whether the first word of a reply begins with a space, as with some tokenizers.
+        padded: Whether the first token of a reply begins with a space, as with some tokenizers.
         seen: The server's answers to the texts of the preflight.
         differences: The server's answers to pairs of texts; the two texts of a pair differ in one
             place.
-        notes: Deficiencies that the server has, but a local model does not have.
+        notes: Deficiencies of the server that a local model would not have.
     """
 
     talk: Talk
@@ -69,7 +69,8 @@ def try_beginnings(talk: Talk, concurrency: int = 1) -> Beginnings:
     """Check how many log-probabilities a chat server returns, and whether they are reproducible.
 
     Args:
-        talk: Chat requests to the model, with the settings that are already known.
+        talk: Object that sends chat requests to the model, with the settings that are already
+            known.
         concurrency: The number of concurrent requests during the run.
 
     Raises:
@@ -126,10 +127,10 @@ def try_beginnings(talk: Talk, concurrency: int = 1) -> Beginnings:
 
 
 def _noise(asked: Talk, where: str, there: Mapping[str, Token], concurrency: int) -> float:
-    """Return the largest difference in nats between log-probabilities that are requested twice.
+    """Return the largest log-probability difference (nats) between repeated requests.
 
     Raises:
-        ModelError: If repeated log-probabilities differ by more than rounding explains.
+        ModelError: If log-probabilities of the same prompt differ by more than rounding explains.
     """
     texts = mixed(list(there)[:ENOUGH])
     again = zip(texts, asked.first_tokens(texts, concurrency), strict=True)
@@ -149,17 +150,18 @@ def _noise(asked: Talk, where: str, there: Mapping[str, Token], concurrency: int
 
 
 def _pads(tokens: Sequence[Token]) -> bool:
-    """Return whether every word that begins a reply has a leading space."""
+    """Return whether every listed first token that begins a word has a leading space."""
     texts = [one.text or "" for token in tokens for one in token.top]
     words = [text for text in texts if text.lstrip(" ")[:1].isalpha()]
     return bool(words) and all(word.startswith(" ") for word in words)
 
 
 def _asked(talk: Talk, where: str) -> Talk:
-    """Return requests with the largest number of top log-probabilities that the server accepts.
+    """Return requests for as many top log-probabilities as the server accepts.
 
     Raises:
-        ModelError: If the server returns no log-probabilities, whatever number is requested.
+        ModelError: If the server returns no log-probabilities for any requested number of tokens,
+            or its answer is invalid.
     """
     refusal: ScoringError | None = None
     for top in TOPS:
@@ -183,8 +185,8 @@ def _asked(talk: Talk, where: str) -> Talk:
 def _apart(first: Token, again: Token) -> list[float]:
     """Return the absolute log-probability differences (nats) of tokens that both answers list.
 
-    Tokens that are parts of a character are omitted, because servers spell many of them
-    identically.
+    Tokens that contain only a part of a character are omitted, because servers give many such
+    tokens the same spelling.
     """
     pairs = [(one.logprob, find(again.top, one.text, None)) for one in first.top]
     return [
@@ -200,9 +202,11 @@ def watch_of(
     """Return a ``Watch`` that checks the first tokens of a chat model's replies.
 
     Args:
-        differences: The server's answers to texts that each differ from another text in one place.
-        firsts: The server's answers to texts of the preflight that are not in ``differences``.
-        talk: The chat requests.
+        differences: The server's answers to pairs of texts; the two texts of a pair differ in one
+            place.
+        firsts: The server's answers to further texts. If a text is also in ``differences``, the
+            answer in ``firsts`` is used.
+        talk: Object that sends chat requests to the model.
         concurrency: The number of concurrent requests.
     """
 
@@ -223,12 +227,14 @@ def watch_of(
 class FirstTokensModel(ScoringServer):
     """A chat model that scores each answer as the first token of a reply.
 
-    An answer has no score if it has several tokens or is not among the most probable tokens.
+    An answer has no score if it has several tokens or is not among the most probable first tokens
+    that the server returns.
 
     Args:
         beginnings: The result of the server's preflight.
         concurrency: The number of concurrent requests.
-        kept: The folder of the score store, in which known servers are looked up.
+        kept: The folder of the score store, in which known servers are looked up; None to treat
+            every server as new.
     """
 
     def __init__(self, beginnings: Beginnings, concurrency: int, kept: Path | None = None) -> None:

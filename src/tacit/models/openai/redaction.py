@@ -22,8 +22,9 @@ SHOWN = "[key]"
 """The text that replaces a secret."""
 
 SHORTEST = 8
-"""The minimum length of a secret that is redacted in answers. A shorter one, such as ``EMPTY``,
-could be an ordinary word.
+"""The minimum length of a secret that is redacted in answers.
+
+A shorter one, such as ``EMPTY``, could be an ordinary word.
 """
 
 _ESCAPES = ("\\", "%", "&")

@@ -50,8 +50,10 @@ TRIED = (
     TEXTS[8],
     "Choose one of these words at random and say nothing else: True, False, Yes, No",
 )
-"""Prompts for the first tokens. Most have a counterpart with one difference. In one of them, any
-answer that is replaced with its opposite is visible.
+"""Prompts for the first tokens.
+
+Most have a counterpart with one difference. In one of them, any answer that is replaced with its
+opposite is visible.
 """
 
 DRAWN_TEXTS = 3
