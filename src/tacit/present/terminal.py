@@ -23,7 +23,7 @@ _UNSEEN = re.compile(
 def visible(text: str) -> str:
     r"""Return the text with unsafe characters escaped as in JSON, such as ``\u001b``.
 
-    JSON keeps its meaning.
+    If the text is JSON, the escaped text decodes to the same value.
 
     >>> visible("a\x1b[31mb")
     'a\\u001b[31mb'
@@ -53,7 +53,7 @@ class _Visible:
 
 @contextmanager
 def visible_output() -> Iterator[None]:
-    """Escape control characters in all later output to standard output and standard error."""
+    """Escape control characters in standard output and standard error in a ``with`` block."""
     before = sys.stdout, sys.stderr
     mine = _wrapped(sys.stdout), _wrapped(sys.stderr)
     sys.stdout, sys.stderr = mine
@@ -68,12 +68,12 @@ def visible_output() -> Iterator[None]:
 
 
 def beneath(stream: TextIO) -> TextIO:
-    """Return the underlying stream, for code that escapes its own text."""
+    """Return the wrapped stream of a ``_Visible``; return any other stream unchanged."""
     return stream.beneath if isinstance(stream, _Visible) else stream
 
 
 def console() -> Console:
-    """Return a console for tables on standard output; cells are plain text without markup."""
+    """Return a console that prints tables to standard output without interpreting markup."""
     from rich.console import Console
     from rich.segment import Segment
 

@@ -45,7 +45,7 @@ class Requests:
     """The requests of a probe, each identified by a key.
 
     Args:
-        keys: Table of keys, with one distinct row per request.
+        keys: Table of keys with one row per request. All rows are different.
         requests: The requests, in the order of the keys. ``tacit.requests`` defines the types of
             requests.
 
@@ -64,7 +64,7 @@ class Requests:
 
 @dataclass(frozen=True)
 class Answered:
-    """The answers to a group of requests, each with the key of its request.
+    """The answers to a group of requests, and the key of each answer's request.
 
     Args:
         keys: The keys of the requests.
@@ -102,10 +102,10 @@ class Answers:
         )
 
     def joined(self, requests: Mapping[str, Requests]) -> Answers:
-        """Return the answers in the order of the given requests, matched by key.
+        """Return the answers, matched by key, in the order of the given requests.
 
         Args:
-            requests: The probe's requests, by group.
+            requests: The probe's requests, by the name of the group.
 
         Raises:
             FindingsError: If a group has no answers, the keys of the answers differ from the keys
@@ -129,10 +129,10 @@ class Answers:
         """Return, for each prompt, the probability of one of two answers.
 
         Args:
-            group: Name of a group of prompts. Both given answers must be candidate answers of each
-                prompt.
+            group: Name of a group of prompts. ``positive`` and ``negative`` must be candidate
+                answers of each prompt in the group.
             positive: The answer whose probability is returned.
-            negative: The other answer.
+            negative: The answer that is compared with ``positive``.
 
         Returns:
             Table with the key columns of the group and the column ``belief``. For scores,
@@ -170,8 +170,9 @@ class Probe(Protocol):
     """A probe, which builds requests for a model and computes findings from the answers.
 
     ``name`` identifies the probe in ``tacit run``. ``summary`` is the probe's line in the help
-    text. ``Options`` is a dataclass of the probe's options (``tacit.options``). ``Declared``
-    describes the other class attributes that a probe may define.
+    text. ``Options`` is a dataclass whose fields declare the probe's options (see
+    ``tacit.options``). ``Declared`` describes the class attributes that a probe may define in
+    addition to ``name``, ``summary`` and ``Options``.
 
     Examples:
         >>> from tacit.probes.base import probe
@@ -185,7 +186,7 @@ class Probe(Protocol):
 
     @classmethod
     def of(cls, options: Any) -> Self:  # noqa: ANN401 - an instance of Options
-        """Create the probe that the options describe.
+        """Create a probe from its options.
 
         Raises:
             RequestError: If the options contradict each other, or they select no questions.
@@ -207,7 +208,7 @@ class ModelWords:
     """The properties of a model that are known before its weights are loaded.
 
     Args:
-        kind: ``causal``, ``masked`` or ``seq2seq``.
+        kind: The kind of model: ``causal``, ``masked`` or ``seq2seq``.
         words: The whole words in the model's vocabulary.
     """
 
@@ -228,7 +229,7 @@ class ProbeByVocabulary(Protocol):
         ...
 
     def for_models(self, models: Mapping[str, ModelWords]) -> Mapping[str, Probe]:
-        """Return one probe for each model, by the name of the model.
+        """Return a mapping from the name of each model to a probe for this model.
 
         Raises:
             RequestError: If the vocabularies of the models have no word in common, or no questions
@@ -242,26 +243,28 @@ AnyProbe: TypeAlias = "Probe | ProbeByVocabulary"
 
 @dataclass(frozen=True)
 class Declared:
-    """The class attributes that a probe may define, but need not define.
+    """The optional class attributes of a probe.
 
     Args:
         title: The title of the probe in reports (class attribute ``title``). The default title is
             derived from ``name``.
         question: The question that the probe answers (class attribute ``question``), shown in
-            reports. The default is ``summary``.
+            reports. The default question is the ``summary`` of the probe.
         tables: The specifications of the probe's tables, by the name of the table.
         figures: The probe's figures by name.
-        headlines: The key figures that a report shows first.
+        headlines: The main results that a report shows first.
         headline: Function that returns a sentence on the main result of the given findings, or
             None.
-        sentences: Function that yields full sentences on the questions and the results of the given
-            findings.
-        notes: Function that yields full sentences on how the figures of the given findings are
-            computed.
-        views: Function that yields tables of the questions for readers. The arguments of the
-            function are the findings, the run's request and a maximum number of rows.
-        graphs: Function (class attribute ``report_graphs``) that returns graphs of single items, or
-            None. The arguments of the function are the findings of each model and a theme.
+        sentences: Function that yields complete sentences about the questions and the results in
+            the given findings.
+        notes: Function that yields complete sentences about how the numbers in the given findings
+            are computed.
+        views: Function that yields tables that are computed only for display, such as a table of
+            the questions. The arguments of the function are the findings, the run's request and a
+            maximum number of rows.
+        graphs: Function (class attribute ``report_graphs``) that returns a set of graphs, from
+            which the reader of a report selects one, or None. The arguments of the function are the
+            findings of each model and a chart theme.
         filters: The columns by which a report's tables can be filtered.
     """
 
@@ -279,7 +282,7 @@ class Declared:
 
 
 def declared(kind: type[AnyProbe]) -> Declared:
-    """Return the declarations of a probe's class; a missing declaration has its default value."""
+    """Return the optional class attributes of a probe, with defaults if missing."""
     figures = getattr(kind, "figures", ())
     figures = figures() if callable(figures) else figures
     by_name = figures if isinstance(figures, Mapping) else {each.name: each for each in figures}
@@ -314,7 +317,7 @@ class ReadsReplies(Protocol):
         """Raise an error, before any request is sent, if chat replies cannot answer the requests.
 
         Args:
-            sampled: Whether the replies are sampled, so that no log-probabilities are available.
+            sampled: Whether the answers are sampled replies, which have no log-probabilities.
 
         Raises:
             RequestError: If the probe needs log-probabilities that are not available.
@@ -347,10 +350,10 @@ def register(kind: type[AnyProbe]) -> None:
 
 
 def probe(name: str) -> type[AnyProbe]:
-    """Return the class of a probe.
+    """Return the class of the probe with the given name.
 
     Raises:
-        RequestError: If no probe has this name.
+        RequestError: If no probe has the given name.
     """
     if name in BUILT_IN:
         module, _, kind = BUILT_IN[name].partition(":")

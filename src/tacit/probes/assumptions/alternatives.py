@@ -1,8 +1,8 @@
-"""Build predicates from alternatives, which are people's own wordings of a feature of norms.
+"""Build predicates from alternatives (people's own wordings of a feature in the norms).
 
-An alternative without a verb receives the verb of its feature: for the feature ``has keys``, the
-alternative "a keyboard" becomes "has a keyboard". An ungrammatical alternative is replaced by its
-feature, whose wording the authors of the norms normalised.
+An alternative without a verb is completed with a verb, usually the verb of its feature: for the
+feature ``has keys``, the alternative "a keyboard" becomes "has a keyboard". An ungrammatical
+alternative is replaced by its feature, whose wording was normalised by the authors of the norms.
 """
 
 from __future__ import annotations
@@ -37,9 +37,9 @@ _CAUSATIVES = frozenset({"make", "makes", "let", "lets", "help", "helps", "have"
 
 
 def worded(alternative: str, feature: str) -> str | None:
-    """Return an alternative, such as "a keyboard", as a predicate, such as "has a keyboard".
+    """Convert an alternative, such as "a keyboard", to a predicate: "has a keyboard".
 
-    A verb is added to an alternative that has none: "does", "is", or the verb of the feature.
+    If the alternative has no verb, the function adds "does", "is" or the verb of the feature.
 
     Returns:
         The predicate; None if no predicate can be formed.
@@ -69,7 +69,7 @@ def corrected(said: str, feature: str) -> str | None:
 
     Args:
         said: The predicate of the alternative.
-        feature: The feature, as the norms write it.
+        feature: The feature, as written in the norms.
 
     Returns:
         The predicate of the feature; None if the alternative needs no correction.
@@ -134,7 +134,7 @@ def _with_article(words: list[str], rest: list[str], verb: str) -> list[str]:
 
 
 def _has_infinite_be(said: str) -> bool:
-    """Check whether "be" follows its subject without an auxiliary verb: "when you be sick"."""
+    """Check for "be" after a pronoun without an auxiliary verb, as in "when you be sick"."""
     words = ["", *said.lower().split()]
     return any(
         word == "be" and words[at - 1] in _PRONOUNS and words[at - 2] not in _CAUSATIVES
@@ -144,7 +144,7 @@ def _has_infinite_be(said: str) -> bool:
 
 
 def _faults(said: str, rival: str) -> int:
-    """Count a text's wrong word forms, compared with another text that has the same words."""
+    """Count the wrong word forms in a text by comparison with a text of the same words."""
     own, other = _bare_words(said), _bare_words(rival)
     if len(own) != len(other):
         return 0
@@ -159,7 +159,7 @@ def _faults(said: str, rival: str) -> int:
 
 
 def _bare_words(said: str) -> list[tuple[str, bool]]:
-    """Return each word that is not an article, and whether its noun phrase has a determiner."""
+    """Return each word except articles, and whether a determiner precedes it in its phrase."""
     found: list[tuple[str, bool]] = []
     determined = False
     for word in said.lower().replace("\N{RIGHT SINGLE QUOTATION MARK}", "'").split():

@@ -1,6 +1,6 @@
-"""Sets of candidate words that are ranked, and the chance levels of the rankings.
+"""Candidate sets (the words that a model ranks), and the chance levels of the rankings.
 
-With few candidates, a high reciprocal rank can be due to chance. Every rank-based figure is
+With few candidates, a high reciprocal rank can be due to chance. Every rank-based measure is
 therefore reported with the number of candidates and the chance level.
 """
 
@@ -27,10 +27,11 @@ _PROMPT = ("relation", "preface", "over", "concept")
 
 @cache
 def chance_mrr(candidates: int) -> float:
-    """Return the expected reciprocal rank of a target with a uniformly random rank, H_n / n.
+    """Return the expected reciprocal rank of a target whose rank is uniformly random.
 
     Args:
-        candidates: n, at least 1.
+        candidates: The number n of candidates, at least 1. The result is H_n / n, where H_n is the
+            n-th harmonic number.
     """
     return sum(1 / rank for rank in range(candidates, 0, -1)) / candidates
 
@@ -39,22 +40,22 @@ def chance_precision(responses: int, candidates: int) -> float:
     """Return the expected average precision of a uniformly random ranking.
 
     For m responses among n candidates, the expectation is H_n/n + (m - 1)/(n - 1) (1 - H_n/n),
-    where H_n is the n-th harmonic number. The formula follows from the number of other responses
-    that precede a response at rank k: on average, there are (k - 1)(m - 1)/(n - 1). For one
-    response, the expectation equals the expected reciprocal rank, H_n/n.
+    where H_n is the n-th harmonic number. The formula follows from the expected number of other
+    responses that precede a response at rank k, which is (k - 1)(m - 1)/(n - 1). With only one
+    response (m = 1), the expectation equals the expected reciprocal rank, H_n/n.
 
     Args:
-        responses: m, from 1 to n.
-        candidates: n.
+        responses: The number m of responses, from 1 to n.
+        candidates: The number n of candidates.
     """
     alone = chance_mrr(candidates)
     return alone if responses == 1 else alone + (responses - 1) / (candidates - 1) * (1 - alone)
 
 
 def chance_of(candidates: pl.Series) -> pl.Series:
-    """Return the expected reciprocal rank for each number of candidates.
+    """Return the expected reciprocal rank of a random rank, for each number of candidates.
 
-    The expected reciprocal rank is null if the number is null or 0.
+    The expected reciprocal rank is null if the number of candidates is null or 0.
     """
     import polars as pl
 
@@ -109,20 +110,21 @@ def candidate_sets(
     retrieved: Iterable[tuple[Retrieval, Sequence[Ranking]]],
     elicited: tuple[Eliciting, Sequence[Ranking]],
 ) -> pl.DataFrame:
-    """List the candidate sets of a run, with one row per set.
+    """Return a table of the candidate sets of a run, with one row per set.
 
-    The ranks of two models are comparable only if both models rank the same candidates and can
-    write all of them.
+    The ranks of two models are comparable only if both models rank the same candidates, and if both
+    tokenizers can encode all of these candidates.
 
     Args:
         retrieved: The retrieval prompts of each wording, paired with their rankings.
         elicited: The elicitation prompts, paired with their rankings.
 
     Returns:
-        The columns ``part`` (``retrieval`` or ``elicitation``), ``of`` (the wording of retrieval
-        prompts; ``vocabulary`` or ``sensible`` for elicitation), ``relation`` (null for retrieval),
-        ``words`` (the number of candidates), ``missing`` (the largest number of candidates that the
-        model cannot write) and ``digest`` (SHA-256 of the candidates).
+        The columns ``part`` (``retrieval`` or ``elicitation``), ``of`` (for retrieval, the wording
+        of the prompts; for elicitation, ``vocabulary`` or ``sensible``), ``relation`` (null for
+        retrieval), ``words`` (the number of candidates), ``missing`` (the number of candidates that
+        the model's tokenizer cannot encode; the maximum over the prompts) and ``digest`` (SHA-256
+        of the candidates).
     """
     import polars as pl
 

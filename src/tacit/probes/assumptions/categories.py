@@ -1,4 +1,4 @@
-"""Number of concepts that share a property, by category (Weir et al. 2020, "Properties Grouped").
+"""Number of concepts per property, by category (Weir et al. 2020, "Properties Grouped").
 
 In the paper, a perceptual property occurs on average in nearly twice as many concepts as a
 non-perceptual property. A perceptual property is therefore a weaker clue to a concept than a
@@ -23,7 +23,7 @@ POOLED: Mapping[str, frozenset[str]] = {
     "perceptual": frozenset({"visual perceptual", "other perceptual"}),
     "non-perceptual": frozenset({"functional", "encyclopaedic", "taxonomic"}),
 }
-"""The categories that the paper pools for comparison."""
+"""The two pooled categories of the paper, each with the categories that it combines."""
 
 
 def by_category(norms: Norms) -> pl.DataFrame:
@@ -34,11 +34,11 @@ def by_category(norms: Norms) -> pl.DataFrame:
             in two categories is counted in both categories.
 
     Returns:
-        The columns ``category`` (the categories by name, followed by the pooled ``perceptual`` and
-        ``non-perceptual``), ``properties`` (the number of distinct features),
+        The columns ``category`` (the categories sorted by name, followed by the pooled categories
+        ``perceptual`` and ``non-perceptual``), ``properties`` (the number of distinct features),
         ``concepts_per_property`` (the mean number of concepts per feature) and ``usable`` (the
         number of concepts with at least one property of the category). The table is empty if the
-        norms do not state categories.
+        norms do not assign categories to properties.
     """
     import polars as pl
 
@@ -58,7 +58,7 @@ def by_category(norms: Norms) -> pl.DataFrame:
 
 
 def counts(norms: Norms) -> pl.DataFrame:
-    """Count the concepts with at least n properties of a category, for n from 1 to 10 (Figure 3a).
+    """For n from 1 to 10, count concepts with n or more properties by category (Figure 3a).
 
     Returns:
         The columns ``category`` (as in ``by_category``), ``n`` and ``concepts`` (the number of
@@ -75,7 +75,7 @@ def counts(norms: Norms) -> pl.DataFrame:
 
 
 def _categories(norms: Norms) -> dict[str, list[Property]]:
-    """Group properties by category, and by pooled category (perceptual or non-perceptual)."""
+    """Group properties by category and, in addition, by pooled category in ``POOLED``."""
     found: dict[str, list[Property]] = {}
     for one in norms.properties:
         if one.category is not None:

@@ -1,8 +1,8 @@
 """Paired comparison of models on the assumptions probe, with confidence intervals.
 
-The ranks of two models are compared over a single candidate set. If two models ranked different
+The ranks of two models are compared only over the same candidates. If two models ranked different
 candidates, retrieval ranks are recomputed among the concepts that both models scored, and no
-difference is reported for elicitation.
+difference in mean average precision is reported for elicitation.
 """
 
 from __future__ import annotations
@@ -37,13 +37,13 @@ _RETRIEVED = ("mrr", _PROBABILITY, "renormalised")
 _PROMPT = ["n", "concept"]
 
 AMONG_COMMON = "ranks among the concepts that both scored"
-"""The note of a figure that ranks only the candidates common to both models."""
+"""The note on a comparison for which ranks were recomputed among the common candidates."""
 
 NO_DIFFERENCE = "no difference: the candidates differ"
-"""The note of a figure of ranks whose candidate sets differ."""
+"""The note if no difference is computed, because the candidates of two models differ."""
 
 DIFFERENT_QUESTIONS = "the wordings ask different questions"
-"""The note of a figure that is compared across wordings."""
+"""The note on a comparison between two different wordings."""
 
 _MEASURES = {
     "mrr": "mean reciprocal rank",
@@ -61,17 +61,19 @@ _OPTIONAL = (
 
 
 def compare(found: Mapping[str, Findings], bootstrap: Bootstrap | None = None) -> pl.DataFrame:
-    """Compare the figures of each pair of models on the prompts that both models answered.
+    """Compare the measures of each pair of models on the prompts that both models answered.
 
-    Retrieval is compared in the main order of properties, over all categories, and in every wording
-    that both models share. If two models share no wording, retrieval is compared across wordings,
-    which ask different questions. Elicitation is compared on the prompts that start with "Everyone
-    knows that", as in the paper. The probability of a whole sentence, which a causal model returns
-    in the wording ``sentence``, is not compared with the probability of a word.
+    Retrieval is compared in every wording that both models share, and only for prompts that state
+    properties of all categories in the order ``top-decreasing``. If two models share no wording,
+    each wording of one model is compared with each wording of the other model, although different
+    wordings ask different questions. Elicitation is compared on the prompts that start with
+    "Everyone knows that", as in the paper. The probability of a whole sentence, which a causal
+    model returns in the wording ``sentence``, is not compared with the probability of a word.
 
     Args:
-        found: The findings by model name, each with the tables ``retrieval``, ``retrieval_scores``,
-            ``candidates`` and ``elicitation``, and with ``kind`` in the summary.
+        found: The findings by model name. The findings of each model must contain the tables
+            ``retrieval``, ``retrieval_scores``, ``candidates`` and ``elicitation``, and a summary
+            with the key ``kind``.
         bootstrap: The bootstrap over concepts, which computes the confidence intervals;
             ``Bootstrap.for_pairs`` by default.
 
@@ -82,16 +84,17 @@ def compare(found: Mapping[str, Findings], bootstrap: Bootstrap | None = None) -
         retrieval, and ``map vocabulary``, ``map sensible`` or ``spearman`` for elicitation.
         ``relation`` is null for retrieval. ``properties`` (the number of stated properties),
         ``first_wording`` and ``second_wording`` are null for elicitation. ``same_question`` is
-        false if the two wordings ask different questions. For each of the two models,
-        ``first_candidates`` and ``second_candidates`` state the largest number of words that the
-        model ranked. For each of the two models, ``first_chance`` and ``second_chance`` state the
-        mean chance level. ``note`` contains caveats, or the reason why there is no difference. The
-        possible caveats are that the wordings ask different questions, and that ranks were
-        recomputed among fewer candidates than a model originally ranked. ``printed`` is true for
-        all rows on elicitation, and for rows on retrieval with 1, 4 or 10 properties. The columns
-        of candidates and chance levels are null for ``probability`` and ``spearman``, which are not
-        computed over candidates. ``first_value``, ``second_value`` and ``difference`` are null if
-        no concept was measured for both models.
+        false if the two wordings ask different questions. ``first_candidates`` is the number of
+        words that the first model ranked (the maximum over the prompts), and ``second_candidates``
+        is the corresponding number for the second model. ``first_chance`` is the mean chance level
+        of the first model, and ``second_chance`` is the mean chance level of the second model.
+        ``note`` contains caveats, or the reason why no difference is reported. The possible caveats
+        are that the two wordings ask different questions, and that ranks were recomputed among
+        fewer candidates than a model originally ranked. ``printed`` is true for all elicitation
+        rows, and for retrieval rows with 1, 4 or 10 stated properties. The columns for candidates
+        and chance levels are null for ``probability`` and ``spearman``, which do not depend on the
+        candidate set. ``first_value``, ``second_value`` and ``difference`` are null if no concept
+        was measured for both models.
     """
     import polars as pl
 
@@ -105,7 +108,7 @@ def compare(found: Mapping[str, Findings], bootstrap: Bootstrap | None = None) -
 
 
 def _worded(row: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the label and note of a comparison's row, and whether the row is printed."""
+    """Return the columns ``figure``, ``note`` and ``printed`` for a row of the comparison."""
     n = row.get("properties")
     figure = _MEASURES[row["measure"]]
     if "relation" in row:
@@ -122,12 +125,12 @@ def _worded(row: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def retrieval_name(measure: str, n: int, wording: str) -> str:
-    """Return the name of a retrieval figure for prompts that state n properties."""
+    """Return the label of a retrieval measure for prompts that state ``n`` properties."""
     return f"{_MEASURES[measure]}, {several(n, 'property', 'properties')} stated ({wording})"
 
 
 def _asked(row: Mapping[str, Any]) -> str:
-    """Return the common wording, or both wordings if the models have different wordings."""
+    """Return the common wording of two models, or both wordings if there is none."""
     if row["same_question"]:
         return str(row["first_wording"])
     return f"{row['first_wording']} and {row['second_wording']}: different questions"
@@ -173,18 +176,18 @@ def _wordings(one: pl.DataFrame, other: pl.DataFrame) -> list[tuple[str, str]]:
 
 @dataclass(frozen=True)
 class Side:
-    """The retrieval results of one model in one wording.
+    """The retrieval results of one model for the prompts in one wording.
 
     Args:
-        values: The columns ``n``, ``concept`` and ``candidates``, and one column per retrieval
-            measure, with one row per prompt.
-        targets: The columns ``n``, ``concept`` and ``word``, which is the target of the prompt.
-        scores: The columns ``n``, ``concept``, ``word`` and ``logprob`` (in nats), with one row per
-            prompt and candidate word.
-        candidates: The SHA-256 digest of the candidates; None if the model cannot write some
-            candidates.
-        sentences: Whether the probabilities are probabilities of whole sentences. If False, they
-            are probabilities of words.
+        values: A table with one row per prompt, which has the columns ``n``, ``concept`` and
+            ``candidates``, and one column per retrieval measure.
+        targets: The columns ``n``, ``concept`` and ``word`` (the target of the prompt).
+        scores: A table with one row per prompt and candidate word, which has the columns ``n``,
+            ``concept``, ``word`` and ``logprob`` (in nats).
+        candidates: The SHA-256 digest of the candidates; None if the model's tokenizer cannot
+            encode some candidates.
+        sentences: Whether the probabilities are those of whole sentences; False if they are those
+            of words.
     """
 
     values: pl.DataFrame
@@ -195,7 +198,7 @@ class Side:
 
     @classmethod
     def of(cls, findings: Findings, wording: str) -> Side:
-        """Build the retrieval results of one model in one wording from its findings."""
+        """Build the retrieval results of one model from its findings, for one wording."""
         import polars as pl
 
         retrieval = findings.tables[RETRIEVAL].filter(
@@ -210,11 +213,11 @@ class Side:
         )
 
     def among(self, common: pl.DataFrame) -> pl.DataFrame:
-        """Return the values; recompute ``mrr`` and ``renormalised`` among common candidates.
+        """Return ``values``, with ``mrr`` and ``renormalised`` recomputed among ``common``.
 
         Args:
-            common: The columns ``n``, ``concept`` and ``word``, which list the candidates of each
-                prompt.
+            common: The candidates for the recomputation, with one row per prompt and candidate, in
+                the columns ``n``, ``concept`` and ``word``.
         """
         import polars as pl
 
@@ -253,10 +256,10 @@ def _retrieval(one: Side, other: Side, bootstrap: Bootstrap) -> Iterator[dict[st
 
 
 def comparable(sides: Sequence[Side]) -> list[pl.DataFrame]:
-    """Return each model's retrieval values, ranked over the same candidates.
+    """Return the retrieval values of each model, computed over the same candidates.
 
-    Models with the same candidates keep their own values without recomputation. If the candidates
-    differ, the values are recomputed among the words that all models scored.
+    If all models have the same candidates, the values of each model are returned unchanged. If the
+    candidates differ, the values are recomputed among the words that all models scored.
     """
     first = sides[0]
     if first.candidates is not None and len({side.candidates for side in sides}) == 1:
@@ -314,7 +317,7 @@ def _elicitation(one: Findings, other: Findings, bootstrap: Bootstrap) -> Iterat
 
 
 def _elicited(findings: Findings) -> dict[str, pl.DataFrame]:
-    """Return the values, candidates and chance levels of each measure.
+    """Return a table for each elicitation measure: values, candidates and chance levels.
 
     Only prompts that start with "Everyone knows that" are included.
     """
@@ -335,7 +338,7 @@ def _elicited(findings: Findings) -> dict[str, pl.DataFrame]:
 
 
 def _digests(findings: Findings, part: str, of: str) -> dict[str | None, str | None]:
-    """Return the candidates' digest by relation; None if the model cannot write some candidates."""
+    """Return the candidates' digest by relation; None if any candidate cannot be encoded."""
     rows = findings.tables["candidates"].filter(part=part, of=of)
     return {
         row["relation"]: None if row["missing"] else row["digest"]

@@ -1,4 +1,4 @@
-"""Views of a run's concepts for the report, with each concept's prompts and log-probabilities."""
+"""Tables of a run's concepts for the report, with each concept's prompts and log-probabilities."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ _CONCEPTS = TableSpec(
 
 
 def _behind(spec: TableSpec, *names: str) -> TableSpec:
-    """Return a table's spec with only the named columns, to list the rows of one concept."""
+    """Return a table's spec with only the named columns, for the rows of a single concept."""
     by_name = {column.name: column for column in spec.columns}
     columns = tuple(by_name[name] for name in names)
     return replace(
@@ -69,13 +69,13 @@ _BEHIND = (
 
 
 def concept_views(findings: Findings, most: int) -> Iterator[View]:
-    """Yield the report's table of all concepts, and the tables that open for a single concept.
+    """Yield the report's table of all concepts, and the detail tables of each concept.
 
     Opening a concept shows its prompts, the best candidates and people's responses.
 
     Args:
         findings: The findings of a run.
-        most: The maximum number of rows in the views of prompts, candidates and responses together.
+        most: The maximum total number of rows in the tables of prompts, candidates and responses.
     """
     import polars as pl
 
@@ -110,7 +110,7 @@ def concept_views(findings: Findings, most: int) -> Iterator[View]:
 def _with_ranks(
     concepts: pl.DataFrame, stated: pl.DataFrame, responses: pl.DataFrame
 ) -> pl.DataFrame:
-    """Add each concept's best rank by number of properties, and the best rank of its responses."""
+    """Add the concept's best rank per number of properties, and its responses' best rank."""
     import polars as pl
 
     best = pl.col("rank").min()
@@ -125,7 +125,7 @@ def _with_ranks(
 
 
 def _among(ranks: pl.DataFrame) -> str:
-    """Describe the number of candidates, and the chance level of the mean reciprocal rank."""
+    """Return a text on the number of candidates and the chance level of the MRR."""
     counts = sorted(set(ranks.drop_nulls("rank")["candidates"]))
     if not counts:
         return ""

@@ -23,14 +23,15 @@ _YAML = (".yaml", ".yml")
 
 @dataclass(frozen=True, slots=True)
 class Correction:
-    """One user-supplied wording.
+    """A user's wording of a feature, for one concept or for every concept.
 
     Args:
-        feature: The feature, as the norms write it.
+        feature: The feature, as written in the norms.
         wording: The predicate to use, such as "lives in the woods".
-        concept: The concept, as the norms write it; None to correct the feature for every concept.
-        line: The line in the file, counted from 1; for YAML, the number of the entry, counted from
-            1.
+        concept: The concept, as written in the norms; None to correct the feature for every
+            concept.
+        line: The line number in a table file, or the number of the entry in a YAML file, counted
+            from 1.
     """
 
     feature: str
@@ -40,7 +41,7 @@ class Correction:
 
     @property
     def shown(self) -> str:
-        """The name of the feature in error messages, after the concept if there is a concept."""
+        """The feature as shown in error messages, preceded by the concept if there is one."""
         whose = "" if self.concept is None else f"{self.concept}: "
         return f"{whose}{self.feature!r}"
 
@@ -54,9 +55,9 @@ def read_corrections(path: Path | str) -> tuple[Correction, ...]:
 
     Raises:
         DataError: If the file is missing or malformed, contains no corrections, corrects a property
-            twice, or contains an empty feature or wording. A wording contains an underscore, which
-            could be mistaken for the blank of a prompt, or ends with a full stop, comma or
-            semicolon.
+            twice, or contains an empty feature or wording. If a wording contains an underscore,
+            which could be mistaken for the blank of a prompt, or if a wording ends with a full
+            stop, comma or semicolon.
     """
     path = Path(path)
     entries = list(_of_yaml(path) if path.suffix in _YAML else _of_table(path))
@@ -74,11 +75,11 @@ def read_corrections(path: Path | str) -> tuple[Correction, ...]:
 
 
 class Corrections:
-    """Look up the corrected wording of properties, and list corrections that match no property.
+    """Corrected wordings of properties, and the corrections that match no property.
 
     Args:
-        norms: The norms. For norms in McRae's notation, a correction may write the feature as in
-            the file (``beh_-_eats``) or as Tacit reads it (``does eat``).
+        norms: The norms. If the norms are in McRae's notation, the feature of a correction may be
+            written as in the file (``beh_-_eats``) or as Tacit reads it (``does eat``).
         corrections: The corrections.
     """
 
@@ -90,7 +91,7 @@ class Corrections:
         self.unmatched = tuple(entry for key, entry in self._known.items() if key not in there)
 
     def wording(self, one: Property) -> str | None:
-        """Return a property's corrected wording; None without a correction.
+        """Return a property's corrected wording; None if no correction matches the property.
 
         A correction for the property's concept takes precedence over a correction for every
         concept.

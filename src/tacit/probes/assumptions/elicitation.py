@@ -35,13 +35,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class ElicitationPrompt:
-    """A prompt that states a concept and a relation, with a blank for the property.
+    """A prompt that names a concept and a relation, with a blank for the property.
 
     Args:
         relation: The relation: ``is``, ``is a``, ``has``, ``has a`` or ``made of``.
-        concept: The concept, as the norms name it.
+        concept: The concept, as named in the norms.
         text: The prompt, such as "Everyone knows that a bear has ___."
-        responses: People's responses by decreasing frequency, with ties in the order of the file.
+        responses: People's responses by decreasing frequency; equally frequent responses are in the
+            order of the file.
     """
 
     relation: str
@@ -52,11 +53,11 @@ class ElicitationPrompt:
 
 @dataclass(frozen=True, slots=True)
 class Phrasing:
-    """The phrasing of elicitation prompts; the defaults are the paper's.
+    """The phrasing of elicitation prompts; the defaults are those of the paper.
 
     Args:
-        preface: Whether the prompt starts with "Everyone knows that"; False for the paper's
-            ablation.
+        preface: Whether the prompt starts with "Everyone knows that"; False corresponds to the
+            paper's ablation.
         wording: The wording: ``sentence``, or ``blank-last``, which has no full stop after the
             blank.
         any_article: Whether predicates with "an", such as "is an animal", also complete "is a ___".
@@ -75,13 +76,13 @@ class Phrasing:
 
 @dataclass(frozen=True, slots=True)
 class ElicitationRules:
-    """Which concepts and responses to use; by default the paper's choices, as far as known.
+    """Rules that select concepts and responses; the defaults are the paper's, if known.
 
     Args:
         concepts: The preset of concepts: ``paper``, ``tagged``, or ``all``, which includes concepts
             of several words.
-        responses: The preset that determines which wordings count as responses, and with what
-            frequency.
+        responses: The preset that determines which wordings count as responses, and how their
+            frequencies are computed.
         least_people: The minimum production frequency of a property.
 
     Raises:
@@ -98,16 +99,16 @@ class ElicitationRules:
 
 @dataclass(frozen=True, slots=True)
 class Elicitation:
-    """The elicitation prompts of norms.
+    """The elicitation prompts that are built from norms.
 
     Args:
-        prompts: The prompts with at least one response, sorted by relation in the paper's order,
-            then in the order of the file.
+        prompts: The prompts with at least one response, sorted by relation in the paper's order.
+            The prompts of one relation are in the order of the file.
         steps: The concepts that each filter removed.
         without: For each relation, the number of concepts that passed the filters but have no
             one-word response.
-        notes: The number of times that each decision in
-            ``tacit.probes.assumptions.responses.NOTES`` was made.
+        notes: For each kind of decision in ``tacit.probes.assumptions.responses.NOTES``, the number
+            of times that it was made.
     """
 
     prompts: tuple[ElicitationPrompt, ...]
@@ -139,7 +140,7 @@ class Elicitation:
         return replace(self, prompts=prompts, steps=(*self.steps, step))
 
     def completions(self, relation: str) -> tuple[str, ...]:
-        """Return people's completions of a relation, collected over all concepts.
+        """Return the completions of a relation that people gave for any concept.
 
         All accepted spellings of a completion are included.
         """
@@ -159,7 +160,7 @@ def elicit(
     corrections: Sequence[Correction] = (),
     rules: ElicitationRules | None = None,
 ) -> Elicitation:
-    """Build the elicitation prompts of norms, with people's responses.
+    """Build the elicitation prompts from norms, each with people's responses.
 
     A response is a one-word completion of the relation's prompt. For a property with a correction,
     only the corrected wording counts as a response.
@@ -167,8 +168,8 @@ def elicit(
     Args:
         norms: The norms.
         phrasing: The phrasing of the prompts.
-        corrections: User-supplied wordings.
-        rules: Which concepts and responses count.
+        corrections: The user's corrected wordings of properties.
+        rules: The rules that select concepts and responses.
     """
     phrasing, rules = phrasing or Phrasing(), rules or ElicitationRules()
     nouns = Nouns.load()
@@ -201,7 +202,7 @@ def _tests(concepts: ConceptPreset) -> Iterator[tuple[str, Callable[[str], bool]
 
 
 def asked_of(concept: str, relation: str, wording: str = "sentence") -> str:
-    """Return the elicitation prompt for a concept and a relation, with "Everyone knows that".
+    """Return the "Everyone knows that" prompt for a concept and a relation.
 
     Raises:
         RequestError: If the wording is unknown.
@@ -231,14 +232,17 @@ class Item(NamedTuple):
 
 @dataclass(frozen=True)
 class Eliciting:
-    """The elicitation prompts for one model, with the candidates of each prompt.
+    """The elicitation prompts for one model, with the candidates for each prompt.
 
     Args:
-        asked: The prompts and people's responses. The prompts with people's responses. The key True
-            selects prompts that start with "Everyone knows that".
-        own: The model's whole words, which form the candidate set ``vocabulary``.
-        shared: The words that all compared models share. The candidate set ``sensible`` contains
-            people's completions of a relation, limited to the shared words.
+        asked: The prompts with people's responses, by whether the prompts start with "Everyone
+            knows that". The key True selects the prompts that start with "Everyone knows that", and
+            the key False selects the prompts without this preface.
+        own: The words that are a single token of the model; they form the candidate set
+            ``vocabulary``.
+        shared: The words that are a single token in every compared model. For each relation, the
+            candidate set ``sensible`` contains people's completions that are among the shared
+            words.
         top: The number of best candidates to store for each prompt.
     """
 
@@ -260,7 +264,7 @@ class Eliciting:
 
     @cached_property
     def rankings(self) -> Sequence[RankingPrompt]:
-        """One ranking prompt per item; targets are the accepted spellings among the candidates."""
+        """Each item's ranking prompt; its targets are accepted spellings that are candidates."""
         return [self._ranking(item) for item in self.items]
 
     def candidates(self, item: Item) -> Vocabulary:
@@ -269,7 +273,7 @@ class Eliciting:
 
     @cached_property
     def _sensible(self) -> Mapping[str, Vocabulary]:
-        """For each relation, people's completions over all concepts, limited to shared words."""
+        """For each relation, the shared words with which people completed it for any concept."""
         any_way = next(iter(self.asked.values()), None)
         if any_way is None:
             return {}
@@ -304,8 +308,7 @@ class Prince:
     """Prince's own examples as retrieval and elicitation prompts (Weir et al. 2020, Table 3).
 
     Args:
-        candidates: The model's whole words; targets that are not whole words of the model are left
-            out.
+        candidates: The words that are a single token of the model; all other targets are left out.
         wording: The wording of prompts that ask for the concept: ``sentence`` or ``blank-last``.
         ending: The wording of prompts that ask for properties: ``sentence`` or ``blank-last``.
         top: The number of best candidates to store for each prompt.
@@ -328,7 +331,7 @@ class Prince:
 
     @cached_property
     def rankings(self) -> Sequence[RankingPrompt]:
-        """One ranking prompt per prompt."""
+        """The ranking prompt of each prompt in ``shown``."""
         return [
             RankingPrompt(
                 one.text,

@@ -1,8 +1,9 @@
 """Agreement of elicited properties with people's responses (Weir et al. 2020, Table 2).
 
-The measures include only responses that have a rank. A response is absent if none of its accepted
-spellings is a candidate. A response is missing if the response is a candidate that the model cannot
-write. Absent and missing responses are counted, and neither kind is treated as a low rank.
+The measures are computed only from responses that have a rank. A response is absent if none of its
+accepted spellings is a candidate. A response is missing if at least one of its spellings is a
+candidate, but the model's tokenizer cannot encode any of these candidates. Absent and missing
+responses are counted separately and are not given a low rank.
 """
 
 from __future__ import annotations
@@ -20,28 +21,29 @@ if TYPE_CHECKING:
 
 
 LEAST_RESPONSES = 3
-"""Minimum number of ranked responses for comparing their order with people's."""
+"""Minimum number of ranked responses for which Spearman's rho is computed."""
 
 _PROMPT = ("relation", "preface", "over", "concept")
 
 
 def precisions(elicitation: pl.DataFrame) -> pl.DataFrame:
-    """Compute the average precision of each prompt over all its candidates.
+    """Compute the average precision of each prompt for each candidate set.
 
     The rank of a response is the number of candidates that are at least as probable as the
-    response. Responses with equal probability share a rank. The average precision of a prompt is a
-    mean over its responses. A response at rank r contributes the number of responses with a rank of
-    at most r, divided by r.
+    response. Responses with equal probability share a rank. The average precision of a prompt is
+    the mean of the contributions of its responses. A response at rank r contributes the number of
+    responses with a rank of at most r, divided by r.
 
     Args:
         elicitation: The columns ``relation``, ``preface``, ``over``, ``concept``, ``spelling``,
-            ``rank`` and ``candidates``. The rank of a response must ignore its other spellings,
-            which count neither as correct nor as incorrect.
+            ``rank`` and ``candidates``. The column ``rank`` must not count other accepted spellings
+            of the responses as candidates.
 
     Returns:
         The columns ``relation``, ``preface``, ``over``, ``concept``, ``responses`` (the number of
-        responses with a rank), ``absent``, ``missing``, ``candidates`` and ``value`` (the average
-        precision; null if no response has a rank).
+        responses with a rank), ``absent`` and ``missing`` (the numbers of absent and missing
+        responses), ``candidates`` (the number of candidates) and ``value`` (the average precision;
+        null if no response has a rank).
     """
     import polars as pl
 
@@ -101,7 +103,7 @@ def correlations(elicitation: pl.DataFrame) -> pl.DataFrame:
 
 
 def by_relation(elicitation: pl.DataFrame, bootstrap: Bootstrap) -> pl.DataFrame:
-    """Compute the mean average precision of each relation.
+    """Compute the mean average precision for each relation, preface and candidate set.
 
     Args:
         elicitation: The input table of ``precisions``.
@@ -109,9 +111,10 @@ def by_relation(elicitation: pl.DataFrame, bootstrap: Bootstrap) -> pl.DataFrame
 
     Returns:
         The columns ``relation``, ``preface``, ``over``, ``prompts`` (the number of prompts with a
-        ranked response), ``absent`` and ``missing`` (numbers of responses), ``without`` (the number
-        of prompts that are left out because no response has a rank), ``map``, ``map_low`` and
-        ``map_high``.
+        ranked response), ``absent`` and ``missing`` (the numbers of absent and missing responses),
+        ``without`` (the number of prompts that are left out because no response has a rank),
+        ``map`` (the mean average precision), ``map_low`` and ``map_high`` (the ends of its
+        confidence interval).
     """
     import polars as pl
 
@@ -128,7 +131,7 @@ def by_relation(elicitation: pl.DataFrame, bootstrap: Bootstrap) -> pl.DataFrame
 
 
 def agreement(elicitation: pl.DataFrame, bootstrap: Bootstrap) -> pl.DataFrame:
-    """Compute the mean Spearman's rho of each relation.
+    """Compute the mean of Spearman's rho for each relation, with and without the preface.
 
     Rho measures whether responses that more people gave are also more probable for the model.
 
@@ -138,8 +141,10 @@ def agreement(elicitation: pl.DataFrame, bootstrap: Bootstrap) -> pl.DataFrame:
 
     Returns:
         The columns ``relation``, ``preface``, ``prompts``, ``used`` (the number of prompts with a
-        rho), ``too_few`` and ``constant`` (the numbers of prompts left out), ``spearman`` (the mean
-        rho of the used prompts), ``spearman_low`` and ``spearman_high``.
+        rho), ``too_few`` (the number of prompts with fewer than 3 ranked responses), ``constant``
+        (the number of prompts whose frequencies or log-probabilities are all tied), ``spearman``
+        (the mean rho of the used prompts), ``spearman_low`` and ``spearman_high`` (the ends of its
+        confidence interval).
     """
     import polars as pl
 
@@ -158,7 +163,7 @@ def agreement(elicitation: pl.DataFrame, bootstrap: Bootstrap) -> pl.DataFrame:
 def ablation(elicitation: pl.DataFrame, bootstrap: Bootstrap) -> pl.DataFrame:
     """Measure the effect of omitting "Everyone knows that" ("Effect of Prompt Construction").
 
-    Both means, with and without the preface, are computed over the prompts for which both values
+    Both means (with and without the preface) are computed over the prompts for which both values
     are defined.
 
     Args:
@@ -166,10 +171,11 @@ def ablation(elicitation: pl.DataFrame, bootstrap: Bootstrap) -> pl.DataFrame:
         bootstrap: The bootstrap over concepts, which computes the confidence intervals.
 
     Returns:
-        The columns ``relation`` (only relations asked with and without the preface), ``measure``
-        (``map vocabulary``, ``map sensible`` or ``spearman``), ``prompts`` (the number of pairs),
-        ``with_preface``, ``without_preface``, ``difference`` (``without_preface`` minus
-        ``with_preface``), ``low`` and ``high``.
+        The columns ``relation`` (only relations that have prompts with and without the preface),
+        ``measure`` (``map vocabulary``, ``map sensible`` or ``spearman``), ``prompts`` (the number
+        of pairs), ``with_preface``, ``without_preface``, ``difference`` (``without_preface`` minus
+        ``with_preface``), ``low`` and ``high`` (the ends of the confidence interval of the
+        difference).
     """
     import polars as pl
 
@@ -187,12 +193,12 @@ def ablation(elicitation: pl.DataFrame, bootstrap: Bootstrap) -> pl.DataFrame:
 
 
 def measured(elicitation: pl.DataFrame) -> dict[str, pl.DataFrame]:
-    """Return each prompt's value of each measure in the paper's Table 2.
+    """Return, for each measure in the paper's Table 2, the value of each prompt.
 
     Returns:
         For each measure (``map vocabulary``, ``map sensible``, ``spearman``), a table with the
-        columns relation, preface, concept, value and candidates. The number of candidates is null
-        for ``spearman``, which ranks no candidates.
+        columns ``relation``, ``preface``, ``concept``, ``value`` and ``candidates``. The column
+        ``candidates`` is null for ``spearman``, which does not depend on the number of candidates.
     """
     import polars as pl
 

@@ -1,4 +1,5 @@
-"""Examples that show concept retrieval as properties are added (Weir et al. 2020, Figure 1)."""
+"""Examples of concept retrieval as properties are added to the prompt (Weir et al. 2020, Figure
+1)."""
 
 from __future__ import annotations
 
@@ -34,10 +35,10 @@ _COLUMNS = ("best", "2.", "3.", "4.", "5.", "rank", "probability")
 
 @figure("Examples of concept retrieval", "Figure 1 of Weir et al. (2020).")
 def retrieval_examples(shown: Shown) -> Chart | None:
-    """Draw Figure 1: the five best candidates for a concept as properties are added to the prompt.
+    """Draw Figure 1: the five best candidates as properties are added to a prompt.
 
     Returns:
-        The chart; None without retrieval results or without stored best candidates.
+        The chart; None if there are no retrieval results or no stored best candidates.
     """
     import polars as pl
 
@@ -70,11 +71,11 @@ def retrieval_examples(shown: Shown) -> Chart | None:
 def _with_shown(table: pl.DataFrame, kinds: Mapping[str, str]) -> pl.DataFrame:
     """Add the column ``shown``, the probability that the figure shows.
 
-    For whole sentences, ``shown`` is the probability among the candidates.
+    If a model scores whole sentences, ``shown`` is the probability among the candidates.
 
     Args:
         table: The columns ``model``, ``wording``, ``logprob`` and ``renormalised``.
-        kinds: The kind of each model, such as ``causal``, by the model's label.
+        kinds: The kind of each model, such as ``causal``. The keys are the labels of the models.
     """
     import polars as pl
 
@@ -101,15 +102,16 @@ def _among(table: pl.DataFrame, kinds: Mapping[str, str]) -> str:
 
 
 def chosen(table: pl.DataFrame) -> tuple[list[str], str]:
-    """Choose the concepts to show: the paper's bear, if available, and typical concepts.
+    """Choose the concepts to show: "bear" (the paper's example) if available, and others.
 
     Args:
         table: The table ``retrieval`` of all models, restricted to the main order of properties.
             The label of each row is in the column ``of``.
 
     Returns:
-        The concepts, and a text that describes the choice. The typical concepts are at fixed
-        percentiles of the reciprocal rank, averaged over all prompts and models.
+        The concepts, and a text that describes the choice. If "bear" is available, it comes first.
+        The other concepts are at fixed percentiles of the concepts' mean reciprocal rank, which is
+        computed over all prompts and models.
     """
     import polars as pl
 
@@ -137,7 +139,7 @@ def chosen(table: pl.DataFrame) -> tuple[list[str], str]:
 def phrases(texts: Sequence[str], wording: str) -> list[str]:
     """Return the property that each prompt adds to the previous one: ``has fur``, ``+ is big``.
 
-    Return the whole texts of the prompts if a prompt does not extend the previous prompt.
+    If a prompt does not extend the preceding prompt, the whole texts of the prompts are returned.
     """
     said = [_properties(text, wording) for text in texts]
     known: list[str] = []

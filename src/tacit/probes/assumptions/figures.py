@@ -1,7 +1,8 @@
 """Figures of the assumptions probe, from its findings (Weir et al. 2020, Figures 1 to 3).
 
-The figures show one or more models under the names that the caller passes. A figure is None if its
-table is absent or contains no values to draw. Missing and undefined values are not drawn.
+The figures show one or more models, labelled with the names that the caller passes. A function
+returns None instead of a figure if the required table is absent or contains no values to draw.
+Missing and undefined values are not drawn.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
 
 ALL = "all categories"
 MOST = 5
-"""Maximum number of favoured words shown per relation."""
+"""Maximum number of favoured words (frequent top candidates) shown per relation."""
 
 _CONCEPTS = declared.RETRIEVAL_BY_NUMBER.column("concepts")
 _PROMPTS = declared.ELICITATION_BY_RELATION.column("prompts")
@@ -106,8 +107,9 @@ def retrieval_categories(shown: Shown) -> Chart | None:
     """Draw the paper's Figure 3a: retrieval from properties of one category or of all categories.
 
     Returns:
-        The chart, with one row of panels per model. The panels show the two measures and the number
-        of concepts. None if no prompt is restricted to a category.
+        The chart, with one row of panels per model. The panels of each row show the concept's mean
+        reciprocal rank, the mean probability of the concept, and the number of concepts. The result
+        is None if no prompt is restricted to a category.
     """
     import polars as pl
 
@@ -142,7 +144,8 @@ def retrieval_orders(shown: Shown) -> Chart | None:
     """Draw the paper's Figure 3b: retrieval from frequent, infrequent or random properties.
 
     Returns:
-        The chart, with a row of panels per model; None if fewer than two orders were measured.
+        The chart, with one row of panels per model; None if fewer than two orders of properties
+        were measured.
     """
     import polars as pl
 
@@ -208,10 +211,11 @@ def elicitation(shown: Shown) -> Chart | None:
     "Each measure with and without the preface, and the paired difference.",
 )
 def ablation(shown: Shown) -> Chart | None:
-    """Draw each measure with and without "Everyone knows that", and the difference.
+    """Draw each elicitation measure with and without "Everyone knows that".
 
     Returns:
-        The chart, with a panel per measure; None if no difference is defined.
+        The chart, with a panel per measure, which also shows the difference; None if no difference
+        is defined.
     """
     import polars as pl
 
@@ -243,7 +247,7 @@ def ablation(shown: Shown) -> Chart | None:
 
 @figure("Favoured words", "Words that rank first for many different concepts.")
 def favoured(shown: Shown) -> Chart | None:
-    """Draw the most frequent top candidates of each relation, and how often each was correct.
+    """Draw the most frequent top candidates by relation, and how often each was correct.
 
     Returns:
         The chart, with a row of panels per model; None if no word was ever the top candidate.
@@ -297,7 +301,7 @@ def favoured(shown: Shown) -> Chart | None:
     "parameters, by family.",
 )
 def size_of_models(shown: Shown) -> Chart | None:
-    """Plot figures of several models against model size (not in the paper)."""
+    """Plot the mean reciprocal rank against model size (not in the paper)."""
     return scale_chart(shown, scaling)
 
 
@@ -319,8 +323,8 @@ FIGURES: Mapping[str, FigureSpec] = {
 def _ranked(shown: Shown) -> pl.DataFrame | None:
     """Return the defined retrieval measures, with the label of each row in the column ``of``.
 
-    The probability of a whole sentence is set to null, because only the probability among the
-    candidates is shown.
+    The probability of a whole sentence is replaced by null, because only the probability among the
+    candidates is drawn.
     """
     import polars as pl
 
@@ -347,7 +351,7 @@ def _curves(
     told: Sequence[Series],
     colours: Palette,
 ) -> Curves:
-    """Return a measure's curves over the number of properties.
+    """Return the curves of a measure as a function of the number of properties.
 
     The table ``whole`` determines the range of the vertical axis.
     """
@@ -383,7 +387,7 @@ def _pair(
     colours: Palette,
     banded: Collection[str] | None = None,
 ) -> list[alt.LayerChart]:
-    """Draw a model's two panels: the concept's reciprocal rank, and the concept's probability."""
+    """Draw two panels for a model: reciprocal rank and probability of the concept."""
     part = table.filter(of=of)
     second = "renormalised" if part["probability"].is_null().all() else "probability"
     first = replace(_curves(part, table, "mrr", told, colours), heading=of, banded=banded)
@@ -392,7 +396,7 @@ def _pair(
 
 
 def _counts(part: pl.DataFrame, colours: Palette) -> alt.LayerChart:
-    """Draw the number of concepts over which each point of a model's panels is averaged."""
+    """Draw the number of concepts that each mean in a model's panels includes."""
     import polars as pl
 
     cells = part.select(

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 NUMBERS = (1, 4, 10)
-"""The numbers of stated properties that headlines and sentences report."""
+"""Numbers of properties per prompt for which headlines and sentences report results."""
 
 _OF = Column("of", "of", meaning="The label of the row.")
 _RETRIEVED = replace(
@@ -70,7 +70,7 @@ HEADLINES = (
 
 
 def headline_views(findings: Findings) -> Iterator[View]:
-    """Yield the rows of the headlines, with the label of each row in the column ``of``."""
+    """Yield the tables that headlines use, with the label of each row in column ``of``."""
     import polars as pl
 
     rows = retrieved(findings, NUMBERS)
@@ -85,11 +85,11 @@ def headline_views(findings: Findings) -> Iterator[View]:
 
 
 def retrieved(findings: Findings, numbers: Sequence[int]) -> pl.DataFrame:
-    """Return retrieval means in the main order of properties, for the given numbers of properties.
+    """Return mean retrieval measures in the main order for given numbers of properties.
 
-    The column ``probability`` contains the probability to show. For whole sentences, which a causal
-    model scores in the wording ``sentence``, ``probability`` is the probability among the
-    candidates.
+    The column ``probability`` contains the probability that reports show. If a causal model scores
+    whole sentences (in the wording ``sentence``), the column ``probability`` contains the
+    probability among the candidates.
     """
     import polars as pl
 
@@ -114,7 +114,7 @@ def retrieved(findings: Findings, numbers: Sequence[int]) -> pl.DataFrame:
 
 
 def elicited(findings: Findings) -> pl.DataFrame:
-    """Return elicitation measures by relation, with the preface and over the ``vocabulary``."""
+    """Return elicitation measures for ``vocabulary`` candidates and prompts with preface."""
     return findings.tables[ELICITATION_BY_RELATION.name].filter(preface=True, over="vocabulary")
 
 
@@ -188,7 +188,7 @@ _PRINCE = (
 
 
 def printed_views(findings: Findings) -> Iterator[View]:
-    """Yield the tables to print, and skip empty tables."""
+    """Yield the non-empty tables to print."""
     wording = findings.summary.get("elicitation_wording")
     of = f", wording {wording}" if wording else ""
     views = (
@@ -206,7 +206,7 @@ def _view(name: str, title: str, columns: tuple[Column, ...], table: pl.DataFram
 
 
 def _retrieval(findings: Findings) -> Iterator[View]:
-    """Yield one table of concept retrieval per wording, with a row per number of properties.
+    """Yield a table of concept retrieval per wording, with a row per number of properties.
 
     If a causal model scores whole sentences, the table shows the probability among the candidates
     in a column with the heading "among candidates".
@@ -237,7 +237,7 @@ def _responses(findings: Findings, of: str) -> Iterator[View]:
 
 
 def _beside(people: pl.DataFrame, model: pl.DataFrame) -> pl.DataFrame:
-    """Combine people's words and a model's words row by row, and format numbers as text."""
+    """Put people's words and a model's words side by side, and format numbers as text."""
     import polars as pl
 
     rows = [
@@ -251,7 +251,7 @@ def _beside(people: pl.DataFrame, model: pl.DataFrame) -> pl.DataFrame:
 
 
 def _examples(people: pl.DataFrame) -> Iterator[dict[str, Any]]:
-    """Yield the paper's two examples; if one is missing, yield the first prompt of its relation."""
+    """Yield the paper's two examples, or the relation's first prompt if one is missing."""
     prefaced = people.filter(preface=True, over="vocabulary")
     table = people.filter(over="vocabulary") if prefaced.is_empty() else prefaced
     for concept, relation in _EXAMPLES:
@@ -261,7 +261,7 @@ def _examples(people: pl.DataFrame) -> Iterator[dict[str, Any]]:
 
 
 def _relations(findings: Findings, of: str) -> Iterator[View]:
-    """Yield the paper's Table 2: elicitation measures by relation, with and without preface."""
+    """Yield the paper's Table 2: elicitation measures by relation and preface."""
     import polars as pl
 
     agreement = findings.tables["agreement"]

@@ -11,15 +11,17 @@ if TYPE_CHECKING:
 
 
 class Paired(NamedTuple):
-    """Means of two paired measurements, and the difference of the means.
+    """Means of two paired measurements, and the difference between the means.
 
     Args:
         pairs: The number of rows with both measurements.
-        first: The mean of the first measurements; None without pairs.
-        second: The mean of the second measurements; None without pairs.
-        difference: The second mean minus the first mean; None without pairs.
-        low: The lower end of the difference's interval; None for fewer than two concepts.
-        high: The upper end of the difference's interval; None for fewer than two concepts.
+        first: The mean of the first measurements; None if there are no pairs.
+        second: The mean of the second measurements; None if there are no pairs.
+        difference: The second mean minus the first mean; None if there are no pairs.
+        low: The lower end of the confidence interval of the difference; None for fewer than two
+            concepts.
+        high: The upper end of the confidence interval of the difference; None for fewer than two
+            concepts.
         p_value: The two-sided p-value for the hypothesis of no difference; None for fewer than two
             concepts.
     """
@@ -36,13 +38,13 @@ class Paired(NamedTuple):
 def mean(
     values: pl.DataFrame, of: str, bootstrap: Bootstrap
 ) -> tuple[float | None, float | None, float | None]:
-    """Return the mean of the non-null values and the ends of its interval; None if undefined.
+    """Return a column's mean and the ends of its confidence interval; None if undefined.
 
     Args:
-        values: The column to average, in which nulls are ignored, and the column ``concept``, whose
-            values are resampled.
-        of: The column to average.
-        bootstrap: The bootstrap for the interval.
+        values: A table with the column to average, whose nulls are ignored, and the column
+            ``concept``, whose values are resampled.
+        of: The name of the column to average.
+        bootstrap: The bootstrap that computes the confidence interval.
     """
     there = values.drop_nulls(of)
     ones = [1] * there.height
@@ -51,12 +53,12 @@ def mean(
 
 
 def paired(pairs: pl.DataFrame, bootstrap: Bootstrap) -> Paired:
-    """Return the means of both measurements over complete pairs, and their difference's interval.
+    """Compare two measurements on the rows in which both are defined.
 
     Args:
         pairs: The columns ``concept`` (whose values are resampled), ``first`` and ``second``. Rows
             with a null ``first`` or ``second`` are ignored.
-        bootstrap: The bootstrap for the interval.
+        bootstrap: The bootstrap that computes the confidence interval of the difference.
     """
     import numpy as np
 

@@ -85,7 +85,7 @@ class NormsOptions:
     )
 
     def own_wordings(self) -> tuple[Correction, ...]:
-        """Read the user's file of corrections; return an empty tuple without a file.
+        """Read the user's corrections; return an empty tuple if the user gave no file.
 
         Raises:
             DataError: If the file is missing or malformed.
@@ -97,7 +97,7 @@ class NormsOptions:
 
 @dataclass(frozen=True)
 class AssumptionsOptions(NormsOptions):
-    """Options for the norms, and for the prompts and rankings of models."""
+    """Options that select the norms, the prompts, and the candidates that models rank."""
 
     vocabulary: str = option(
         "shared",

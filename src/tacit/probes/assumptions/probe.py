@@ -1,4 +1,4 @@
-"""The assumptions probe: it builds requests from norms and words, and computes findings."""
+"""The assumptions probe: it builds requests from norms and models' words, and computes findings."""
 
 from __future__ import annotations
 
@@ -58,10 +58,10 @@ class Choices:
     """The settings of a run, which all models share; the defaults follow the paper.
 
     Args:
-        vocabulary: The candidates of retrieval: ``shared`` (the words that all compared models
-            share), ``own`` (each model's own words), ``concepts`` (the names of the concepts) or
-            ``file`` (the words of a file).
-        words: The words of the vocabulary file; None for other vocabularies.
+        vocabulary: The candidates in retrieval: ``shared`` (the words that all compared models
+            share), ``own`` (the words of the model itself), ``concepts`` (the names of the
+            concepts) or ``file`` (the words in a vocabulary file).
+        words: The words of the vocabulary file; None if ``vocabulary`` is not ``file``.
         causal: The wording of retrieval for causal models: ``blank-last``, ``sentence`` or
             ``both``.
         articles: The articles, ``fixed`` or ``candidate``, as described in ``Filters``. The value
@@ -69,17 +69,18 @@ class Choices:
         orders: The orders of properties: ``all``, or ``main`` for only the order of the paper's
             Figure 2.
         concepts: The preset of concepts: ``paper``, ``tagged`` or ``all``.
-        responses: The preset of responses, one of the values of ``ResponsePreset``.
+        responses: The preset that determines which wordings count as responses, one of the values
+            of ``ResponsePreset``.
         least: The minimum number of usable properties of a concept.
-        limits: The limits on properties, which are applied before the filters of concepts.
-        corrections: User-supplied wordings.
-        limit: The maximum number of concepts in retrieval and in elicitation, counted from the
-            first concept that passes all filters. None for no limit.
-        top: The number of best candidates to store.
-        seed: The seed of the random baseline.
+        limits: The limits on properties, which are applied before concepts are filtered.
+        corrections: The user's corrected wordings of properties.
+        limit: The maximum number of concepts in retrieval, and also in elicitation. The first
+            concepts that pass all filters are kept. None for no limit.
+        top: The number of best candidates to store for each ranking.
+        seed: The seed of the random orders of properties.
 
     Raises:
-        RequestError: If a choice is unknown, or two choices are incompatible.
+        RequestError: If a setting is unknown, or two settings are incompatible.
     """
 
     vocabulary: Candidates = "shared"
@@ -120,7 +121,7 @@ class Choices:
 
     @classmethod
     def of(cls, options: AssumptionsOptions) -> Self:
-        """Build the choices from options.
+        """Build the settings from options.
 
         Raises:
             RequestError: If an option is unknown, or two options are incompatible.
@@ -182,7 +183,7 @@ class Assumptions:
         """Build the probe from options; see ``ProbeByVocabulary.of``.
 
         Raises:
-            RequestError: If two options are incompatible.
+            RequestError: If an option is unknown, or two options are incompatible.
             DataError: If a file is missing or malformed.
         """
         from tacit.knowledge.words import spare_torch
@@ -200,14 +201,14 @@ class Assumptions:
 
     @staticmethod
     def scaling(found: Mapping[str, Findings]) -> list[ScaledFigure]:
-        """Return the figures to compare over model size; see ``tacit.probes.assumptions.scale``."""
+        """Return the measures by model size; see ``tacit.probes.assumptions.scale``."""
         from tacit.probes.assumptions.scale import scaling
 
         return scaling(found)
 
     @staticmethod
     def different_questions(found: Mapping[str, Findings]) -> list[str]:
-        """Return a warning for each pair of models without a common wording."""
+        """Return a warning for each pair of models whose retrieval prompts share no wording."""
         from tacit.probes.assumptions.compare import different_questions
 
         return different_questions({name: of.summary["wordings"] for name, of in found.items()})
@@ -221,7 +222,7 @@ class Assumptions:
 
     @staticmethod
     def headline(findings: Findings) -> str | None:
-        """Return the main result in one sentence; see ``Declared.headline``."""
+        """Return the main result in one or two sentences; see ``Declared.headline``."""
         from tacit.probes.assumptions.sentences import headline
 
         return headline(findings)
@@ -235,14 +236,14 @@ class Assumptions:
 
     @staticmethod
     def notes(findings: Findings) -> Iterator[str]:
-        """Return sentences on how the figures were computed."""
+        """Return sentences on how the measures were computed."""
         from tacit.probes.assumptions.sentences import notes
 
         return notes(findings)
 
     @staticmethod
     def views(findings: Findings, _request: Mapping[str, Any], most: int) -> Iterator[View]:
-        """Yield the rows of the headlines, the printed tables, and the views of concepts."""
+        """Yield the tables of the headlines, the tables to print, and the tables of concepts."""
         from tacit.probes.assumptions.concepts import concept_views
         from tacit.probes.assumptions.headlines import headline_views, printed_views
 
@@ -266,10 +267,10 @@ class AssumptionsProbe:
 
     Args:
         worded: The norms, with the properties that prompts can state.
-        words: The words of all compared models.
+        words: The words of every compared model that are a single token of the model.
         model: This model's name in ``words``.
-        kind: The kind of model, ``causal``, ``masked`` or ``seq2seq``, which determines the
-            wordings.
+        kind: The kind of model (``causal``, ``masked`` or ``seq2seq``), which determines the
+            wordings of the prompts.
         choices: The settings of the run.
 
     Raises:
@@ -312,7 +313,7 @@ class AssumptionsProbe:
 
     @cached_property
     def retrievals(self) -> Sequence[Retrieval]:
-        """Concept retrieval in each wording."""
+        """The retrieval prompts in each wording, with their candidates."""
         concepts = self.chosen.concepts
         names = Vocabulary(concept.word for concept in concepts)
         choices = self.choices
@@ -335,7 +336,11 @@ class AssumptionsProbe:
 
     @property
     def wordings(self) -> tuple[str, ...]:
-        """The wordings of retrieval. A causal model cannot see the text after a blank."""
+        """The wordings of the retrieval prompts.
+
+        The default wording for causal models is ``blank-last``, because a causal model cannot see
+        the text after a blank.
+        """
         if self.kind != "causal":
             return ("sentence",)
         both = self.choices.causal == "both"
@@ -434,7 +439,7 @@ class AssumptionsProbe:
         return Findings(questions, tables, summary)
 
     def _about(self) -> dict[str, pl.DataFrame]:
-        """Return the tables of words, of removed concepts, and of property categories."""
+        """Return the tables of candidate words, removed concepts and property categories."""
         import polars as pl
 
         own, shared = self.words.own[self.model], self.words.shared
@@ -511,7 +516,7 @@ class AssumptionsProbe:
 
 
 def _means(tables: Mapping[str, pl.DataFrame]) -> dict[str, list[dict[str, Any]]]:
-    """Return means for a run's manifest: retrieval (only in the main order) and elicitation."""
+    """Return the means of retrieval (in the main order) and elicitation for the manifest."""
     import polars as pl
 
     main = tables["retrieval_by_number"].filter(pl.col("category").is_null(), order=MAIN)
@@ -522,14 +527,14 @@ def _means(tables: Mapping[str, pl.DataFrame]) -> dict[str, list[dict[str, Any]]
 
 
 def _numbered(count: int) -> pl.DataFrame:
-    """Return the keys of ``count`` requests: their indices in the list, in the column ``item``."""
+    """Return a table that numbers ``count`` requests from 0 in the column ``item``."""
     import polars as pl
 
     return pl.DataFrame({"item": range(count)}, {"item": pl.Int64})
 
 
 def _counts(steps: Sequence[Step]) -> list[dict[str, Any]]:
-    """Return the number of concepts that each filter removed and left, for a run's manifest."""
+    """Return how many concepts each filter removed and how many it kept, for the manifest."""
     return [
         {"filter": step.name, "removed": len(step.removed), "left": step.left} for step in steps
     ]

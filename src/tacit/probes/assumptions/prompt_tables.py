@@ -27,11 +27,11 @@ if TYPE_CHECKING:
 
 
 def left_out_of(worded: WordedNorms) -> pl.DataFrame:
-    """List the properties that no prompt can state, the most frequently named first.
+    """List the properties that no prompt can state, by decreasing production frequency.
 
     Returns:
-        The columns ``concept``, ``feature``, ``pf`` (production frequency) and ``reason``, with
-        ties in the order of the file.
+        The columns ``concept``, ``feature``, ``pf`` (production frequency) and ``reason``.
+        Properties with equal production frequency are in the order of the file.
     """
     import polars as pl
 
@@ -48,12 +48,12 @@ def retrieval_prompts_of(
 
     Args:
         options: The options that select the norms, and the concepts and properties to use.
-        wording: ``sentence`` or ``blank-last``.
+        wording: The wording of the prompts: ``sentence`` or ``blank-last``.
         vocabulary: A file with one word per line; only concepts whose word is in the file are used.
 
     Returns:
-        The table of prompts, the table of properties left out (as ``left_out_of`` returns), and a
-        summary with the counts of properties, filters and concepts.
+        The table of prompts, the table of properties left out (see ``left_out_of``), and a summary
+        with the numbers of properties and concepts, and the effect of each filter.
 
     Raises:
         DataError: If a file is missing or malformed.
@@ -94,8 +94,9 @@ def elicitation_prompts(
     """Build the table of prompts that ask for the properties of a concept.
 
     Returns:
-        The prompts with people's responses, and a summary with the number of prompts by relation.
-        For the CSLB norms, the summary also contains the numbers of prompts that the paper states.
+        The table of prompts with people's responses, and a summary with the number of prompts by
+        relation. For the CSLB norms, the summary also contains the number of prompts that the paper
+        reports for each relation.
 
     Raises:
         DataError: If a file is missing or malformed.

@@ -29,16 +29,17 @@ SAME = "worded as another"
 UNGRAMMATICAL = "alternative ungrammatical"
 NO_VERB = "alternative without a wording"
 FROM_FEATURE = (UNGRAMMATICAL, NO_VERB)
-"""Reasons for stating a feature itself instead of its first alternative."""
+"""Reasons for using the wording of the feature instead of its first alternative."""
 
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Limits on the properties that prompts state; by default, there are none, as in the paper.
+    """Limits on the properties in prompts; by default, there are none, as in the paper.
 
     Args:
-        people: The minimum production frequency. The CSLB norms include only properties with a
-            production frequency of at least 2, so a limit below 3 has no effect on them.
+        people: The minimum production frequency of a property. The CSLB norms include only
+            properties with a production frequency of at least 2, so a limit below 3 has no effect
+            on them.
         words: The maximum number of words in a property's wording; None for no limit.
 
     Raises:
@@ -62,10 +63,10 @@ class Worded:
 
     Args:
         property: The property in the norms.
-        text: The predicate: "has fur".
+        text: The predicate, such as "has fur".
         corrected: Whether the text is a user's correction.
-        from_feature: Why the feature is stated in place of its first alternative: ``UNGRAMMATICAL``
-            or ``NO_VERB``. None if no alternative was replaced.
+        from_feature: The reason why the wording of the feature replaces its first alternative:
+            ``UNGRAMMATICAL`` or ``NO_VERB``. None if the first alternative was not replaced.
     """
 
     property: Property
@@ -82,12 +83,12 @@ class WordedNorms:
         norms: The norms.
         properties: The usable properties of each concept, in the order of the file; empty for a
             concept without usable properties.
-        dropped: The number of properties left out for each reason, in the order in which the
-            reasons are tested.
+        dropped: The number of properties that are left out for each reason. The reasons are in the
+            order in which they are tested.
         left_out: Each property that is left out, with the reason, in the order of the file.
         corrected: The number of usable properties with a corrected wording.
-        from_feature: The number of usable properties that state the feature in place of the first
-            alternative, by reason.
+        from_feature: For each reason in ``FROM_FEATURE``, the number of usable properties whose
+            wording is the feature instead of its first alternative.
         unmatched: Corrections that match no property.
     """
 
@@ -106,7 +107,7 @@ class WordedNorms:
 
     @property
     def namings(self) -> dict[str, int]:
-        """The production frequency summed over all properties, and over the properties left out."""
+        """The total production frequency of all properties, and of the properties left out."""
         return {
             "all": sum(one.frequency for one in self.norms.properties),
             "left_out": sum(one.frequency for one, _ in self.left_out),
@@ -116,13 +117,14 @@ class WordedNorms:
 def word_properties(
     norms: Norms, corrections: Sequence[Correction] = (), limits: Limits | None = None
 ) -> WordedNorms:
-    """Word every property of norms as a predicate that prompts can state.
+    """Convert every property of the norms to a predicate that prompts can state.
 
-    A correction determines the wording of its property. Without a correction, the first alternative
-    determines the wording. The feature itself is used if there is no first alternative, or if the
-    first alternative is ungrammatical or cannot be worded. If several properties of a concept have
-    the same wording, only the most frequent property is usable. In a tie, the first of the tied
-    properties is usable.
+    If the user corrected a property, the correction is the wording of the property. If there is no
+    correction, the wording is based on the first alternative. The wording is based on the feature
+    itself if there is no first alternative, or if the first alternative is ungrammatical or cannot
+    be converted to a predicate. If several properties of a concept have the same wording, only the
+    most frequent property is usable. Among equally frequent properties with the same wording, the
+    first property is usable.
     """
     limits = limits or Limits()
     known = Corrections(norms, corrections)
@@ -161,7 +163,7 @@ def _worded(one: Property, corrections: Corrections, limits: Limits) -> Worded |
 
 
 def _stated(one: Property) -> tuple[str | None, str | None]:
-    """Return a property's predicate, and the reason why its first alternative is not stated."""
+    """Return a property's predicate, and why its first alternative is not used (or None)."""
     if not one.alternatives:
         return predicate(one.feature), None
     said = alternatives.worded(one.alternatives[0], one.feature)
@@ -185,11 +187,11 @@ def _distinct(worded: Iterable[Worded]) -> tuple[Worded, ...]:
 
 Articles = Literal["fixed", "candidate"]
 ConceptPreset = Literal["paper", "tagged", "all"]
-"""The concepts to include.
+"""The preset that determines which concepts to include.
 
-``paper``: one-word concepts without a sense tag. ``tagged``: also concepts with a sense tag; the
-tag is stripped. ``all``: also concepts of several words, in elicitation only, because the blank in
-retrieval is a single word.
+``paper``: one-word concepts without a sense tag. ``tagged``: one-word concepts with or without a
+sense tag; the tag is removed. ``all``: concepts of one or more words. Concepts of several words are
+used only in elicitation, because the blank in a retrieval prompt is a single word.
 """
 
 TAGGED = "has a sense tag"
@@ -200,14 +202,14 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Filters:
-    """The filters of concepts; by default those of the paper, except that any word is allowed.
+    """The filters of concepts; the defaults follow the paper but allow any word.
 
     Args:
-        concepts: The preset of concepts.
+        concepts: The preset that determines which concepts to include.
         articles: With ``fixed``, every prompt starts with "A ___", and concepts that start with a
             vowel sound are left out. With ``candidate``, each candidate has its own article, and
             concepts with any initial sound are included.
-        vocabulary: The words that may fill the blank, case-sensitive; None to allow any word.
+        vocabulary: The words that may fill the blank (case-sensitive); None to allow any word.
         least: The minimum number of usable properties of a concept.
 
     Raises:
@@ -232,10 +234,10 @@ class Filters:
 
 @dataclass(frozen=True, slots=True)
 class Concept:
-    """A concept that prompts ask for.
+    """A concept that retrieval prompts ask for.
 
     Args:
-        name: The concept, as the norms write it.
+        name: The concept, as written in the norms.
         word: The word that fills the blank, without the sense tag.
         article: ``a`` or ``an``, according to the first sound of the word.
         properties: The concept's usable properties, in the order of the file.
@@ -248,12 +250,12 @@ class Concept:
 
 
 LIMIT = "--limit"
-"""The step that keeps only the first concepts."""
+"""The name of the filter step that limits the number of concepts."""
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """The effect of one filter: the concepts removed, by name, and the number of concepts left."""
+    """The effect of a filter: the removed concepts' names, and the number of concepts kept."""
 
     name: str
     removed: tuple[str, ...]
@@ -268,7 +270,7 @@ class Chosen:
     steps: tuple[Step, ...]
 
     def limited(self, most: int | None) -> Chosen:
-        """Keep the first ``most`` concepts, and record the removed ones as a filter step."""
+        """Keep the first ``most`` concepts, and record the removed concepts as a filter step."""
         if most is None or most >= len(self.concepts):
             return self
         removed = tuple(concept.name for concept in self.concepts[most:])
@@ -278,9 +280,9 @@ class Chosen:
 def choose_concepts(worded: WordedNorms, filters: Filters | None = None) -> Chosen:
     """Filter the concepts of norms, in the order of the file.
 
-    Each filter states a condition for a concept. In order, the conditions are no sense tag (only
-    with the preset ``paper``), a single word, no initial vowel sound (only with fixed articles), a
-    word in the vocabulary (if there is one), and enough properties.
+    A concept must meet these conditions, in the order of the filters: no sense tag (only with the
+    preset ``paper``), a single word, no initial vowel sound (only with fixed articles), a word in
+    the vocabulary (if there is one), and the minimum number of usable properties.
     """
     filters = filters or Filters()
     nouns = Nouns.load()
@@ -301,7 +303,7 @@ def apply_filters(
 
     Args:
         left: The concepts.
-        name: Returns a concept's name.
+        name: A function that returns a concept's name.
         tests: Each filter's name, and a function that returns whether a concept passes the filter.
 
     Returns:
@@ -316,7 +318,7 @@ def apply_filters(
 
 
 def check_concepts(concepts: str) -> None:
-    """Raise RequestError if the preset of concepts is unknown."""
+    """Raise ``RequestError`` if the preset of concepts is unknown."""
     if concepts not in get_args(ConceptPreset):
         raise RequestError(
             f"unknown preset of concepts {concepts!r}; expected one of "

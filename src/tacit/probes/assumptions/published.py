@@ -1,9 +1,9 @@
-"""Comparison of a run with the values that Weir et al. (2020) print.
+"""Comparison of a run with the values that are printed in Weir et al. (2020).
 
-If the user names one of the paper's four models, the run's figures are compared with the values
-that the paper prints for this model. Figures that do not depend on a model are compared with the
-paper's values even if no model is named. No difference is computed for ranks over candidates that
-differ from the paper's candidates.
+If the user names one of the paper's four models, the run's results are compared with the printed
+values of this model. Values that do not depend on a model are compared with the paper's values even
+if the user names no model. If a run's candidates differ from the paper's candidates, no difference
+is computed for rank-based values.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 PAPER = "assumptions"
 
 MODELS = ("bert-base", "bert-large", "roberta-base", "roberta-large")
-"""The paper's models, all cased."""
+"""The paper's four models, all cased (they distinguish upper and lower case)."""
 
 TABLES = (
     *("retrieval", "retrieval_by_number", "elicitation", "elicitation_top"),
@@ -48,28 +48,30 @@ def published_table(
     model: str | None = None,
     summary: Mapping[str, Any] | None = None,
 ) -> pl.DataFrame:
-    """Compare a run with the values that the paper prints.
+    """Compare a run with the values that are printed in the paper.
 
     Args:
-        tables: The run's tables by name. Only tables named in ``TABLES`` are read, and any of these
-            tables may be absent.
-        model: The paper's model with which the run's model is compared, one of ``MODELS``. If
-            ``model`` is None, the values of all four models are listed without a difference.
-        summary: The run's summary, which states the size of the norms and the elicitation method.
+        tables: The run's tables by name. The function reads only the tables that ``TABLES`` names,
+            and any of these tables may be absent.
+        model: The model of the paper with which the run's model is compared; one of ``MODELS``. If
+            ``model`` is None, the result contains the printed values of all four models, without
+            differences.
+        summary: The run's summary, which contains the size of the norms and the elicitation method.
 
     Returns:
-        The columns ``table``, ``row``, ``column``, ``ours`` (null if the run has no such figure),
-        ``published``, ``low`` and ``high`` (the ends of a printed range), ``difference``,
-        ``candidates``, ``chance``, ``note`` and ``elicitation``. The difference is null for a
-        model's value if ``model`` is None, and for a mean over the paper's models. The difference
-        is also null for ranks over candidates that differ from the paper's candidates. For
-        rank-based figures, ``candidates`` is the number of words that the run ranks, and ``chance``
-        is the chance level of these ranks. The column ``note`` contains a caveat, or the reason why
-        there is no difference. The column ``elicitation`` is the run's elicitation method; null if
-        the summary does not state the method.
+        The columns ``table``, ``row``, ``column``, ``ours`` (the run's value; null if the run has
+        none), ``published`` (the printed value), ``low`` and ``high`` (the ends of a printed
+        range), ``difference``, ``candidates``, ``chance``, ``note`` and ``elicitation``. The column
+        ``difference`` is null for a mean over the paper's models. If ``model`` is None, the column
+        is null for every value that depends on a model. The column ``difference`` is also null for
+        rank-based values if the run's candidates differ from the paper's candidates. For rank-based
+        values, ``candidates`` is the number of words that the run ranks, and ``chance`` is the
+        chance level of random ranks among these words. The column ``note`` contains a caveat, or
+        the reason why no difference is reported. The column ``elicitation`` contains the run's
+        elicitation method; null if the summary does not contain the method.
 
     Raises:
-        RequestError: If ``model`` is not a model of the paper.
+        RequestError: If ``model`` is neither None nor one of ``MODELS``.
     """
     import polars as pl
 
@@ -91,7 +93,7 @@ def published_table(
 
 
 def _named(cell: PrintedValue, model: str | None) -> PrintedValue:
-    """Append the model's name to a published value's column, unless this model is compared."""
+    """Append the model's name to the column name, unless it is the compared model."""
     if cell.model in {None, model}:
         return cell
     of = _SHOWN.get(str(cell.model), cell.model)
@@ -101,7 +103,7 @@ def _named(cell: PrintedValue, model: str | None) -> PrintedValue:
 def _compared(
     cell: PrintedValue, row: Mapping[str, Any], ranks: _Ranks, model: str | None
 ) -> tuple[float | None, int | None, float | None, str | None]:
-    """Return a published value's difference (if meaningful), candidates, chance level and note."""
+    """Return the difference (if meaningful), candidates, chance level and note of a value."""
     own = cell.model is None or (model is not None and cell.model != "mean")
     difference = row["difference"] if own else None
     note = None if difference is None else ranks.differs or ranks.note
@@ -112,14 +114,14 @@ def _compared(
 
 @dataclass(frozen=True)
 class _Ranks:
-    """The candidates of a rank-based figure, compared with the paper's candidates.
+    """The candidates of a rank-based value, in comparison with the paper's candidates.
 
     Args:
-        candidates: The number of words that the run ranks; None if the figure is not rank-based.
-        chance: The chance level of ranks among ``candidates`` words.
-        differs: Why the candidates differ from the paper's, so that no difference is reported. None
-            if no discrepancy with the paper's candidates is known.
-        note: Another caveat of the comparison; None without a caveat.
+        candidates: The number of words that the run ranks; None if the value is not rank-based.
+        chance: The chance level of random ranks among ``candidates`` words.
+        differs: The reason why no difference is reported: a discrepancy between the run's
+            candidates and the paper's candidates. None if no discrepancy is known.
+        note: Another caveat of the comparison; None if there is none.
     """
 
     candidates: int | None = None
@@ -131,7 +133,7 @@ class _Ranks:
     def of(
         cls, cell: PrintedValue, tables: Mapping[str, pl.DataFrame], summary: Mapping[str, Any]
     ) -> _Ranks:
-        """Describe the candidates of a published value; empty if the value is not rank-based."""
+        """Describe a value's candidates; all fields are None if the value is not rank-based."""
         among, rows = cell.block.get("among"), cell.rows(tables)
         if among is None or rows is None or rows["candidates"][0] is None:
             return cls()
@@ -152,7 +154,7 @@ class _Ranks:
 
 
 def _unlike_own(count: int, model: str | None) -> str | None:
-    """Return why a run's word count does not match a model of the paper; None if it matches."""
+    """Return why the word count does not match the paper's model; None if it matches."""
     least, most = published(PAPER)["candidates"]["shared"][0], _own_words(model)
     if most is None or least <= count <= most:
         return None
@@ -167,7 +169,7 @@ def _own_words(model: str | None) -> int | None:
 def _unlike_shared(count: int, vocabulary: Mapping[str, Any]) -> str | None:
     """Return why the candidates differ from the paper's shared vocabulary; None if they match.
 
-    The paper states only the approximate size of its shared vocabulary.
+    The paper reports only the approximate size of its shared vocabulary.
     """
     least, most = published(PAPER)["candidates"]["shared"]
     if not least <= count <= most:
@@ -213,7 +215,7 @@ def _derived(
 
 
 def _wording(by_number: pl.DataFrame | None) -> str:
-    """Return the paper's wording of retrieval if the run used it, else the run's first wording."""
+    """Return ``sentence`` (the paper's wording) if the run used it, else its first wording."""
     kinds = [] if by_number is None else by_number["wording"].to_list()
     return "sentence" if "sentence" in kinds or not kinds else str(kinds[0])
 
@@ -239,7 +241,7 @@ def _responses(tables: Mapping[str, pl.DataFrame]) -> Iterator[tuple[str, pl.Dat
 
 
 def _counts(asked: pl.DataFrame | None, summary: Mapping[str, Any]) -> pl.DataFrame:
-    """Return counts of the concepts and properties in the norms, and of the random orders."""
+    """Return the numbers of concepts, properties per concept, and random orders."""
     import polars as pl
 
     steps, properties = summary.get("steps"), summary.get("properties", {}).get("all")

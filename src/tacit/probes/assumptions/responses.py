@@ -1,8 +1,8 @@
-"""People's one-word completions of a relation, each with the number of people who gave the word.
+"""People's one-word completions of a relation, each with the number of people who gave it.
 
-``ResponsePreset`` determines which wordings count. The singular and plural of one feature
-(``handle_handles``) are merged into one response. The relation's prompt determines the form: "has a
-___" requires a singular.
+``ResponsePreset`` determines which wordings of a property count as responses. The singular and
+plural of one feature (``handle_handles``) are merged into one response. The relation's prompt
+determines whether the singular or the plural is used: "has a ___" requires a singular.
 """
 
 from __future__ import annotations
@@ -23,12 +23,13 @@ if TYPE_CHECKING:
     from tacit.sources.norms import Property
 
 ResponsePreset = Literal["people", "feature", "first"]
-"""The wordings of a property that count as responses, and their frequency.
+"""The preset for wordings of a property that count as responses, and their frequency.
 
-``people``: each alternative, with the number of people who gave it. If the norms do not state who
-gave which alternative, the feature's wording with the feature's frequency. ``feature``: all
-alternatives, and all words that an underscore joins, each with the feature's frequency. ``first``:
-the feature's wording.
+``people``: each alternative, with the number of people who gave this alternative. With the preset
+``people``, if the norms do not record who gave which alternative, the feature's wording is used
+with the feature's frequency. ``feature``: all alternatives, and all words that are joined by an
+underscore in the feature, each with the feature's frequency. ``first``: only the feature's wording,
+with the feature's frequency.
 """
 
 MERGED = "singular and plural merged"
@@ -47,10 +48,9 @@ class Response:
     """One word with which people completed a prompt.
 
     Args:
-        word: The word as the norms spell it; if people used two spellings, the more frequent
-            spelling.
-        frequency: The number of people who gave the word. If several properties contain the word,
-            the number for the most frequent of these properties.
+        word: The word as spelled in the norms; if people used two spellings, the more frequent one.
+        frequency: The number of people who gave the word. If several properties of a concept
+            contain the word, the highest of their numbers of people is used.
         spellings: The accepted spellings, starting with ``word``.
     """
 
@@ -70,11 +70,11 @@ class Predicate:
 
 @dataclass
 class ResponseReader:
-    """Reads people's one-word responses from the properties of a concept.
+    """A reader that extracts people's one-word responses from the properties of a concept.
 
     Args:
-        corrections: User-supplied wordings.
-        counting: Which wordings count.
+        corrections: The user's corrected wordings of properties.
+        counting: The preset that determines which wordings count as responses.
         any_article: Whether "is an animal" also completes "is a ___".
 
     Raises:
@@ -85,7 +85,7 @@ class ResponseReader:
     counting: ResponsePreset = "people"
     any_article: bool = True
     notes: Counter[str] = field(default_factory=lambda: Counter(dict.fromkeys(NOTES, 0)))
-    """The decisions taken, each with its number of responses, alternatives or properties."""
+    """How many responses, alternatives or properties each decision in ``NOTES`` affected."""
 
     def __post_init__(self) -> None:
         if self.counting not in get_args(ResponsePreset):
@@ -95,7 +95,7 @@ class ResponseReader:
             )
 
     def read(self, properties: Iterable[Property]) -> Mapping[str, tuple[Response, ...]]:
-        """Return the responses of one concept by relation, the most frequent first."""
+        """Return one concept's responses for each relation, by decreasing frequency."""
         found: dict[str, list[tuple[str, int]]] = {name: [] for name in load_templates().relations}
         for one in properties:
             for (relation, _), forms in self._completions(one).items():
@@ -105,7 +105,7 @@ class ResponseReader:
         return {relation: _merged(answers) for relation, answers in found.items()}
 
     def _completions(self, one: Property) -> Mapping[tuple[str, str], list[tuple[str, Predicate]]]:
-        """Return a property's words and their predicates, grouped by relation and response."""
+        """Group the words of a property, with their predicates, by relation and response."""
         found: dict[tuple[str, str], list[tuple[str, Predicate]]] = {}
         for said in self._counted_predicates(one):
             completed = completion(said.text, any_article=self.any_article)
@@ -116,7 +116,7 @@ class ResponseReader:
         return found
 
     def _counted_predicates(self, one: Property) -> Iterator[Predicate]:
-        """Yield the predicates of a property that count as responses."""
+        """Yield those predicates of a property that count as responses."""
         own = self.corrections.wording(one)
         if own is not None:
             yield Predicate(own, one.frequency)
@@ -136,7 +136,7 @@ class ResponseReader:
         yield from (Predicate(text, one.frequency) for text in said if text is not None)
 
     def _alternatives(self, one: Property) -> Iterator[tuple[str, int]]:
-        """Yield the predicates of each alternative, with the alternative's index."""
+        """Yield the predicates formed from each alternative, with the index of the alternative."""
         for at, text in enumerate(one.alternatives):
             for said in (worded(each, one.feature) for each in wordings(text)):
                 if said is not None:
@@ -145,7 +145,7 @@ class ResponseReader:
                     yield better or said, at
 
     def _answer(self, relation: str, forms: list[tuple[str, Predicate]]) -> tuple[str, int] | None:
-        """Return a property's word for a relation, and how many people gave any form of the word.
+        """Return a property's word for a relation, and how many people gave any of its forms.
 
         Return None if no form of the word fits the relation's prompt.
         """
@@ -173,10 +173,10 @@ class ResponseReader:
 
 
 def completion(said: str, *, any_article: bool = True) -> tuple[str, str] | None:
-    """Split a predicate into a relation and a one-word completion; None for other predicates.
+    """Split a predicate into a relation and a one-word completion, or return None.
 
-    "is big" returns (``is``, big). For "is an animal", the result is (``is a``, "animal"). If
-    ``any_article`` is False, the result for "is an animal" is None.
+    For "is big", the result is (``is``, "big"). For "is an animal", the result is (``is a``,
+    "animal"). If ``any_article`` is False, the result for "is an animal" is None.
     """
     words = said.split(" ")
     verb, rest = words[0], words[1:]
@@ -191,9 +191,10 @@ def completion(said: str, *, any_article: bool = True) -> tuple[str, str] | None
 
 
 def _people(given: Iterable[Predicate]) -> int:
-    """Count the people who gave at least one of a property's predicates, each person once.
+    """Count the people who gave at least one of the predicates; count each person once.
 
-    The result is at least the frequency of each predicate without identifiers of people.
+    For a predicate without identifiers of people, the result is at least the frequency of the
+    predicate.
     """
     every = list(given)
     named = [said.people for said in every]
@@ -202,7 +203,7 @@ def _people(given: Iterable[Predicate]) -> int:
 
 
 def _merged(answers: Iterable[tuple[str, int]]) -> tuple[Response, ...]:
-    """Merge answers that are spellings of one word, and keep the highest frequency."""
+    """Merge answers that are spellings of the same word, and keep the highest frequency."""
     words: dict[str, dict[str, int]] = {}
     for word, frequency in answers:
         spelt = words.setdefault(american(word), {})

@@ -20,17 +20,17 @@ if TYPE_CHECKING:
 
 
 MOST = 10
-"""Maximum number of properties per prompt; the paper's prompts have 1 to 10."""
+"""Maximum number of properties per prompt; each prompt in the paper states 1 to 10."""
 
 TIES = "order of the file; increasing frequency is the reverse of decreasing"
-"""How properties of equal production frequency are ordered."""
+"""The rule for properties with the same production frequency, as text."""
 
 Selection = Literal["top", "bottom"]
 Direction = Literal["decreasing", "increasing"]
 
 
 class Order(Protocol):
-    """A rule that selects and orders properties of a concept."""
+    """A rule that selects properties of a concept and determines their order."""
 
     @property
     def name(self) -> str:
@@ -38,7 +38,7 @@ class Order(Protocol):
         ...
 
     def arrange(self, concept: str, properties: Sequence[Worded], most: int) -> list[Worded]:
-        """Select and order at most ``most`` properties of a concept; the input is in file order."""
+        """Select and order at most ``most`` of a concept's properties, given in file order."""
         ...
 
 
@@ -51,9 +51,10 @@ class ByFrequency:
     equal.
 
     Args:
-        selection: ``top`` selects the properties with the highest frequencies, and ``bottom``
-            selects those with the lowest frequencies.
-        direction: ``decreasing`` or ``increasing`` frequency.
+        selection: ``top`` for the properties with the highest frequencies, ``bottom`` for the
+            properties with the lowest frequencies.
+        direction: ``decreasing`` or ``increasing``, the order of the selected properties by
+            frequency.
 
     Raises:
         RequestError: If the selection or the direction is unknown.
@@ -74,7 +75,7 @@ class ByFrequency:
         return f"{self.selection}-{self.direction}"
 
     def arrange(self, concept: str, properties: Sequence[Worded], most: int) -> list[Worded]:  # noqa: ARG002 - an order may depend on the concept
-        """Select and sort the properties of a concept by production frequency; see ``Order``."""
+        """Select and sort a concept's properties by production frequency; see ``Order``."""
         falling = sorted(properties, key=lambda one: -one.property.frequency)
         chosen = falling[:most] if self.selection == "top" else falling[::-1][:most][::-1]
         return chosen if self.direction == "decreasing" else chosen[::-1]
@@ -88,14 +89,14 @@ def has_ties(concept: Concept) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Shuffled:
-    """A random set of properties in a random order, part of the paper's random baseline.
+    """A random selection of properties in a random order, for the paper's random baseline.
 
     The random draws depend only on the seed, the concept and the concept's features. A concept
-    therefore has the same prompts on every machine, whatever other concepts are used.
+    therefore has the same prompts on every machine, regardless of the other concepts in the run.
 
     Args:
-        number: The number of the random set, counted from 1.
-        permutation: The number of the random order within the set, counted from 1.
+        number: The number of the random selection of properties, counted from 1.
+        permutation: The number of the random order of the selected properties, counted from 1.
         seed: The seed of the draws.
     """
 
@@ -105,11 +106,11 @@ class Shuffled:
 
     @property
     def name(self) -> str:
-        """The order's name: ``random-2-5`` is the fifth order of the second set."""
+        """The order's name: ``random-2-5`` is the fifth order of the second selection."""
         return f"random-{self.number}-{self.permutation}"
 
     def arrange(self, concept: str, properties: Sequence[Worded], most: int) -> list[Worded]:
-        """Select properties at random, and sort the selection at random; see ``Order``."""
+        """Select properties at random, and put them in a random order; see ``Order``."""
         drawn = _shuffled((self.seed, concept, self.number), properties)[:most]
         return _shuffled((self.seed, concept, self.number, self.permutation), drawn)
 
@@ -120,11 +121,11 @@ FOUR_ORDERS: tuple[ByFrequency, ...] = (
     ByFrequency("bottom", "decreasing"),
     ByFrequency("bottom", "increasing"),
 )
-"""The orders that Figure 3b compares; the first is the one of Figure 2."""
+"""The orders that are compared in Figure 3b; the first is the order in Figure 2."""
 
 
 def random_baseline(seed: int = 0, sets: int = 5, permutations: int = 5) -> tuple[Shuffled, ...]:
-    """Return the random baseline of the paper's Figure 3b; by default, 5 sets, each in 5 orders."""
+    """Return the random orders for Figure 3b: by default, 5 selections, each in 5 orders."""
     return tuple(
         Shuffled(number, permutation, seed)
         for number in range(1, sets + 1)
@@ -137,11 +138,12 @@ class RetrievalPrompt:
     """A text that states ``n`` properties of a concept, with a blank for the concept.
 
     Args:
-        concept: The concept, as the norms name it.
-        word: The concept's word, which identifies the concept among the candidates.
+        concept: The concept, as named in the norms.
+        word: The word that represents the concept among the candidates.
         n: The number of properties that the text states.
-        text: The text. The blank in the text stands for a word, or for an article and a word.
-        answer: The correct filler of the blank: "bear", or "An owl" if the blank includes the
+        text: The text of the prompt. The blank in the text is to be filled with a word, or with an
+            article and a word.
+        answer: The correct text for the blank: "bear", or "An owl" if the blank includes the
             article.
     """
 
@@ -154,16 +156,16 @@ class RetrievalPrompt:
 
 @dataclass(frozen=True, slots=True)
 class Asking:
-    """The settings that determine how properties become prompts.
+    """The settings that determine how prompts are built from properties.
 
     Args:
         wording: The wording: ``sentence`` ("A ___ has fur.") or ``blank-last`` ("Something that has
             fur is called a ___").
         articles: The articles, ``fixed`` or ``candidate``, as described in ``Filters``. With
             ``candidate``, the blank includes the article, which is scored together with the word.
-        order: The selection and order of properties.
-        category: The category of properties to use; None for all categories.
-        most: The maximum number of properties.
+        order: The rule that selects and orders the properties.
+        category: The category to which properties are restricted; None for all categories.
+        most: The maximum number of properties in a prompt.
 
     Raises:
         RequestError: If the wording is unknown, or ``most`` is below 1.
@@ -183,7 +185,7 @@ class Asking:
             )
 
     def text(self, properties: str) -> str:
-        """Return the prompt that states some properties, which are passed as one phrase."""
+        """Return the prompt for properties that have already been joined into one phrase."""
         template = of_wording(load_templates().retrieval, self.wording)
         if self.articles == "candidate":
             template = template.replace(f"{{A}} {BLANK}", BLANK).replace(f"{{a}} {BLANK}", BLANK)
@@ -200,13 +202,13 @@ class Asking:
 def retrieval_prompts(
     concepts: Sequence[Concept], asking: Asking | None = None
 ) -> list[RetrievalPrompt]:
-    """Return the prompts with 1, 2, … properties of each concept, in the order of the concepts.
+    """Return the prompts with 1, 2, … properties of each concept, in the order of concepts.
 
     A concept has one prompt for each number of properties, from 1 to a maximum. The maximum is
     ``asking.most`` or the number of the concept's properties, whichever is smaller. If
     ``asking.category`` is set, only the properties of this category are counted. The results for k
-    properties therefore include only concepts with at least k properties, as in the paper's Figure
-    3a.
+    properties therefore include only concepts with at least k usable properties, as in the paper's
+    Figure 3a.
     """
     asking = asking or Asking()
     return [prompt for concept in concepts for prompt in _of_concept(concept, asking)]
@@ -226,7 +228,7 @@ def _of_concept(concept: Concept, asking: Asking) -> Iterator[RetrievalPrompt]:
 
 
 def _shuffled(key: tuple[object, ...], properties: Sequence[Worded]) -> list[Worded]:
-    """Sort properties by a hash, which is computed from the key and the property's feature."""
+    """Sort properties by a hash of ``key`` and the property's feature."""
 
     def number(one: Worded) -> bytes:
         said = "\t".join(map(str, (*key, one.property.feature))).encode()
@@ -236,7 +238,7 @@ def _shuffled(key: tuple[object, ...], properties: Sequence[Worded]) -> list[Wor
 
 
 CATEGORIES = ("visual perceptual", "functional", "encyclopaedic")
-"""The categories of Figure 3a; few concepts have over two or three properties of the others."""
+"""The categories in Figure 3a; few concepts have four properties of any other category."""
 
 NO_CANDIDATE = "no candidate has a score"
 _ARTICLE = "A"
@@ -246,7 +248,7 @@ ORDERS = ("all", "main")
 
 
 def orders_of(name: str, seed: int = 0) -> tuple[Order, ...]:
-    """Return the orders that ``all`` or ``main`` names; the first is the paper's order in Figure 2.
+    """Return the orders named ``all`` or ``main``; the first is the order in Figure 2.
 
     Raises:
         RequestError: If the name is unknown.
@@ -257,7 +259,7 @@ def orders_of(name: str, seed: int = 0) -> tuple[Order, ...]:
 
 
 class Item(NamedTuple):
-    """One retrieval prompt, with the order and the category of its properties."""
+    """A retrieval prompt, with the name of its order of properties and their category."""
 
     order: str
     category: str | None
@@ -266,17 +268,17 @@ class Item(NamedTuple):
 
 @dataclass(frozen=True)
 class Retrieval:
-    """The retrieval prompts of one wording, and how their candidates are ranked.
+    """The retrieval prompts of one wording, and the ranking of their candidates.
 
     Args:
         concepts: The concepts that the prompts ask for.
         vocabulary: The candidates, which include the concepts' words.
-        wording: ``sentence`` or ``blank-last``.
+        wording: The wording of the prompts: ``sentence`` or ``blank-last``.
         articles: The articles, ``fixed`` or ``candidate``, as described in ``Asking``.
-        orders: The orders of properties. Prompts that are restricted to a category use only the
-            first order.
-        sentences: Whether the model scores whole sentences, each with a candidate in the blank.
-        top: The number of best candidates to store.
+        orders: The orders in which prompts state properties. Prompts that are restricted to one
+            category use only the first order.
+        sentences: Whether the model scores whole sentences in which a candidate fills the blank.
+        top: The number of best candidates to store for each ranking.
         most: The maximum number of properties in a prompt.
     """
 
@@ -291,12 +293,12 @@ class Retrieval:
 
     @property
     def listed(self) -> bool:
-        """Whether candidates are scored one by one."""
+        """Whether candidates are scored one by one instead of in one ranking prompt."""
         return self.sentences or self.articles == "candidate"
 
     @cached_property
     def items(self) -> Sequence[Item]:
-        """All prompts, sorted by order and category, then by concept and number of properties."""
+        """All prompts, sorted by order, category, concept and number of properties."""
         categories = [
             category
             for category in CATEGORIES
@@ -314,14 +316,14 @@ class Retrieval:
 
     @cached_property
     def rankings(self) -> Sequence[RankingPrompt]:
-        """One ranking prompt per item; empty if candidates are scored one by one."""
+        """The ranking prompt of each item; empty if candidates are scored one by one."""
         if self.listed:
             return ()
         return [self._ranking(one) for one in self.items]
 
     @cached_property
     def prompts(self) -> Sequence[Prompt]:
-        """The prompts with candidates as answers; empty if the items have ranking prompts."""
+        """Prompts that have candidates as answers; empty if the items have ranking prompts."""
         if not self.listed:
             return ()
         return [*self._sentence_prompts()] if self.sentences else [*self._article_prompts()]
@@ -339,15 +341,15 @@ class Retrieval:
         return [self._rank(item, known) for item in self.items]
 
     def is_main(self, item: Item) -> bool:
-        """Check whether an item belongs to the paper's Figure 2 (first order, all categories)."""
+        """Check whether an item belongs to Figure 2 (first order, not limited to a category)."""
         return item.category is None and item.order == self.orders[0].name
 
     def _ranking(self, item: Item) -> RankingPrompt:
         """Return an item's ranking prompt.
 
-        The item's concept is a target of the ranking. If the item belongs to the paper's Figure 2,
-        all other concepts are also targets. The scores of the other concepts allow ranks to be
-        computed among the concepts that two runs share.
+        The word of the item's concept is a target of the ranking. If the item belongs to the
+        paper's Figure 2, the words of all other concepts are also targets. The scores of the other
+        concepts allow ranks to be computed among the concepts that two runs share.
         """
         own = item.prompt.word
         others = [word for word in self._names if word != own] if self.is_main(item) else ()
@@ -360,24 +362,24 @@ class Retrieval:
 
     @cached_property
     def _answers(self) -> Mapping[str, str]:
-        """For each candidate, the text for the blank: the word, or the article and the word."""
+        """For each candidate, the text for the blank: the word, or an article and the word."""
         asking = Asking(self.wording, self.articles)
         article = {concept.word: concept.article for concept in self.concepts}
         return {word: asking.answer(word, article.get(word, "a")) for word in self.vocabulary.words}
 
     def _article_prompts(self) -> Iterator[Prompt]:
-        """Yield each prompt with all candidates as answers, each candidate with its own article."""
+        """Yield each item's prompt, with all candidates and their articles as answers."""
         for item in self.items:
             yield Prompt(item.prompt.text, tuple(self._answers.values()))
 
     def _sentence_prompts(self) -> Iterator[Prompt]:
-        """Yield one prompt for the candidates, and one per candidate for the rest of the sentence.
+        """Yield a prompt for all candidates, then one per candidate for the rest of a sentence.
 
         With the fixed article, candidates are scored after "A", and the rest of the sentence is
         scored after "A" and the candidate. With candidate articles, whole sentences are scored
         after the BOS token. With candidate articles, a prompt whose answers are only the candidates
-        is also scored. Its scores are needed only for the number of tokens of each candidate. The
-        model computes the text that precedes the rest of the sentence only once per candidate.
+        is also scored, because the number of tokens of each candidate is needed. For each
+        candidate, the model processes the text before the rest of the sentence only once.
         """
         phrases = tuple(dict.fromkeys(self._phrase(item.prompt) for item in self.items))
         answers = tuple(self._answers.values())
@@ -391,7 +393,7 @@ class Retrieval:
                 yield Prompt("", whole, separator="")
 
     def _phrase(self, prompt: RetrievalPrompt) -> str:
-        """Return the text after the blank, such as "has fur and is big."."""
+        """Return the text that follows the blank, such as "has fur and is big."."""
         return prompt.text.split(BLANK, 1)[1].strip()
 
     def _rank(

@@ -1,7 +1,7 @@
-"""Measures of concept retrieval (Weir et al. 2020, Figures 2, 3a and 3b), and of favourite words.
+"""Measures of concept retrieval (Weir et al. 2020, Figures 2, 3a and 3b) and of favoured words.
 
-A concept that the model cannot write has no rank. A concept without a rank is counted as missing
-and left out of means.
+A concept has no rank if the model's tokenizer cannot encode its word. A concept without a rank is
+counted as missing and is excluded from means.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ if TYPE_CHECKING:
 
 
 MAIN = "top-decreasing"
-"""The order of Figures 1, 2 and 3a."""
+"""The order of properties in the paper's Figures 1, 2 and 3a."""
 
 RANDOM = "random"
-"""The order under which all random draws are pooled."""
+"""The name under which the results of all random orders are pooled."""
 
 FIGURES = ("mrr", "probability", "renormalised", "first")
 """The measures that are averaged over concepts."""
@@ -34,9 +34,9 @@ _GROUP = ("wording", "order", "category")
 def reads_sentences(kind: str | None, wording: str) -> bool:
     """Check whether a model's retrieval scores are log-probabilities of whole sentences.
 
-    A causal model scores whole sentences in the wording ``sentence``. Sentence probabilities such
-    as 1e-127 are not comparable with word probabilities, so only the probability among the
-    candidates is shown.
+    A causal model scores whole sentences in the wording ``sentence``. Because sentence
+    probabilities such as 1e-127 are not comparable with word probabilities, only the probability
+    among the candidates is shown for whole sentences.
     """
     return kind == "causal" and wording == "sentence"
 
@@ -49,7 +49,7 @@ def shown_probability(kind: str | None, wording: str) -> str:
 def by_concept(retrieval: pl.DataFrame) -> pl.DataFrame:
     """Compute the retrieval measures of each concept, before averaging over concepts.
 
-    For the random orders, a concept's value is the mean over the concept's draws, so that each
+    For the random orders, a concept's value is the mean over all random orders, so that each
     concept counts once.
 
     Args:
@@ -58,8 +58,8 @@ def by_concept(retrieval: pl.DataFrame) -> pl.DataFrame:
 
     Returns:
         The columns ``wording``, ``order``, ``category``, ``n``, ``concept``, ``mrr`` (1/rank),
-        ``probability`` (of the full softmax), ``renormalised`` (the probability among the
-        candidates), ``first`` (1 for rank 1, else 0) and ``candidates`` (the number of ranked
+        ``probability`` (according to the full softmax), ``renormalised`` (the probability among the
+        candidates), ``first`` (1 for rank 1, otherwise 0) and ``candidates`` (the number of ranked
         candidates). The measures are null if the concept has no rank.
     """
     import polars as pl
@@ -81,9 +81,9 @@ def by_concept(retrieval: pl.DataFrame) -> pl.DataFrame:
 
 
 def by_number(retrieval: pl.DataFrame, bootstrap: Bootstrap) -> pl.DataFrame:
-    """Compute the mean of each measure by the number of properties that the prompt states.
+    """Compute the mean of each measure for each number of properties in the prompt.
 
-    The mean for n properties is over the concepts that have a prompt with n properties.
+    The mean for n properties is computed over the concepts that have a prompt with n properties.
 
     Args:
         retrieval: The input table of ``by_concept``.
@@ -93,13 +93,13 @@ def by_number(retrieval: pl.DataFrame, bootstrap: Bootstrap) -> pl.DataFrame:
         The columns ``wording``, ``order``, ``category`` (null for all categories), ``n``,
         ``concepts`` (the number of concepts with a rank), ``missing`` (the number of concepts
         without a rank), ``candidates`` (the largest number of ranked candidates), ``chance_mrr``,
-        and the means ``mrr``, ``probability``, ``renormalised`` and ``first``. The ends of the
-        interval of ``mrr`` are in ``mrr_low`` and ``mrr_high``, and the other means have
-        corresponding columns. For the order ``random``, values are first averaged over each
-        concept's random draws, and then over concepts. The column ``chance_mrr`` is the mean
-        reciprocal rank of uniformly random ranks among the candidates. Rows with equal ``wording``,
-        ``order`` and ``category`` form a group. Groups are in the order of the input, and the rows
-        of each group are sorted by n. Means are null if no concept has a rank.
+        ``mrr``, ``probability``, ``renormalised`` and ``first``. The columns ``mrr_low`` and
+        ``mrr_high`` contain the ends of the confidence interval of ``mrr``, and there are
+        corresponding columns for ``probability``, ``renormalised`` and ``first``. For the order
+        ``random``, values are averaged first over the random orders of each concept, and then over
+        concepts. The column ``chance_mrr`` contains the expected mean reciprocal rank of a random
+        ranking of the candidates. Rows with the same ``wording``, ``order`` and ``category`` are
+        consecutive and sorted by ``n``. Means are null if no concept has a rank.
     """
     import polars as pl
 
@@ -120,33 +120,35 @@ def by_number(retrieval: pl.DataFrame, bootstrap: Bootstrap) -> pl.DataFrame:
 
 
 NEAR_THE_TOP = 5
-"""A word is included if it is among this many top candidates of a prompt."""
+"""The number of top candidates per prompt that ``favoured`` includes."""
 
 _PROMPT_GROUP = ("relation", "preface")
 _PROMPT = (*_PROMPT_GROUP, "concept")
 
 
 def favoured(elicitation: pl.DataFrame, top: pl.DataFrame) -> pl.DataFrame:
-    """Count how often a model ranks each word of the vocabulary first or among the first five.
+    """Count how often each word is the top candidate or one of the top five candidates.
 
     Args:
         elicitation: The columns ``relation``, ``preface``, ``concept``, ``word`` and ``spelling``
             of people's responses.
-        top: The columns ``relation``, ``preface``, ``over``, ``concept``, ``place``, ``word`` and
-            ``logprob`` of the best candidates.
+        top: The columns ``relation``, ``preface``, ``over``, ``concept``, ``place`` (1 for the best
+            candidate), ``word`` and ``logprob`` of the best candidates.
 
     Returns:
         The columns ``relation``, ``preface``, ``word``, ``prompts``, ``first``, ``share``,
-        ``right``, ``in_top5``, ``probability`` and ``stored``. Each row describes a word that is
-        among the first five candidates of a prompt. ``prompts`` is the number of prompts with the
-        relation and preface. ``first`` counts the prompts in which the word ranks first, and
-        ``share`` is ``first`` / ``prompts``. ``right`` counts the prompts in which the word ranks
-        first and is a response of people. ``in_top5`` counts the prompts in which the word is among
-        the first five candidates. ``stored`` counts the prompts whose stored candidates include the
-        word, and ``probability`` is the word's mean probability over these prompts. ``probability``
-        is higher than the mean over all prompts, unless the word is stored for every prompt. Rows
-        with the same relation and preface are sorted by decreasing ``first``. Rows with equal
-        ``first`` are sorted by word.
+        ``right``, ``in_top5``, ``probability`` and ``stored``. Each row describes one word that is
+        among the first five candidates of at least one prompt. ``prompts`` is the number of prompts
+        that have the relation and preface of the row. ``first`` is the number of prompts in which
+        the word ranks first, and ``share`` is ``first`` / ``prompts``. ``right`` is the number of
+        prompts in which the word ranks first and is one of people's responses. ``in_top5`` is the
+        number of prompts in which the word is among the first five candidates. ``stored`` is the
+        number of prompts whose stored candidates include the word, and ``probability`` is the
+        word's mean probability in the prompts that ``stored`` counts. Because only the best
+        candidates are stored, ``probability`` is higher than the mean over all prompts, unless the
+        word is stored for every prompt. Rows with the same relation and preface are sorted by
+        decreasing ``first``. Rows with the same relation, preface and ``first`` are sorted
+        alphabetically by word.
     """
     import polars as pl
 
@@ -180,7 +182,7 @@ def favoured(elicitation: pl.DataFrame, top: pl.DataFrame) -> pl.DataFrame:
 
 
 def _accepted(elicitation: pl.DataFrame) -> pl.DataFrame:
-    """Return the accepted words of each prompt, in people's and in the model's spelling."""
+    """Return the accepted words of each prompt, in the spelling of people and of the model."""
     import polars as pl
 
     spelt = [elicitation.select(*_PROMPT, word=pl.col(column)) for column in ("word", "spelling")]

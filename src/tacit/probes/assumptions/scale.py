@@ -1,4 +1,4 @@
-"""The figures that are compared over model size: mean reciprocal ranks of retrieval."""
+"""The measures that are compared over model size: mean reciprocal ranks of retrieval."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ if TYPE_CHECKING:
 
 
 def scaling(found: Mapping[str, Findings]) -> list[ScaledFigure]:
-    """Return the figures to compare over model size; see ``ScaledFigure``.
+    """Return the measures to compare over model size; see ``ScaledFigure``.
 
-    All models of a family are measured in the same wordings, over the same candidates, and on the
-    same concepts, which every model ranked. The bootstrap resamples concepts, and each concept is a
-    block of Page's trend test.
+    All models of a family are measured in the same wordings, over the same candidates, and only on
+    concepts that every model ranked. The bootstrap resamples concepts, and each concept is a block
+    of Page's trend test.
 
     Args:
         found: The findings of each model.
@@ -33,7 +33,7 @@ def scaling(found: Mapping[str, Findings]) -> list[ScaledFigure]:
 
 
 def _of_wording(found: Mapping[str, Findings], wording: str) -> list[ScaledFigure]:
-    """Return the mean reciprocal rank for each number of properties that reports show."""
+    """Return the mean reciprocal rank for each number of properties in ``NUMBERS``."""
     import polars as pl
 
     values = comparable([Side.of(findings, wording) for findings in found.values()])

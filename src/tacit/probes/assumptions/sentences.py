@@ -30,9 +30,10 @@ _DESCRIBED = {
 
 
 def by_wording(table: pl.DataFrame) -> pl.DataFrame:
-    """Add the column ``of`` with the model's name.
+    """Add the column ``of``, which contains the model's name.
 
-    If the table has several wordings, the wording follows the name in brackets.
+    If the table has several wordings, the column ``of`` also contains the wording, in brackets
+    after the model's name.
     """
     import polars as pl
 
@@ -52,7 +53,7 @@ def wordings(table: pl.DataFrame) -> str:
 
 
 def with_preface(table: pl.DataFrame) -> tuple[pl.DataFrame, str]:
-    """Return the rows with "Everyone knows that" (all rows if none has it), and a caption text."""
+    """Return the rows with the preface, or all rows if none has it, and a caption text."""
     prefaced = table.filter(preface=True)
     if prefaced.is_empty():
         return table, 'asked without "Everyone knows that"'
@@ -68,7 +69,7 @@ def spread(counts: Sequence[int]) -> str:
 
 
 def retrieval_chance(table: pl.DataFrame) -> str:
-    """Return a caption text on each model's number of candidates and chance level.
+    """Return a caption text on the number of candidates and the chance level of each model.
 
     Args:
         table: The columns ``of``, ``candidates`` and ``chance_mrr``.
@@ -90,7 +91,7 @@ def retrieval_chance(table: pl.DataFrame) -> str:
 
 
 def unwritable(table: pl.DataFrame) -> str:
-    """Return a note on how many concepts the model cannot write; empty if there are none."""
+    """Return a note on the number of concepts that cannot be encoded; empty if it is zero."""
     import polars as pl
 
     gone = table.group_by("of").agg(pl.col("missing").max())["missing"].to_list()
@@ -100,7 +101,7 @@ def unwritable(table: pl.DataFrame) -> str:
 
 
 def whole_sentences(shown: Shown) -> str:
-    """Return a caption note if a model scores whole sentences, and an empty text if none does."""
+    """Return a caption note if a model scores whole sentences, otherwise an empty text."""
     if any(
         reads_sentences(kind, wording)
         for model, kind in shown.summaries("kind")
@@ -114,7 +115,7 @@ def whole_sentences(shown: Shown) -> str:
 
 
 def elicitation_wording(shown: Shown) -> str:
-    """Return a caption text on "Everyone knows that" and on the wording of prompts, if known."""
+    """Return a caption text on the preface and, if known, the wording of the prompts."""
     tables = [shown.table(name) for name in ("elicitation_by_relation", "agreement")]
     preface = next(with_preface(table)[1] for table in tables if table is not None)
     models: dict[str, list[str]] = {}
@@ -128,7 +129,7 @@ def elicitation_wording(shown: Shown) -> str:
 
 
 def elicitation_chance(shown: Shown) -> str:
-    """Return a caption text on the candidates and chance level of mean average precision."""
+    """Return a caption text on the candidates and the chance level of the mAP."""
     table = shown.table("elicitation_by_relation")
     if table is None:
         return ""
@@ -177,8 +178,8 @@ def elicitation_left_out(shown: Shown) -> Iterator[str]:
 def headline(findings: Findings) -> str | None:
     """Return a sentence on retrieval in the first wording; None if no concept has a rank.
 
-    A naming is one person's mention of a property. A second sentence follows if prompts can state
-    less than half of all namings.
+    A naming is the mention of a property by one person. If prompts can state less than half of all
+    namings, the text contains a second sentence, which reports their share.
     """
     ranks = _ranks(findings)
     share = _share_of_namings(findings.summary.get("namings", {}))
@@ -216,10 +217,10 @@ def _ranks(findings: Findings) -> str | None:
 
 
 def _paired(findings: Findings, first: Mapping[str, Any], last: Mapping[str, Any]) -> str:
-    """Return a clause with the mean of row ``first`` over only the concepts of row ``last``.
+    """Return a clause on the mean of row ``first`` for only the concepts of row ``last``.
 
-    The mean for many properties is over fewer concepts than the mean for few properties, because
-    not every concept has many properties.
+    The mean for many properties is computed over fewer concepts than the mean for few properties,
+    because not every concept has many properties.
     """
     import polars as pl
 
@@ -258,7 +259,7 @@ def sentences(findings: Findings) -> Iterator[str]:
 
 
 def notes(findings: Findings) -> Iterator[str]:
-    """Yield sentences on how the figures were computed."""
+    """Yield sentences on how the measures were computed."""
     made = findings.summary.get("intervals")
     if made:
         yield (
@@ -276,7 +277,7 @@ def notes(findings: Findings) -> Iterator[str]:
 
 
 def ranking_notes(summary: Mapping[str, Any]) -> Iterator[str]:
-    """Yield notes on how many candidates have several tokens, and how many are missing."""
+    """Yield notes on candidates with several tokens, and on candidates that have no score."""
     if summary.get("several"):
         yield (
             f"{several(summary['several'], 'candidate has', 'candidates have')} several tokens; "
@@ -348,7 +349,7 @@ def _retrieval(findings: Findings) -> Iterator[str]:
 
 
 def _elicitation(findings: Findings) -> Iterator[str]:
-    """Yield sentences on the mean average precision and the number of candidates by relation."""
+    """Yield sentences on the mAP and the number of candidates of each relation."""
     mean = [
         f"{score(row['map'])} for \u201c{row['relation']}\u201d"
         for row in elicited(findings).drop_nulls("map").iter_rows(named=True)
@@ -372,7 +373,7 @@ def _elicitation(findings: Findings) -> Iterator[str]:
 
 
 def _candidates(by_relation: pl.DataFrame) -> str:
-    """Describe the number of candidates of each relation."""
+    """Return a text on the number of candidates of each relation."""
     told = []
     for (over,), part in by_relation.group_by("over", maintain_order=True):
         counts = part.select("relation", "candidates").rows()
@@ -402,19 +403,19 @@ def _properties(counts: Mapping[str, int], namings: Mapping[str, int]) -> Iterat
 
 
 def _share_of_namings(namings: Mapping[str, int]) -> float | None:
-    """Return the share of people's namings of properties that prompts can state; None if absent."""
+    """Return the share of namings that prompts can state; None if no namings are counted."""
     return 1 - namings["left_out"] / namings["all"] if namings.get("all") else None
 
 
 def _counted(what: str, counts: Mapping[str, int]) -> Iterator[str]:
-    """Yield a sentence that lists all counts except zeros."""
+    """Yield a sentence that lists all nonzero counts; yield nothing if there are none."""
     told = [f"{name} ({count:,})" for name, count in counts.items() if count]
     if told:
         yield f"{what}: {'; '.join(told)}."
 
 
 def _described(notes: Mapping[str, int]) -> Mapping[str, int]:
-    """Replace the internal names of notes on responses by descriptions."""
+    """Replace the internal names in notes on responses with descriptions."""
     return {_DESCRIBED.get(name, name): count for name, count in notes.items()}
 
 
@@ -426,7 +427,7 @@ def _steps(steps: Iterable[Mapping[str, Any]], what: str) -> Iterator[str]:
 
 
 def _estimate(row: Mapping[str, Any], name: str, count: str | None = None) -> str:
-    """Return a value with its interval, and with its sample size if ``count`` names a column."""
+    """Return a value with its interval and, if ``count`` names a column, its sample size."""
     low, high = row[f"{name}_low"], row[f"{name}_high"]
     about = [] if low is None or high is None else [interval(low, high, score)]
     about += [] if count is None else [f"n = {several(row[count], 'concept')}"]

@@ -1,7 +1,7 @@
 """Tables of ranks and log-probabilities, from which the measures are computed.
 
-Ranks and log-probabilities are null if the model cannot write the word. Log-probabilities are in
-nats.
+Ranks and log-probabilities are null if the model's tokenizer cannot encode the word.
+Log-probabilities are in nats.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def retrieval_table(part: Retrieval, rankings: Sequence[Ranking]) -> pl.DataFrame:
-    """Return the rank of each concept among the candidates, one row per prompt."""
+    """Return the rank of each concept among the candidates, with one row per prompt."""
     import polars as pl
 
     rows = []
@@ -60,7 +60,7 @@ def retrieval_table(part: Retrieval, rankings: Sequence[Ranking]) -> pl.DataFram
 
 
 def retrieval_top(part: Retrieval, rankings: Sequence[Ranking]) -> pl.DataFrame:
-    """Return the best candidates of each prompt in the paper's Figure 2, best first."""
+    """Return the best candidates of each prompt in Figure 2, by decreasing probability."""
     import polars as pl
 
     rows = [
@@ -77,10 +77,11 @@ def retrieval_top(part: Retrieval, rankings: Sequence[Ranking]) -> pl.DataFrame:
 
 
 def retrieval_scores(part: Retrieval, rankings: Sequence[Ranking]) -> pl.DataFrame:
-    """Return each concept's log-probability in each prompt of the paper's Figure 2.
+    """Return each concept's log-probability in each prompt in Figure 2.
 
-    Ranks among any subset of the concepts can be computed from the scores, so runs with different
-    candidates can be compared. The log-probability is null if the model cannot write the word.
+    From the log-probabilities, ranks among any subset of the concepts can be computed, so that runs
+    with different candidates can be compared. The log-probability is null if the model's tokenizer
+    cannot encode the word.
     """
     import polars as pl
 
@@ -95,9 +96,10 @@ def retrieval_scores(part: Retrieval, rankings: Sequence[Ranking]) -> pl.DataFra
 
 
 def elicitation_table(part: Eliciting, rankings: Sequence[Ranking]) -> pl.DataFrame:
-    """Return the rank of each response's best spelling, one row per prompt and response.
+    """Return the rank of each response's best spelling, with a row per prompt and response.
 
-    Neither the rank nor the number of candidates counts the other spellings of the response.
+    Other accepted spellings of the responses are excluded from the rank and from the number of
+    candidates.
     """
     import polars as pl
 
@@ -125,7 +127,7 @@ def elicitation_table(part: Eliciting, rankings: Sequence[Ranking]) -> pl.DataFr
 
 
 def elicitation_top(part: Eliciting, rankings: Sequence[Ranking]) -> pl.DataFrame:
-    """Return the best candidates of each elicitation prompt, best first."""
+    """Return the best candidates of each elicitation prompt, by decreasing probability."""
     import polars as pl
 
     rows = [
@@ -138,7 +140,7 @@ def elicitation_top(part: Eliciting, rankings: Sequence[Ranking]) -> pl.DataFram
 
 
 def prince_table(part: Prince, rankings: Sequence[Ranking]) -> pl.DataFrame:
-    """Return the best candidates and all targets of the prompts of Prince's examples."""
+    """Return the best candidates and all targets for each prompt of Prince's examples."""
     import polars as pl
 
     rows = []
@@ -187,14 +189,14 @@ def _responses(part: Eliciting, item: Item, ranking: Ranking) -> Iterator[tuple[
 
 
 def _best(response: Response, known: Iterable[Standing]) -> Standing | None:
-    """Return rank and score of the most probable spelling; None if no spelling is a candidate."""
+    """Return the most probable spelling's standing; None if no spelling is a candidate."""
     spelt = [one for one in known if one.target in response.spellings]
     found = [one for one in spelt if one.logprob is not None]
     return max(found, key=lambda one: one.logprob or 0.0) if found else next(iter(spelt), None)
 
 
 def _rank_without(one: Standing, others: Iterable[Standing]) -> int | None:
-    """Return the rank of a word without counting other spellings of the responses."""
+    """Return the rank of a word among all candidates except the ``others``."""
     if one.rank is None or one.logprob is None:
         return None
     return one.rank - sum(
@@ -224,10 +226,10 @@ def _frame(rows: Sequence[tuple[Any, ...]], schema: dict[str, type[pl.DataType]]
 
 
 def questions_table(prompts: Sequence[RankingPrompt], rankings: Sequence[Ranking]) -> pl.DataFrame:
-    """Return one row per text and vocabulary, with normaliser, counts and best candidates.
+    """Return a row per text and vocabulary, with normaliser, counts and best candidates.
 
-    ``several`` counts the candidates of more than one token, and ``missing`` counts the candidates
-    that the model cannot write.
+    The column ``several`` contains the number of candidates of more than one token, and ``missing``
+    contains the number of candidates that the model's tokenizer cannot encode.
     """
     import polars as pl
 

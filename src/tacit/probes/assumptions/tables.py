@@ -63,7 +63,7 @@ _PROMPTS = Column("prompts", "prompts", "count", "The number of prompts.")
 
 
 def _mean(name: str, heading: str, meaning: str, kind: str = "score", **more: str) -> Column:
-    """Return a column for a mean; its interval's columns end in ``_low`` and ``_high``."""
+    """Return a column for a mean; its interval columns end in ``_low`` and ``_high``."""
     ends = (f"{name}_low", f"{name}_high")
     return Column(name, heading, kind, meaning, ends, **more)  # type: ignore[arg-type] # a Kind
 

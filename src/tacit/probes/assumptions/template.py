@@ -22,7 +22,7 @@ class Example:
     Args:
         concept: The concept that fills the blank of the prompt.
         text: The prompt.
-        completions: The properties that the example lists for the concept, by relation.
+        completions: The properties of the concept in Prince's example, by relation.
     """
 
     concept: str
@@ -32,17 +32,18 @@ class Example:
 
 @dataclass(frozen=True, slots=True)
 class Templates:
-    """The prompt texts and word lists, which ``assumptions.yaml`` describes.
+    """The prompt texts and word lists in ``assumptions.yaml``.
 
     Args:
-        retrieval: The retrieval prompts by wording, with the placeholders ``{A}`` or ``{a}`` and
-            ``{properties}``.
+        retrieval: The retrieval prompts by wording, with the placeholder ``{A}`` or ``{a}`` for the
+            article, and the placeholder ``{properties}``.
         preface: The text that precedes an elicitation prompt: "Everyone knows that".
         relations: The elicitation prompts by relation, with the placeholder ``{concept}``.
         ends: The text after the blank of an elicitation prompt, by wording.
-        published: The paper's number of elicitation prompts for each relation (Table 2).
+        published: The number of elicitation prompts that the paper reports for each relation (Table
+            2).
         prince: The examples of Table 3.
-        wording: The word lists by name, which determine how properties are worded.
+        wording: The word lists by name, which are used to convert features to predicates.
     """
 
     retrieval: Mapping[str, str]
@@ -79,7 +80,7 @@ def load_templates() -> Templates:
 
 
 def of_wording(texts: Mapping[str, str], wording: str) -> str:
-    """Return the text for a wording, ``sentence`` or ``blank-last``.
+    """Return the text for a wording (``sentence`` or ``blank-last``).
 
     Raises:
         RequestError: If the wording is unknown.

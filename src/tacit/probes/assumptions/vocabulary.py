@@ -1,4 +1,4 @@
-"""The words of the compared models, from which candidates are selected."""
+"""The vocabularies of the compared models, from which candidate words are selected."""
 
 from __future__ import annotations
 
@@ -15,13 +15,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """The words of all compared models.
+    """The vocabularies of all compared models.
 
     Args:
-        own: For each model, by name, the whole words that consist of letters only.
-        others: For each model, the number of whole words that are left out, such as digits and
-            punctuation.
-        shared: The words that all models share, case-sensitive.
+        own: A mapping from the name of each model to its single-token words that consist of letters
+            only.
+        others: A mapping from the name of each model to the number of single-token words that are
+            excluded because they contain characters other than letters, such as digits.
+        shared: The words that ``own`` contains for every model; upper and lower case are
+            distinguished.
     """
 
     own: Mapping[str, Vocabulary]
@@ -33,8 +35,8 @@ class Words:
         """Build the vocabularies from the whole words of each model.
 
         Raises:
-            RequestError: If a model has no word that consists of letters, or the models share no
-                word.
+            RequestError: If a model has no word that consists of letters only, or if no such word
+                is in the vocabularies of all models.
         """
         own = {name: _lettered(name, words) for name, words in models.items()}
         shared = set.intersection(*(set(words.words) for words in own.values()))
@@ -67,7 +69,7 @@ def read_words(path: Path) -> Vocabulary:
 
 
 def _lettered(name: str, words: Vocabulary) -> Vocabulary:
-    """Return the words that consist of letters only, since only these words can fill a blank."""
+    """Return the words that consist of letters only."""
     lettered = [word for word in words.words if word.isalpha()]
     if not lettered:
         raise RequestError(f"{name} has no single token that is a word of letters")

@@ -1,9 +1,10 @@
-"""Wording of properties as predicates of a sentence (METHODS section 3, "Wording").
+"""Convert properties to predicates of English sentences (METHODS section 3, "Wording").
 
-``has fur_hair`` becomes "has fur", ``does eat`` becomes "eats", and ``made of metal`` becomes "is
-made of metal". Other norms write properties in other notations; ``docs/reference/norms.md`` lists
-how Tacit reads each notation. A property in a notation that ``norms.md`` does not list has no
-wording. The property "god" of the concept "church", for example, does not state a relation.
+For example, the property ``has fur_hair`` becomes the predicate "has fur", ``does eat`` becomes
+"eats", and ``made of metal`` becomes "is made of metal". Feature norms write properties in
+different notations. ``docs/reference/norms.md`` describes how Tacit reads each notation. If
+``norms.md`` does not list the notation of a property, the property has no predicate. For example,
+the property "god" of the concept "church" has no predicate, because the property contains no verb.
 """
 
 from __future__ import annotations
@@ -98,7 +99,7 @@ def _lists() -> Mapping[str, frozenset[str]]:
 
 
 class Kinds(NamedTuple):
-    """A word's noun lemmas, verb lemmas and parts of speech in the lexicon."""
+    """The noun lemmas, verb lemmas and parts of speech that the lexicon lists for a word."""
 
     nouns: tuple[str, ...]
     verbs: tuple[str, ...]
@@ -116,9 +117,9 @@ def kinds_of(word: str) -> Kinds:
 
 @cache
 def _inflected(word: str, tag: str, *, unknown: bool = False) -> tuple[str, ...]:
-    """Return a word's inflections, the most usual one first.
+    """Return a word's inflected forms for the part-of-speech tag ``tag``, most usual first.
 
-    With ``unknown``, words outside the lexicon are inflected too.
+    If ``unknown`` is true, words that are not in the lexicon are inflected by rules.
     """
     from lemminflect import getInflection
 
@@ -131,9 +132,9 @@ def verbs_of(word: str, tag: str) -> list[str]:
 
 
 def _is_verb(word: str, *, alone: bool = False) -> bool:
-    """Check whether to read a word as a verb in the third person.
+    """Check whether a word should be treated as a verb in the third person.
 
-    A word that may also be a noun is read as a verb only under two conditions: more words follow,
+    A word that may also be a noun is treated as a verb only if more words follow it in the property
     and the list of verbs contains the word's base form.
     """
     bases = verbs_of(word, "VBZ")
@@ -143,7 +144,7 @@ def _is_verb(word: str, *, alone: bool = False) -> bool:
 
 
 def is_passive(word: str, following: str) -> bool:
-    """Check for a participle followed by a preposition ("made of"), or for "part of"."""
+    """Check for a participle with a preposition, such as "made of", or for "part of"."""
     return following in _lists()["prepositions"] and (word == "part" or bool(verbs_of(word, "VBN")))
 
 
@@ -180,7 +181,7 @@ def _conjugated(verb: str) -> str | None:
 
 @cache
 def _inflections(word: str) -> frozenset[str]:
-    """Return a word, its plural or singular, and its regular inflections as a verb."""
+    """Return a word with its plural, its singular and its regular inflections as a verb."""
     forms = {word, *_inflected(word, "NNS", unknown=True)}
     singulars = kinds_of(word).nouns
     if word not in singulars:
@@ -191,20 +192,20 @@ def _inflections(word: str) -> frozenset[str]:
 
 
 def _is_regular(word: str, form: str) -> bool:
-    """Check whether an inflection is regular: "flies" is regular for "fly", and "flew" is not."""
+    """Check whether an inflection is regular: "flies" is regular for "fly", "flew" is not."""
     ends = {"e": ("ing",), "y": ("i",)}.get(word[-1:], ())
     return form.startswith((word, *(word[:-1] + end for end in ends)))
 
 
 @cache
 def shipped_nouns() -> Nouns:
-    """Return the noun exceptions that ship with Tacit, which are loaded only once."""
+    """Return the lists of exceptional nouns that ship with Tacit."""
     return Nouns.load()
 
 
 @cache
 def is_plural(concept: str) -> bool:
-    """Check whether a concept is plural, according to ``nouns.yaml``, the lexicon or a final s."""
+    """Check whether a concept is plural."""
     from lemminflect import getAllLemmas, getInflection
 
     nouns, words = shipped_nouns(), bare(concept)
@@ -234,11 +235,11 @@ def singular(word: str) -> str | None:
 
 
 def spellings(word: str) -> tuple[str, ...]:
-    """Return a word and its other spelling, if it has one: ``grey`` and ``gray``.
+    """Return a word and its British or American variant, if any: ``grey`` and ``gray``.
 
-    The pairs of spellings in the list also apply to plurals that end in s and to the parts of
-    hyphenated words. The list of spellings is searched for the word in lower case. The other
-    spelling is in lower case, with an initial capital if the word starts with a capital.
+    The list of spellings also applies to plurals that end in s and to each part of a hyphenated
+    word. The word is converted to lower case before it is looked up in the list of spellings. The
+    other spelling is in lower case, with an initial capital if the word starts with a capital.
     """
     pieces = word.split("-")
     other = "-".join(_other(piece) or piece for piece in pieces)
@@ -246,7 +247,7 @@ def spellings(word: str) -> tuple[str, ...]:
 
 
 def american(word: str) -> str:
-    """Return the American spelling of a word, by which spellings of one response are matched."""
+    """Return the American spelling of a word."""
     return "-".join(_american(piece) for piece in word.split("-"))
 
 

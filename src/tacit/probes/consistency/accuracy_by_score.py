@@ -1,4 +1,4 @@
-"""Anchor accuracy by background score."""
+"""Compute the accuracy on anchor questions by background score."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ _MOST_BINS = 10
 
 
 def accuracy_by_score(anchors: pl.DataFrame, bootstrap: Bootstrap) -> pl.DataFrame:
-    """Return the accuracy on anchor questions in bins of the background score.
+    """Group anchor questions by background score, and return the accuracy in each group.
 
-    Questions with equal background scores share a bin. The first bin of background scores begins at
-    the lowest score. A bin is extended to higher scores until it contains at least 20 questions and
-    at least a tenth of all questions. If the last bin would be too small, its questions are added
-    to the bin before it.
+    Each group is a bin of background scores. Questions with equal background scores are in the same
+    bin. The first bin of background scores begins at the lowest score. A bin is extended to higher
+    scores until it contains at least 20 questions and at least a tenth of all questions. If too few
+    questions remain for a last bin, these questions are added to the previous bin.
 
     Args:
         anchors: Table with the columns ``background_score``, ``right`` and ``cluster``. Rows
-            without a background score or an answer are excluded.
-        bootstrap: The bootstrap that resamples the clusters.
+            without a background score or without an answer are excluded.
+        bootstrap: The bootstrap for the confidence intervals. The bootstrap resamples the clusters.
     """
     import polars as pl
 

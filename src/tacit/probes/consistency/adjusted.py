@@ -1,11 +1,12 @@
-"""Test whether the background predicts the answers at a fixed number of facts.
+"""Test whether background scores predict answers, adjusted for the number of facts.
 
-If an anchor has only one or two facts, its background score is often 1 by chance. Average precision
-therefore depends on the number of facts per anchor (METHODS section 4, "Number-of-facts confound").
-The adjusted lift is the lift above chance within strata of the number of facts. The adjusted odds
-ratio of the background score is estimated by a logistic regression. The other predictors of the
-regression are the number of facts, the frequency of the concepts and the length of the correct
-choice.
+If an anchor has only one or two facts, its background score is often 1 by chance. The average
+precision of background scores also depends on the number of facts per anchor (METHODS section 4,
+"Number-of-facts confound"). The adjusted lift compares average precision with a chance level that
+is computed within strata of anchors with similar numbers of facts. The adjusted odds ratio of the
+background score is estimated by a logistic regression. Besides the background score, the predictors
+in the regression are the number of facts, the frequency of the concepts and the length of the
+correct choice.
 """
 
 from __future__ import annotations
@@ -120,24 +121,24 @@ SUMMARY = (
     *("no_adjusted_interval", "strata", "chance_adjusted"),
     *("odds_ratio", "odds_ratio_low", "odds_ratio_high", "odds_ratio_p", "no_odds_ratio"),
 )
-"""The columns that the summary repeats under the same names."""
+"""The columns of ``ADJUSTED`` that the summary also contains, under the same names."""
 
 
 @dataclass(frozen=True)
 class LiftWithinStrata:
-    """The lift within strata of the number of facts, as columns of a table."""
+    """The lift within strata of anchors with similar numbers of facts."""
 
     found: Adjusted
 
     @classmethod
     def of(cls, anchors: pl.DataFrame, how: Permutations | None = None) -> LiftWithinStrata:
-        """Compute the lift within strata of the number of facts, over all given anchors.
+        """Compute the lift within strata of anchors with similar numbers of facts.
 
         Args:
             anchors: Table with the columns ``right``, ``background_score``, ``facts`` and
                 ``cluster``, without nulls.
-            how: The permutations for the p-value and the confidence interval of the lift; None for
-                the default.
+            how: The parameters of the permutations for the p-value and the confidence interval of
+                the lift; None for the default parameters.
         """
         right, score, facts, cluster = (
             anchors[name].to_numpy() for name in ("right", "background_score", "facts", "cluster")
@@ -159,14 +160,14 @@ class LiftWithinStrata:
 
 
 def adjusted(anchors: pl.DataFrame, how: Permutations | None = None) -> pl.DataFrame:
-    """Compute the lift and the odds ratio of background scores, adjusted for the number of facts.
+    """Compute the adjusted lift and the adjusted odds ratio of background scores.
 
     Args:
         anchors: Table with the columns ``background_score``, ``right``, ``facts``, ``frequency``
             (null if unknown), ``answer`` and ``cluster``. Anchors without a background score or
             without an answer are excluded.
-        how: The permutations for the p-value and the confidence interval of the lift; None for the
-            default.
+        how: The parameters of the permutations for the p-value and the confidence interval of the
+            lift; None for the default parameters.
 
     Returns:
         Table with one row and the columns of ``ADJUSTED``.
@@ -194,7 +195,7 @@ def adjusted(anchors: pl.DataFrame, how: Permutations | None = None) -> pl.DataF
 
 
 def ratio_of(rows: pl.DataFrame) -> OddsRatio:
-    """Return the odds ratio of the background score for a correct answer.
+    """Return the adjusted odds ratio of the background score for correct answers.
 
     Args:
         rows: The anchors with a background score and an answer, as a table with the columns that

@@ -1,4 +1,4 @@
-"""Build tables of a model's answers to facts, anchors and choices from stored scores."""
+"""Build tables of a model's answers to background questions and anchor questions."""
 
 from __future__ import annotations
 
@@ -28,13 +28,14 @@ def facts(
     scored: Scored,
     beliefs: pl.DataFrame | None = None,
 ) -> pl.DataFrame:
-    """Return a table of the facts, with the background questions about each fact and their answers.
+    """Return a table of the facts, their background questions and the model's answers.
 
     Args:
-        asked: The facts.
-        known: Whether the two questions about each fact were answered correctly.
+        asked: The facts and the questions about the facts.
+        known: Whether the model correctly answered the question about each fact and the question
+            about its negative.
         answers: The answers to the background questions.
-        scored: All scores.
+        scored: All scores or votes of the run.
         beliefs: The vote shares that ``Scored.beliefs`` returns; None if the scores are
             log-probabilities.
 
@@ -46,10 +47,11 @@ def facts(
         ``negative_`` describe the question about the fact's negative. For sampled replies, the
         columns of ``beliefs`` also exist with both prefixes. ``meta``, ``pair`` and ``word``
         identify the meta-prompt, the label pair and the answer word that decide the answer.
-        ``right`` is null if the answer is missing. ``margin`` is the best score of a positive word
-        minus the best score of a negative word, in nats. ``margin`` is null if the best positive or
-        the best negative score is unknown. For some answering methods, ``margin`` has other units,
-        which ``Answers`` describes.
+        ``right`` contains whether the answer is correct; null if the answer is missing. ``margin``
+        is the best score of a positive word minus the best score of a negative word, in nats.
+        ``margin`` is null if the best positive or the best negative score is unknown. For some
+        answering methods, ``margin`` is not in nats; the documentation of ``Answers`` describes the
+        units.
     """
     import polars as pl
 
@@ -94,8 +96,8 @@ def anchors(
 
     Args:
         of: The anchors.
-        scored: All scores.
-        anchoring: The method whose answer counts.
+        scored: All scores or votes of the run.
+        anchoring: The anchoring method that the main results use.
         background: The table that ``background_scores.by_anchor`` returns.
         frequency: The mean Zipf frequency of the concepts of each anchor, as returned by
             ``mean_zipf``.
@@ -106,9 +108,10 @@ def anchors(
         ``background`` follow the column ``frequency``. The table ends with the columns ``choice``,
         ``right``, ``margin``, ``tied``, ``meta`` and ``pair``. ``anchor`` is the anchor's id in the
         file of questions. ``cluster`` is the question concept, or the anchor's id if the question
-        has no question concept. ``right`` is null if the answer is missing. ``meta`` and ``pair``
-        identify the prompt variant that decides the answer. If the run uses a second anchoring
-        method, columns with this method's name as prefix describe its answers.
+        has no question concept. ``right`` contains whether the answer is correct; null if the
+        answer is missing. ``meta`` and ``pair`` identify the prompt variant that decides the
+        answer. If the run uses a second anchoring method, the table also contains the answers by
+        the second method. The names of their columns begin with the name of the second method.
     """
     import polars as pl
 
@@ -161,10 +164,10 @@ def questions(asked: Asked, scored: Scored) -> pl.DataFrame:
     Returns:
         Table with the columns ``question``, ``meta``, ``pair``, ``word`` and ``logprob``. If the
         prompt names a label pair, ``pair`` is the label pair of the prompt. If the prompt names no
-        labels, ``pair`` is the pair that contains the answer word. ``logprob`` is a log-probability
-        in nats; null if missing. For sampled replies, the column ``votes`` and the columns of
-        ``votes.of_inputs`` replace the column ``logprob``. ``votes`` is null if no reply to the
-        prompt could be parsed.
+        labels, ``pair`` is the label pair that contains the answer word. ``logprob`` is the
+        log-probability of the answer word in nats; null if missing. For sampled replies, the column
+        ``votes`` and the columns of ``votes.of_inputs`` replace the column ``logprob``. ``votes``
+        is null if no reply to the prompt could be parsed.
     """
     import polars as pl
 
@@ -222,11 +225,11 @@ def choices(of: Sequence[Anchor], scored: Scored) -> pl.DataFrame:
 
     Returns:
         Table with the columns ``anchor``, ``meta``, ``pair``, ``choice``, ``logprob``, ``bytes``
-        and ``per_byte``. The table has no rows if the run does not score choices as texts.
-        ``anchor`` is the anchor's id in the file of questions. ``pair`` is null if the prompt
-        variant names no label pair. ``logprob`` is a log-probability in nats; null if missing.
-        ``bytes`` is the length of the choice in UTF-8 bytes, and ``per_byte`` is ``logprob``
-        divided by ``bytes``.
+        and ``per_byte``. The table has no rows if the run does not use the anchoring method
+        ``choice``. ``anchor`` is the anchor's id in the file of questions. ``pair`` is null if the
+        prompt variant names no label pair. ``logprob`` is the log-probability of the choice in
+        nats; null if missing. ``bytes`` is the length of the choice in UTF-8 bytes, and
+        ``per_byte`` is ``logprob`` divided by ``bytes``.
     """
     import polars as pl
 

@@ -24,10 +24,11 @@ PRESETS: tuple[Preset, ...] = get_args(Preset)
 
 @dataclass(frozen=True)
 class Answers:
-    """The answers to questions. Each array has the shape (questions,).
+    """The answers to yes/no questions. Each array has the shape (questions,).
 
     Args:
-        positive: Whether the answer is positive; False if the answer is tied or missing.
+        positive: Whether the answer is positive. False if the positive and the negative score tie,
+            or if the answer is missing.
         missing: Whether the question has no answer. An answer is missing if there is no positive or
             no negative candidate word, or if a word with an unknown score could have the best
             score.
@@ -37,10 +38,11 @@ class Answers:
             ``winner`` is -1 if the answer is missing, or if the answer does not depend on a single
             input.
         margin: The best score of a positive word minus the best score of a negative word, in nats.
-            For the method ``count``, the margin is the number of word pairs with a higher score for
-            the positive word, minus the number of word pairs with a higher score for the negative
-            word. For sampled replies, the margin is the share of positive replies minus the share
-            of negative replies. For sampled replies with the method ``single``, the margin is the
+            For the method ``count``, the margin compares label pairs, counted separately for each
+            meta-prompt. The margin is the number of pairs whose positive word has the higher score,
+            minus the number of pairs whose negative word has the higher score. For sampled replies
+            with the method ``max``, the margin is the share of positive replies minus the share of
+            negative replies. For sampled replies with the method ``single``, the margin is the
             number of votes for the positive word minus the number of votes for the negative word.
             The margin is NaN if the answer is missing, or if the best score of the losing answer is
             unknown.
@@ -58,13 +60,14 @@ class Method:
     """A method of answering yes/no questions.
 
     Args:
-        preset: With ``max``, the paper's method, the input with the highest score decides the
-            answer. With ``single``, only one label pair and one meta-prompt are used, and the word
-            with the higher score decides. With ``count``, each combination of meta-prompt and label
-            pair has one vote, and the majority decides. ``calibrated`` first subtracts from each
-            score the mean score of the same input over all questions. With ``calibrated``, the
-            input with the highest calibrated score decides. ``count`` and ``calibrated`` are
-            methods of Tacit and are not in the paper.
+        preset: With ``max``, the paper's method, the input (prompt variant and answer word) with
+            the highest score decides the answer. With ``single``, only one meta-prompt and one
+            label pair are used. Of the two words of the label pair, the word with the higher score
+            is the answer. With ``count``, each combination of meta-prompt and label pair has one
+            vote, and the majority of the votes decides the answer. With ``calibrated``, the mean
+            score of each input over all questions is first subtracted from the scores of the input.
+            With ``calibrated``, the input with the highest calibrated score decides the answer.
+            ``count`` and ``calibrated`` are methods of Tacit and are not in the paper.
         meta: The number of the meta-prompt for the preset ``single``; None for other presets.
         pair: The positive word and the negative word for the preset ``single``; None for other
             presets.
@@ -91,15 +94,16 @@ class Method:
             )
 
     def answers(self, scores: Floats, inputs: Inputs, most: Floats | None = None) -> Answers:
-        """Answer all questions.
+        """Derive the answers to all questions from their scores.
 
         Args:
             scores: Scores in nats, shape (questions, inputs); NaN for a missing score.
-            inputs: The inputs of the columns.
+            inputs: The inputs (prompt variants with answer words), in the order of the columns of
+                ``scores``.
             most: Upper bounds of the missing scores (``Bounds.background``).
 
         Raises:
-            RequestError: If the meta-prompt or the pair does not exist.
+            RequestError: If the inputs do not contain the method's meta-prompt or label pair.
         """
         if self.preset == "count":
             return _by_count(scores, inputs)
@@ -108,10 +112,10 @@ class Method:
         return by_best(scores, *self.sides(inputs), most)
 
     def sides(self, inputs: Inputs) -> tuple[Ints, Ints]:
-        """Return the indices of the positive inputs and of the negative inputs for the method.
+        """Return the indices of the method's positive inputs, and of its negative inputs.
 
         Raises:
-            RequestError: If the meta-prompt or the pair does not exist.
+            RequestError: If the inputs do not contain the method's meta-prompt or label pair.
         """
         if self.meta is None or self.pair is None:
             return inputs.positive.ravel(), inputs.negative.ravel()
@@ -120,15 +124,15 @@ class Method:
 
 
 def by_best(scores: Floats, positive: Ints, negative: Ints, most: Floats | None = None) -> Answers:
-    """Answer positively if the best positive input has a higher score than the best negative input.
+    """Derive answers by comparing the best positive score with the best negative score.
 
     Args:
         scores: Scores in nats, shape (questions, inputs); NaN for a missing score.
-        positive: The indices of the positive inputs. If two or more inputs have the same highest
-            score, the first input wins.
-        negative: The indices of the negative inputs.
-        most: Upper bounds of the missing scores, shape (questions, inputs). None if a word without
-            a score cannot be the answer.
+        positive: The indices of the inputs with a positive answer word. If several inputs have the
+            same highest score, ``winner`` is the first of these inputs.
+        negative: The indices of the inputs with a negative answer word.
+        most: Upper bounds of the missing scores, shape (questions, inputs). ``most`` is None if
+            words without a score are not candidate answers.
     """
     best_yes, yes = _best(scores, positive)
     best_no, no = _best(scores, negative)
@@ -149,16 +153,17 @@ def by_best(scores: Floats, positive: Ints, negative: Ints, most: Floats | None 
 
 
 def by_votes(counts: Floats, inputs: Inputs) -> Answers:
-    """Answer positively if more parsed replies are positive than negative.
+    """Derive answers by comparing the numbers of positive and negative replies.
 
     Args:
-        counts: Vote counts, shape (questions, inputs); NaN for the inputs of a prompt variant if
-            none of its replies could be parsed.
-        inputs: The inputs of the columns.
+        counts: Vote counts, shape (questions, inputs); NaN if no reply to the input's prompt could
+            be parsed.
+        inputs: The inputs (prompt variants with answer words), in the order of the columns of
+            ``counts``.
 
     Returns:
-        Answers without a winner. The margin is the share of positive replies minus the share of
-        negative replies.
+        The answers. Their field ``winner`` is always -1. The margin is the share of positive
+        replies minus the share of negative replies.
     """
     votes = np.nan_to_num(counts)
     positive = votes[:, inputs.positive.ravel()].sum(axis=1)
@@ -170,14 +175,14 @@ def by_votes(counts: Floats, inputs: Inputs) -> Answers:
 
 
 def without_unvoted(counts: Floats, inputs: Inputs) -> Floats:
-    """Return a copy of the vote counts in which both words of a pair without votes are NaN.
+    """Return a copy in which the vote counts of label pairs without votes are NaN.
 
-    A pair without votes is therefore missing instead of tied.
+    The answer of a label pair without votes is therefore missing instead of tied.
 
     Args:
-        counts: Vote counts, shape (..., inputs); NaN for the inputs of a prompt variant if none of
-            its replies could be parsed.
-        inputs: The inputs (prompt variants with answer words) along the last axis.
+        counts: Vote counts, shape (..., inputs); NaN if no reply to the input's prompt could be
+            parsed.
+        inputs: The inputs (prompt variants with answer words) along the last axis of ``counts``.
     """
     told = counts.copy()
     yes, no = inputs.positive.ravel(), inputs.negative.ravel()
@@ -188,7 +193,7 @@ def without_unvoted(counts: Floats, inputs: Inputs) -> Floats:
 
 
 def contests(scores: Floats, inputs: Inputs) -> Floats:
-    """Return the positive score minus the negative score of each label pair with each meta-prompt.
+    """Return the positive minus the negative score for each meta-prompt and label pair.
 
     Returns:
         Score differences in nats, shape (questions, metas, pairs); NaN if either word of the pair
@@ -199,7 +204,7 @@ def contests(scores: Floats, inputs: Inputs) -> Floats:
 
 
 def calibrated(scores: Floats) -> Floats:
-    """Subtract from each score the input's mean score over the questions with a score.
+    """Subtract from each score of an input the mean of all known scores of the input.
 
     If an input has the same score for all questions, its calibrated scores are exactly 0, without
     rounding errors.
@@ -215,10 +220,11 @@ def calibrated(scores: Floats) -> Floats:
 
 
 def _calibrated_within(scores: Floats, most: Floats | None) -> tuple[Floats, Floats | None]:
-    """Return calibrated scores, with upper bounds for the calibrated scores that are missing.
+    """Return calibrated scores, and upper bounds for the missing calibrated scores.
 
-    If one score of an input is unknown, the mean score of the input is unknown. All calibrated
-    scores of the input are then NaN, and their upper bounds are infinite.
+    If one score of an input is unknown, the mean score of the input is unknown. If the mean score
+    of an input is unknown, all calibrated scores of the input are NaN, and their upper bounds are
+    infinite.
     """
     if most is None:
         return calibrated(scores), None
@@ -228,7 +234,7 @@ def _calibrated_within(scores: Floats, most: Floats | None) -> tuple[Floats, Flo
 
 
 def _by_count(scores: Floats, inputs: Inputs) -> Answers:
-    """Answer by majority over the word pairs. A tied pair does not count."""
+    """Answer by majority over the combinations of meta-prompt and label pair."""
     ahead = contests(scores, inputs).reshape(len(scores), inputs.positive.size)
     missing: Bools = np.asarray(np.isnan(ahead).all(axis=1))
     margin = (ahead > 0).sum(axis=1) - (ahead < 0).sum(axis=1)
@@ -242,7 +248,7 @@ def _by_count(scores: Floats, inputs: Inputs) -> Answers:
 
 
 def _best(scores: Floats, among: Ints) -> tuple[Floats, Ints]:
-    """Return the best score of the given inputs and its index; minus infinity without scores."""
+    """Return the best score among the given inputs, and the index of the best input."""
     values = scores[:, among]
     known = np.where(np.isnan(values), -np.inf, values)
     at = known.argmax(axis=1)
@@ -251,7 +257,7 @@ def _best(scores: Floats, among: Ints) -> tuple[Floats, Ints]:
 
 
 def _hidden(scores: Floats, most: Floats | None, among: Ints) -> Floats:
-    """Return the highest upper bound of missing scores, or minus infinity if none is missing."""
+    """Return the highest upper bound of the missing scores; minus infinity without any."""
     if most is None:
         return np.full(len(scores), -np.inf)
     hidden: Floats = np.where(np.isnan(scores[:, among]), most[:, among], -np.inf).max(axis=1)
@@ -260,21 +266,23 @@ def _hidden(scores: Floats, most: Floats | None, among: Ints) -> Floats:
 
 @dataclass(frozen=True)
 class Chosen:
-    """The answers to anchors. Each array except ``values`` has the shape (anchors,).
+    """The answers to anchor questions. Each array except ``values`` has the shape (anchors,).
 
     Args:
-        choice: The index of the selected choice. If choices tie, ``choice`` is the index of the
-            first tied choice. ``choice`` is -1 if the answer is missing.
+        choice: The index of the selected choice. If several choices have the highest value,
+            ``choice`` is the index of the first of these choices. ``choice`` is -1 if the answer is
+            missing.
         missing: Whether the anchor has no answer. An anchor has no answer if the value of one of
-            its choices is unknown. For sampled replies, an anchor also has no answer if choices
-            tie.
+            its choices is unknown. With sampled replies, an anchor also has no answer if several
+            choices have the highest value.
         tied: Whether another choice has the same value as the selected choice.
         winner: The index of the prompt variant (for ``choose``) or of the input (for ``verify``)
             that decides the answer. ``winner`` is -1 if the answer is missing, or if the answer
             does not depend on a single score.
         margin: The value of the selected choice minus the value of the second-best choice; NaN if
-            the answer is missing. The unit is nats per byte for ``choose``, nats for ``verify``,
-            and the vote share for ``verify_votes``.
+            the answer is missing. The margin is in nats per byte for ``choose`` and in nats for
+            ``verify``. For ``verify_votes``, the value of a choice is the share of positive replies
+            minus the share of negative replies.
         values: The value of every choice in the units of ``margin``, shape (anchors, choices); NaN
             for unknown values and for padding.
     """
@@ -292,7 +300,7 @@ def choose(scores: Floats, sizes: Ints, most: Floats | None = None) -> Chosen:
 
     Args:
         scores: Log-probabilities in nats, shape (anchors, variants, choices); NaN if missing.
-        sizes: Lengths of the choices in UTF-8 bytes, shape (anchors, choices); 0 is padding.
+        sizes: Lengths of the choices in UTF-8 bytes, shape (anchors, choices); 0 for padding.
         most: Upper bounds of the missing scores (``Bounds.choices``). The value of a choice is
             unknown if one of its missing scores could exceed its best known score.
     """
@@ -308,12 +316,12 @@ def choose(scores: Floats, sizes: Ints, most: Floats | None = None) -> Chosen:
 
 
 def verify(scores: Floats, inputs: Inputs, sizes: Ints, most: Floats | None = None) -> Chosen:
-    """Select the choice with the largest margin of its best positive over its best negative score.
+    """Select the choice whose best positive score most exceeds its best negative score.
 
     Args:
         scores: Log-probabilities in nats, shape (anchors, choices, inputs); NaN if missing.
-        inputs: The inputs (prompt variants with answer words) along the last axis.
-        sizes: Lengths of the choices in UTF-8 bytes, shape (anchors, choices); 0 is padding.
+        inputs: The inputs (prompt variants with answer words) along the last axis of ``scores``.
+        sizes: Lengths of the choices in UTF-8 bytes, shape (anchors, choices); 0 for padding.
         most: Upper bounds of the missing scores (``Bounds.verified``).
     """
     return verify_between(scores, inputs.positive.ravel(), inputs.negative.ravel(), sizes, most)
@@ -323,14 +331,14 @@ def verify_votes(counts: Floats, inputs: Inputs, sizes: Ints) -> Chosen:
     """Select the choice with the highest share of positive replies.
 
     Args:
-        counts: Vote counts, shape (anchors, choices, inputs); NaN for the inputs of a prompt
-            variant if none of its replies could be parsed.
-        inputs: The inputs (prompt variants with answer words) along the last axis.
-        sizes: Lengths of the choices in UTF-8 bytes, shape (anchors, choices); 0 is padding.
+        counts: Vote counts, shape (anchors, choices, inputs); NaN if no reply to the input's prompt
+            could be parsed.
+        inputs: The inputs (prompt variants with answer words) along the last axis of ``counts``.
+        sizes: Lengths of the choices in UTF-8 bytes, shape (anchors, choices); 0 for padding.
 
     Returns:
-        The choices. If choices tie, the anchor has no answer, because ties are common among choices
-        with few replies.
+        The selected choices. If several choices have the highest share, the anchor has no answer,
+        because ties are common if there are few replies.
     """
     answers = by_votes(counts.reshape(-1, counts.shape[-1]), inputs)
     margin = answers.margin.reshape(sizes.shape)
@@ -364,8 +372,8 @@ def choice_table(scored: Sequence[Sequence[Scores]]) -> tuple[Floats, Ints]:
     """Return two arrays for ``choose``: the scores of all choices, and the lengths of all choices.
 
     Args:
-        scored: For each anchor, the scores of its prompt variants, in the order of the prompt
-            variants. At least one anchor is required.
+        scored: For each anchor, one ``Scores`` object per prompt variant, in the order of the
+            prompt variants. At least one anchor is required.
     """
     widest = max(len(scores[0].answers) for scores in scored)
     table = np.full((len(scored), len(scored[0]), widest), np.nan)
@@ -382,8 +390,8 @@ def verify_table(scored: Sequence[Sequence[Sequence[Scores]]], inputs: Inputs) -
     """Return the scores of all anchors as an array for ``verify``.
 
     Args:
-        scored: For each anchor and each of its choices, the scores of the prompt variants, in the
-            order of the prompt variants. At least one anchor is required.
+        scored: For each anchor and each of its choices, one ``Scores`` object per prompt variant,
+            in the order of the prompt variants. At least one anchor is required.
         inputs: The inputs (prompt variants with answer words) of a yes/no question.
     """
     widest = max(map(len, scored))

@@ -1,4 +1,4 @@
-"""Audit the background facts by a table of counts and by a sample that people can rate."""
+"""Audit the background facts: count them by rule, and draw a sample for people to rate."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from tacit.sources.anchors import Anchor
 
 SAMPLE = ("question_id", "question", "choices", "fact", "relation", "head", "tail", "negative")
-"""The columns of a sample, before the rating."""
+"""The columns of a sample of facts, except the column ``rating``."""
 RATING_QUESTION = (
     "Is the fact true, and is it relevant to the question or to one of its choices? 1: both; "
     "0: not both; leave blank what you cannot judge."
@@ -67,15 +67,15 @@ AUDIT = TableSpec(
 
 
 def sample(asked: Asked, anchors: Sequence[Anchor], n: int, seed: int) -> pl.DataFrame:
-    """Draw a random sample of background facts for people to rate, without replacement.
+    """Draw a random sample of background facts, without replacement, for people to rate.
 
     Each pair of a question and one of its facts has the same probability of being drawn. The draw
     depends only on the seed, the questions' ids and the facts. The facts are sorted by a hash, and
     the first ``n`` facts are drawn.
 
     Args:
-        asked: The facts and their questions.
-        anchors: The questions.
+        asked: The facts, and the anchor questions to which they belong.
+        anchors: The anchor questions.
         n: The number of facts to draw; if fewer facts exist, all facts are returned.
         seed: The seed of the hashes.
 

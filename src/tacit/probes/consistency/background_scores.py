@@ -1,7 +1,8 @@
-"""Compute the background scores of anchors and of relations from the answers to facts (equation 1).
+"""Compute the background scores of anchors and relations (equation 1).
 
-Each fact has two questions. The correct answer is positive for a question about a fact, and
-negative for a question about a negative. Questions without an answer do not count.
+There is one background question about each fact, and one about the fact's negative. The question
+about a fact should be answered positively, and the question about a negative should be answered
+negatively. Background scores ignore questions without an answer.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class CorrectAnswers:
-    """Whether the model correctly answered the question about each fact and about its negative.
+    """Whether the model correctly answered the questions about each fact and its negative.
 
     Args:
         positive: 1 if the question about the fact was answered correctly, else 0, shape (facts,);
@@ -55,7 +56,8 @@ def by_anchor(known: CorrectAnswers, asked: Asked, anchors: int) -> pl.DataFrame
     """Compute the background score of each anchor (equation 1).
 
     Args:
-        known: Whether the two questions about each fact were answered correctly.
+        known: Whether the model correctly answered the question about each fact and the question
+            about its negative.
         asked: The facts of each anchor.
         anchors: The number of anchors.
 
@@ -87,15 +89,15 @@ def by_anchor(known: CorrectAnswers, asked: Asked, anchors: int) -> pl.DataFrame
 
 
 def by_relation(known: CorrectAnswers, asked: Asked, bootstrap: Bootstrap) -> pl.DataFrame:
-    """Compute the background score of each relation over the relation's distinct facts (Figure 4a).
+    """Compute the background score of each relation from its distinct facts (Figure 4a).
 
     Returns:
         Table with the columns ``relation``, ``facts``, ``positives``, ``negatives``,
         ``positive_accuracy``, ``negative_accuracy``, ``background_score``, ``low`` and ``high``.
         ``positives`` is the number of answered questions about facts. ``negatives`` is the number
         of answered questions about negatives. ``low`` and ``high`` are the ends of the 95 % CI of
-        the background score. The 95 % CI of the background score is clustered by the heads of the
-        facts. Values without answers are null.
+        the background score. For the 95 % CI of the background score, the heads of the facts are
+        resampled as clusters. Values that cannot be computed because answers are missing are null.
     """
     import polars as pl
 
@@ -118,7 +120,7 @@ def by_relation(known: CorrectAnswers, asked: Asked, bootstrap: Bootstrap) -> pl
 
 
 def over_relations(relations: pl.DataFrame) -> Estimate:
-    """Return the mean background score over relations, with a t-interval (Figure 4a)."""
+    """Return the mean of the relations' background scores, with a t-interval (Figure 4a)."""
     return t_interval(relations["background_score"].to_list())
 
 
@@ -129,7 +131,7 @@ def mean_of(values: pl.Series) -> float | None:
 
 
 def _sums(of: Ints, values: Floats, size: int) -> tuple[Floats, Ints]:
-    """Return the sum of the values and the number of values in each group, without NaN values."""
+    """Return the sum and the number of the values in each group; NaN values are ignored."""
     scored = ~np.isnan(values)
     total: Floats = np.zeros(size)
     np.add.at(total, of[scored], values[scored])
@@ -155,27 +157,29 @@ REASONS = {
 def relevance(
     known: CorrectAnswers, asked: Asked, anchors: pl.DataFrame, how: Permutations | None = None
 ) -> pl.DataFrame:
-    """Compute the relevance of facts, over all relations and for each relation separately.
+    """Compute the relevance of facts to anchors, for all facts and for each relation.
 
     Args:
-        known: Whether the two questions about each fact were answered correctly.
+        known: Whether the model correctly answered the question about each fact and the question
+            about its negative.
         asked: The facts of each anchor.
-        anchors: Table with the columns ``right`` (null without an answer) and ``cluster``, one row
-            per anchor.
-        how: The permutations for the interval. Each permutation shuffles which facts count as
-            answered correctly. The column ``cluster`` of ``anchors`` defines the clusters of the
-            permutations.
+        anchors: Table with one row per anchor and the columns ``right`` (null without an answer)
+            and ``cluster``.
+        how: The parameters of the permutations for the confidence interval; None for the default
+            parameters. Each permutation shuffles which facts count as answered correctly. The
+            column ``cluster`` of ``anchors`` defines the clusters of the permutations.
 
     Returns:
         Table with one row for all relations and one row per relation. ``facts_right`` is the number
         of facts answered correctly, and ``facts_wrong`` is the number of facts answered
-        incorrectly. Facts of unanswered anchors are not counted. ``given_right`` is the accuracy on
-        a fact's anchors, averaged over the facts answered correctly. ``given_wrong`` is the
-        accuracy on a fact's anchors, averaged over the facts answered incorrectly. ``accuracy`` is
-        the accuracy on a fact's anchors, averaged over all facts. ``relevance`` is ``given_right``
-        minus ``accuracy``. ``low`` and ``high`` are the ends of the confidence interval of the
-        relevance. ``no_interval`` is the reason for a missing interval, such as too few facts
-        answered correctly. An average over an empty set of facts is null.
+        incorrectly. Facts that belong only to unanswered anchors are not counted. ``given_right``
+        is the accuracy on the anchors of a fact, averaged over the facts that the model answers
+        correctly. ``given_wrong`` is the accuracy on the anchors of a fact, averaged over the facts
+        that the model answers incorrectly. ``accuracy`` is the accuracy on the anchors of a fact,
+        averaged over all facts. ``relevance`` is ``given_right`` minus ``accuracy``. ``low`` and
+        ``high`` are the ends of the confidence interval of the relevance. ``no_interval`` is the
+        reason why the relevance has no confidence interval, such as too few facts answered
+        correctly. An average over an empty set of facts is null.
     """
     import polars as pl
 

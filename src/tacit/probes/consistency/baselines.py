@@ -1,4 +1,4 @@
-"""Evaluate baselines of anchors that use no knowledge, such as the longest choice.
+"""Evaluate simple methods of answering anchors, such as selecting the longest choice.
 
 Each baseline is evaluated by its accuracy and its conceptual consistency. The conceptual
 consistency of a baseline measures how well the model's background scores predict which anchors the
@@ -38,10 +38,10 @@ def anchor_baselines(
 
     Args:
         of: The anchors.
-        scored: All scores.
-        anchors: Table with the columns ``right``, ``background_score`` and ``cluster``, one row per
-            anchor.
-        bootstrap: The bootstrap that resamples the clusters.
+        scored: All scores or votes of the run.
+        anchors: Table with one row per anchor and the columns ``right``, ``background_score`` and
+            ``cluster``.
+        bootstrap: The bootstrap for the confidence intervals. The bootstrap resamples the clusters.
     """
     import polars as pl
 
@@ -57,7 +57,7 @@ def anchor_baselines(
 
 
 def _values(of: Sequence[Anchor], scored: Scored) -> Mapping[str, Floats]:
-    """Return each baseline's value of each choice, shape (anchors, choices); NaN for padding."""
+    """Return the values that each baseline assigns to choices, shape (anchors, choices)."""
     sizes = scored.sizes
     none = np.full(sizes.shape, np.nan)
     prior, gain = none, none
@@ -95,7 +95,7 @@ def _correct(values: Floats, sizes: Ints, answer: Ints) -> Floats:
 
 
 def _majority(answer: Ints) -> Floats:
-    """Return whether each anchor's correct choice is at the most frequent correct position."""
+    """Return whether each anchor's correct choice has the most frequent correct index."""
     right: Floats = (answer == np.bincount(answer).argmax()).astype(float)
     return right
 
@@ -104,12 +104,13 @@ def _row(name: str, right: Floats, anchors: pl.DataFrame, bootstrap: Bootstrap) 
     """Return the row of a baseline in the table ``ANCHOR_BASELINES``.
 
     Args:
-        name: The baseline.
+        name: Name of the baseline.
         right: For each anchor, 1 if the baseline answers it correctly and 0 if the baseline answers
             it incorrectly. For the baseline ``random``, the array contains the probability of a
-            correct answer. NaN if unknown.
+            correct answer. Unknown values are NaN.
         anchors: Table with the columns ``background_score`` and ``cluster``.
-        bootstrap: The bootstrap that resamples the clusters.
+        bootstrap: The bootstrap for the confidence interval of the accuracy. The bootstrap
+            resamples the clusters.
     """
     known = ~np.isnan(right)
     clusters = anchors["cluster"].to_numpy()
@@ -134,8 +135,8 @@ def _row(name: str, right: Floats, anchors: pl.DataFrame, bootstrap: Bootstrap) 
 def _consistency(name: str, right: Floats, scores: Floats) -> tuple[float | None, float | None]:
     """Return the average precision of background scores, and its chance level.
 
-    For randomly selected answers, the average precision equals the chance level for the expected
-    number of correct answers.
+    For the baseline ``random``, both values are the chance level at the expected number of correct
+    answers.
     """
     if name != RANDOM:
         return average_precision(right, scores), chance_level(right, scores)

@@ -1,8 +1,8 @@
 """Compare models by paired differences with confidence intervals.
 
-Every measure is computed over the anchors for which both models have an answer and a background
-score. Intervals and p-values come from resampling question concepts, with the same resamples for
-both models.
+For each pair of models, every measure is computed over the anchors for which both models have an
+answer and a background score. Except for the odds ratio, intervals and p-values are computed by
+resampling question concepts. The two models of a pair share the same resamples.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _CELLS = 2_000_000  # counts per batch of resamples; bounds the memory
 
 
 def lifts(right: Floats, rows: Floats) -> Floats:
-    """Return (consistency - chance)/(1 - chance); NaN if chance is 1 or no answer is correct."""
+    """Return the lift (consistency - chance)/(1 - chance), or NaN if the lift is undefined."""
     chance = chance_levels(right.sum(axis=-1), rows)
     over = average_precisions(right, rows) - chance
     return np.divide(over, 1 - chance, out=np.full_like(over, np.nan), where=chance < 1)
@@ -56,16 +56,17 @@ _RANKED: Mapping[str, Figure] = {
 
 
 def compare(found: Mapping[str, Findings], bootstrap: Bootstrap | None = None) -> pl.DataFrame:
-    """Return the measures of the two models in each pair, and their differences.
+    """Return the measures of the two models in each pair, and the measures' differences.
 
     Args:
         found: The findings of each model, by the model's name.
-        bootstrap: The bootstrap for the intervals; None for ``Bootstrap.for_pairs``.
+        bootstrap: The bootstrap for the confidence intervals; None for ``Bootstrap.for_pairs``.
 
     Returns:
-        The columns of ``tacit.findings.compare.COMPARISON``. The column ``n`` is the number of
-        anchors in the comparison. Undefined figures are null. To compare models question by
-        question, the background score is averaged over questions instead of relations.
+        Table with the columns of ``tacit.findings.compare.COMPARISON``. The column ``n`` is the
+        number of anchors in the comparison. Undefined measures are null. The mean background score
+        is taken over questions instead of relations, so that the models can be compared question by
+        question.
     """
     import polars as pl
 
@@ -121,7 +122,7 @@ class Aligned:
     def figures(
         self, bootstrap: Bootstrap
     ) -> Iterator[tuple[str, tuple[float | None, float | None], Change]]:
-        """Yield the name, the two models' values and the difference of each measure."""
+        """Yield each measure: its name, its values for the two models, and their difference."""
         ones = np.ones_like(self.scores)
         for name, values in self.means.items():
             change = bootstrap.difference(self.clusters, values, ones)
@@ -137,14 +138,14 @@ class Aligned:
             yield name, (one, other), self._change(computes, (one, other), bootstrap)
 
     def odds_ratios(self) -> tuple[str, tuple[float | None, float | None], Change]:
-        """Return the measure's name, two models' adjusted log odds ratios, and their difference."""
+        """Return the name ``LOG_ODDS_RATIO``, both models' values, and their difference."""
         first, second = (ratio_of(table) for table in self.tables)
         values = (first.logarithm, second.logarithm)
         return LOG_ODDS_RATIO, values, difference(first, second)
 
     @property
     def means(self) -> Mapping[str, Floats]:
-        """The measures that are means over anchors, by name, of shape (models, anchors)."""
+        """The values that each measure averages over anchors, shape (models, anchors)."""
         return {"background score, mean over questions": self.scores, "questions right": self.right}
 
     def thresholds(self) -> list[Thresholds]:
@@ -155,7 +156,7 @@ class Aligned:
         ]
 
     def _within_strata(self) -> list[WithinStrata]:
-        """Count each model's anchors by cluster, background score and number of facts (stratum)."""
+        """Count each model's anchors by cluster, background score and number of facts."""
         strata = strata_of(self.tables[0]["facts"].to_numpy())
         return [
             WithinStrata.of(*each, self.clusters, strata)
@@ -194,7 +195,7 @@ class Thresholds:
 
     @classmethod
     def of(cls, right: Floats, score: Floats, clusters: NDArray[np.str_]) -> Thresholds:
-        """Count the anchors of one model; each array has one value per anchor."""
+        """Count the anchors and the correct answers of one model, by cluster and score."""
         names, cluster = np.unique(clusters, return_inverse=True)
         levels, level = np.unique(-score, return_inverse=True)
         cells, shape = cluster * len(levels) + level, (len(names), len(levels))
@@ -218,12 +219,12 @@ class Thresholds:
 
 @dataclass(frozen=True)
 class WithinStrata:
-    """The counts of ``Thresholds``, divided into strata of the number of facts.
+    """The counts of ``Thresholds``, separately for anchors with similar numbers of facts.
 
     Args:
         right: Number of anchors answered correctly, shape (clusters, thresholds * strata).
         rows: Number of anchors, shape (clusters, thresholds * strata).
-        strata: Number of strata.
+        strata: Number of strata. A stratum consists of anchors with similar numbers of facts.
     """
 
     right: Floats
@@ -234,7 +235,7 @@ class WithinStrata:
     def of(
         cls, right: Floats, score: Floats, clusters: NDArray[np.str_], strata: NDArray[np.intp]
     ) -> WithinStrata:
-        """Count the anchors of one model; each array has one value per anchor."""
+        """Count the anchors and correct answers of one model, by cluster, score and stratum."""
         names, cluster = np.unique(clusters, return_inverse=True)
         levels, level = np.unique(-score, return_inverse=True)
         n = int(strata.max(initial=0)) + 1

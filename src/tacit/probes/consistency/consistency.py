@@ -1,9 +1,9 @@
 """Compute conceptual consistency: how well background scores predict correct answers.
 
 Conceptual consistency is the average precision of background scores (equations 2 and 3). Conceptual
-consistency is reported with its chance level, its lift above chance, the AUROC and a p-value. A
-background score without information has an average precision of about the share of correct answers,
-not of 0.
+consistency is reported with its chance level, its lift above chance, the AUROC and a p-value. If
+background scores contain no information about correct answers, their average precision is not 0,
+but about the share of correct answers.
 """
 
 from __future__ import annotations
@@ -31,8 +31,9 @@ def overall(anchors: pl.DataFrame, how: Permutations | None = None) -> pl.DataFr
 
     Args:
         anchors: Table with the columns ``background_score``, ``right`` and ``cluster``. Rows
-            without a background score or an answer are excluded.
-        how: The permutations for the p-value and the intervals; None for the default.
+            without a background score or without an answer are excluded.
+        how: The parameters of the permutations for the p-value and the confidence intervals; None
+            for the default parameters.
 
     Returns:
         Table with one row and the columns of ``by_relation``.
@@ -43,21 +44,23 @@ def overall(anchors: pl.DataFrame, how: Permutations | None = None) -> pl.DataFr
 def by_relation(
     anchors: pl.DataFrame, asked: Asked, how: Permutations | None = None
 ) -> pl.DataFrame:
-    """Compute conceptual consistency by relation, over the anchors with its facts (Figure 7a).
+    """Compute conceptual consistency separately for each relation (Figure 7a).
 
-    The relation selects the anchors. The background score of an anchor is computed from all of its
-    facts, including facts of other relations.
+    For each relation, conceptual consistency is computed over the anchors that have a fact of the
+    relation. The background score of an anchor is computed from all facts of the anchor, including
+    facts of other relations.
 
     Returns:
         Table with one row per relation. ``subset`` is the constant "relation", and ``name`` is the
-        name of the relation. ``n`` is the number of anchors, ``clusters`` the number of question
-        concepts, and ``right`` the number of correct answers. ``background_score`` is the mean
+        name of the relation. ``n`` is the number of anchors, ``clusters`` is the number of question
+        concepts, and ``right`` is the number of correct answers. ``background_score`` is the mean
         background score of the anchors. ``consistency`` is the average precision, and ``chance`` is
-        its chance level. ``lift`` and ``auroc`` have intervals. ``p_corrected`` is the p-value
-        after the correction of Benjamini and Hochberg for the number of rows. ``smallest_lift`` is
-        the smallest lift that can be detected with this number of anchors. ``no_interval`` is the
-        reason why the lift has no interval, a constant of ``tacit.statistics.prediction``.
-        Undefined figures are null.
+        its chance level. ``lift_low``, ``lift_high``, ``auroc_low`` and ``auroc_high`` are the ends
+        of the confidence intervals of ``lift`` and ``auroc``. ``p_corrected`` is the p-value after
+        the Benjamini-Hochberg correction over all rows of the table. ``smallest_lift`` is the
+        smallest lift that a test with this number of anchors would detect (significant at 5 % in 80
+        of 100 samples). ``no_interval`` is the reason why the lift has no confidence interval: one
+        of the constants of ``tacit.statistics.prediction``. Undefined measures are null.
     """
     import polars as pl
 
@@ -70,10 +73,11 @@ def by_relation(
 def by_concept(
     anchors: pl.DataFrame, asked: Asked, how: Permutations | None = None
 ) -> pl.DataFrame:
-    """Compute conceptual consistency by concept, over the anchors with its facts (Figure 7b).
+    """Compute conceptual consistency separately for each frequent concept (Figure 7b).
 
-    The table contains the most frequent concepts, at most 14. Each concept in the table occurs in
-    the backgrounds of at least 28 anchors.
+    For each concept, conceptual consistency is computed over the anchors that have a fact about the
+    concept. The table contains the most frequent concepts, at most 14. Each concept in the table
+    occurs in the backgrounds of at least 28 anchors.
 
     Returns:
         Table with the columns of ``by_relation`` and one row per concept, the most frequent concept
@@ -87,7 +91,7 @@ def by_concept(
 
 
 def frequent_concepts(asked: Asked, among: pl.Series | None = None) -> pl.DataFrame:
-    """Return the most frequent concepts in the backgrounds of anchors, at most 14.
+    """Return up to 14 concepts, the most frequent ones in the backgrounds of anchors.
 
     Args:
         asked: The facts of each anchor.

@@ -1,9 +1,9 @@
 """Select the facts that precede an anchor question (METHODS section 4, "Intervention").
 
 Each anchor has three contexts with the same number of facts. The first context of an anchor
-contains the anchor's own facts. The second context contains the negatives of the anchor's own
-facts, stated as facts. The third context contains facts of another anchor. Facts without a negative
-are not used in contexts.
+contains facts from the anchor's own background. The second context contains the negatives of the
+facts in the first context, presented as if they were true. The third context contains facts of
+another anchor. Facts without a negative are not used in contexts.
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ if TYPE_CHECKING:
     from tacit.sources.anchors import Anchor
 
 CONDITIONS = ("true", "false", "irrelevant")
-"""The anchor's own facts, its negatives stated as facts, and another anchor's facts."""
+"""The names of an anchor's contexts: its own facts, their negatives, irrelevant facts."""
 
 MOST_FACTS = 5
-"""The default maximum of facts in a context."""
+"""The default maximum number of facts in a context."""
 
 _WORD = re.compile(r"\w+")
 
@@ -51,9 +51,9 @@ class ContextChoice:
 
     Args:
         most: Maximum number of facts in a context. The facts with the highest weights are selected
-            for the context. Among facts of equal weight, the facts with the smallest hashes of seed
-            and fact are selected.
-        seed: The seed of the hashes. The seed also determines the other anchor whose facts are the
+            for the context. Facts of equal weight are sorted by a hash of the seed and the fact,
+            and the facts with the smallest hashes are selected.
+        seed: The seed of the hashes. The seed also determines which other anchor provides the
             irrelevant facts.
     """
 
@@ -68,13 +68,13 @@ class ContextChoice:
 
 @dataclass(frozen=True)
 class Contexts:
-    """The contexts of the anchors. The anchors are identified by their indices.
+    """The contexts of the anchors. Each anchor is identified by its index in ``anchors``.
 
     Args:
         anchors: The anchors.
         background: The facts and concepts of the anchors.
         templates: The templates of statements and contexts.
-        choice: How the facts are chosen.
+        choice: The rules by which the facts of a context are selected.
 
     Raises:
         RequestError: If a relation has no statement template, or no anchor has a fact with a
@@ -104,7 +104,7 @@ class Contexts:
 
     @cached_property
     def own(self) -> Mapping[int, tuple[Fact, ...]]:
-        """The facts in each anchor's context."""
+        """For each anchor, the facts of its own background that are used in contexts."""
         import polars as pl
 
         facts = self.background.facts.drop_nulls("negative")
@@ -121,13 +121,14 @@ class Contexts:
 
     @cached_property
     def irrelevant(self) -> Mapping[int, tuple[Fact, ...]]:
-        """For each anchor, facts of another anchor that are used as irrelevant facts.
+        """For each anchor, the irrelevant facts, which are the facts of another anchor.
 
-        The anchor that provides the irrelevant facts shares no concept with the given anchor. The
-        number of irrelevant facts equals the number of facts in the anchor's own context. An anchor
-        is omitted if no other anchor has suitable irrelevant facts. The heads and tails of the
-        irrelevant facts are not concepts of the anchor. The heads and tails of the irrelevant facts
-        share no word with the anchor's question or choices, except stop words.
+        The anchor that provides the irrelevant facts shares no concept with the anchor that
+        receives them. The number of irrelevant facts equals the number of the anchor's own facts in
+        a context. An anchor is omitted if no other anchor has suitable irrelevant facts. The heads
+        and tails of the irrelevant facts are not concepts of the anchor that receives the facts.
+        Except for stop words, no word of the irrelevant facts' heads and tails occurs in the
+        question or the choices of the anchor that receives the facts.
         """
         order = sorted(self.own, key=lambda at: self.choice.rank(self.anchors[at].id))
         found: dict[int, tuple[Fact, ...]] = {}
@@ -138,7 +139,7 @@ class Contexts:
         return {anchor: found[anchor] for anchor in self.own if anchor in found}
 
     def _fitting(self, anchor: int, others: Sequence[int]) -> Iterator[tuple[Fact, ...]]:
-        """Yield the facts of each other anchor that meets the conditions of ``irrelevant``."""
+        """Yield the facts of the other anchors that meet the conditions of ``irrelevant``."""
         concepts, n = self._concepts.get(anchor, frozenset()), len(self.own[anchor])
         for other in others:
             facts = self.own[other][:n]
@@ -173,7 +174,7 @@ class Contexts:
 
     @cached_property
     def touching(self) -> Mapping[int, bool]:
-        """Whether a fact in the anchor's own context contains a concept of the correct choice.
+        """For each anchor, whether one of its facts contains a concept of the correct choice.
 
         The mapping is empty if the concepts of the correct choices are unknown.
         """
@@ -211,7 +212,7 @@ class Contexts:
         )
 
     def wrapped(self, condition: str, anchor: int, prompt: Prompt) -> Prompt:
-        """Return the prompt of an anchor question with the anchor's context before it."""
+        """Return the prompt of an anchor question, preceded by a context of the anchor."""
         return self.templates.context.wrapped(self.texts[condition][anchor], prompt)
 
 

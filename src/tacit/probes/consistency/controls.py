@@ -1,9 +1,10 @@
 """Recompute conceptual consistency without some facts, or with another anchor's background.
 
-A fact that contains the correct answer may predict the model's answer without any further
-knowledge. The leakage controls exclude facts that contain the correct answer. The irrelevant
-background (Figure 1 of the paper) is the background of another anchor. The two anchors have the
-same number of facts and no concept in common. The background scores of irrelevant backgrounds
+If background facts contain the correct choice, background scores may predict correct answers only
+because of these facts. The leakage controls exclude facts about the correct choice, about any
+choice, or about the question concept. The irrelevant background (Figure 1 of the paper) is the
+background of another anchor. An anchor and the anchor that provides its irrelevant background have
+the same number of facts and no concept in common. The background scores of irrelevant backgrounds
 should not predict correct answers. The controls need no additional model calls (METHODS section 4).
 """
 
@@ -122,7 +123,8 @@ class Controls:
         of: The anchors.
         background: The background of the anchors.
         asked: The facts of each anchor.
-        known: Whether the two questions about each fact were answered correctly.
+        known: Whether the model correctly answered the question about each fact and the question
+            about its negative.
         anchors: The table of anchors, with the columns ``background_score``, ``facts``, ``right``
             and ``cluster``.
         seed: The seed that determines the irrelevant background of each anchor.
@@ -139,10 +141,11 @@ class Controls:
         """Compute all controls.
 
         Args:
-            how: The permutations for the p-values and the intervals; None for the default.
+            how: The parameters of the permutations for the p-values and the confidence intervals;
+                None for the default parameters.
 
         Returns:
-            The columns of ``CONTROLS``.
+            Table with the columns of ``CONTROLS``.
         """
         import polars as pl
 
@@ -158,26 +161,26 @@ class Controls:
         return pl.DataFrame(rows, schema=CONTROLS.schema)
 
     def _missing(self, name: str) -> str | None:
-        """Return why facts cannot be excluded for a control, or None if they can be excluded."""
+        """Return why the facts of a control cannot be excluded; None if they can be excluded."""
         if name == "topic":
             topics = self.background.topics
             return NO_TOPIC if topics is None or topics.is_empty() else None
         return UNKNOWN if self.background.by_part is None else None
 
     def _with(self, scores: pl.DataFrame) -> pl.DataFrame:
-        """Return the table of anchors with the given background scores and numbers of facts."""
+        """Replace the background scores and the numbers of facts in the table of anchors."""
         columns = ("background_score", "facts")
         return self.anchors.with_columns(scores[name] for name in columns)
 
     def _scores_without(self, name: str) -> pl.DataFrame:
-        """Compute background scores without the facts that ``left_out`` returns."""
+        """Compute background scores from all facts except those that ``left_out`` returns."""
         left_out = self.left_out(name)
         links = self.asked.links.join(left_out, on=["anchor", "fact"], how="anti")
         kept = replace(self.asked, links=links)
         return background_scores.by_anchor(self.known, kept, len(self.of))
 
     def left_out(self, name: str) -> pl.DataFrame:
-        """Return the facts of each anchor that contain a concept of its answer, choices or topic.
+        """Return, for each anchor, the facts that the control ``name`` excludes.
 
         Args:
             name: A key of ``WITHOUT``.
@@ -196,7 +199,7 @@ class Controls:
         )
 
     def _concepts(self, name: str) -> pl.DataFrame:
-        """Return the concepts in each anchor's answer, choices or topic."""
+        """Return, for each anchor, the concepts whose facts the control ``name`` excludes."""
         import polars as pl
 
         anchor = pl.col("question").cast(pl.Int64).alias("anchor")
@@ -214,7 +217,7 @@ class Controls:
 
     @cached_property
     def _irrelevant(self) -> pl.DataFrame:
-        """Return the background score of each anchor's partner, or null without a partner."""
+        """For each anchor, the background score of its partner (null without a partner)."""
         import polars as pl
 
         scores = self.anchors["background_score"].to_list()
@@ -227,7 +230,7 @@ class Controls:
         return pl.DataFrame(found, schema, orient="row")
 
     def partners(self) -> list[int | None]:
-        """Return each anchor's partner: the anchor whose background is the irrelevant background.
+        """Return each anchor's partner: the anchor that provides its irrelevant background.
 
         An anchor and its partner have the same number of facts and no concept in common. If an
         anchor has several possible partners, a seeded hash selects one of them. The partner is None
@@ -254,7 +257,7 @@ class Controls:
 
     @cached_property
     def _of_anchor(self) -> list[frozenset[str]]:
-        """The concepts of each anchor, and the heads and tails of its facts."""
+        """The concepts of each anchor, including the heads and tails of its facts."""
         found: list[set[str]] = [set() for _ in self.of]
         for at, concept in self._pairs():
             found[at].add(concept)
@@ -273,7 +276,7 @@ def doubts(rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     """Yield a warning if the irrelevant background predicts correct answers.
 
     Args:
-        rows: The rows of ``CONTROLS``.
+        rows: The rows of the table ``CONTROLS``.
     """
     for row in rows:
         if row["background"] == IRRELEVANT and (row["lift_low"] or 0.0) > 0:

@@ -1,7 +1,7 @@
-"""Compute features of an anchor's answer that can be computed without the correct choice.
+"""Compute features that predict whether a model's answer to an anchor is correct.
 
-The module ``prediction`` predicts from these features whether the answer is correct (METHODS
-section 4, "Prediction").
+No feature depends on which choice is correct. The module ``prediction`` uses the features to
+predict correct answers (METHODS section 4, "Prediction").
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ PREDICTORS: Mapping[str, tuple[str, ...]] = {
     ANSWER: _OF_ANSWER,
     BOTH: (*_OF_BACKGROUND, *_OF_ANSWER),
 }
-"""The features of each predictor."""
+"""The features that each predictor uses."""
 
 FEATURES = PREDICTORS[BOTH]
 
@@ -49,11 +49,12 @@ class FactAnswers:
     """The answers to the questions about each fact and its negative.
 
     Args:
-        correct: Whether the two questions about each fact were answered correctly.
+        correct: Whether the model correctly answered the question about each fact and the question
+            about its negative.
         positive_margin: The margin of the answer to the question about each fact, shape (facts,);
-            NaN if unknown. The margin of a positive answer is positive.
+            NaN if unknown. If the answer is positive, the margin is greater than 0.
         negative_margin: The margin of the answer to the question about each negative, shape
-            (facts,); NaN if unknown. The margin of a positive answer is positive.
+            (facts,); NaN if unknown. If the answer is positive, the margin is greater than 0.
     """
 
     correct: CorrectAnswers
@@ -81,11 +82,11 @@ class FactAnswers:
 def features(
     scored: Scored, reading: Reading, asked: Asked, concepts: pl.DataFrame
 ) -> pl.DataFrame:
-    """Compute the features of each anchor that ``of_background`` and ``of_answer`` return.
+    """Compute the features of each anchor's background and of the answer to the anchor.
 
     Args:
-        scored: All scores.
-        reading: How answers are derived from the scores.
+        scored: All scores or votes of the run.
+        reading: The methods by which answers are derived from the scores.
         asked: The facts of each anchor.
         concepts: The concepts of each anchor, as in ``Background.concepts``.
     """
@@ -107,9 +108,10 @@ def of_background(known: FactAnswers, asked: Asked, anchors: int) -> pl.DataFram
     Returns:
         Table with the columns ``background_score`` (equation 1), ``background_margin`` and
         ``log_facts``. ``background_margin`` is the mean of two averages: the average margin of the
-        facts, and the average margin of the negatives. In ``background_margin``, the margin of a
-        correct answer is positive. ``log_facts`` is the natural logarithm of the number of facts.
-        Undefined features are null.
+        answers about facts, and the average margin of the answers about negatives. In
+        ``background_margin``, correct answers have positive margins, and incorrect answers have
+        negative margins. ``log_facts`` is the natural logarithm of the number of facts. Undefined
+        features are null.
     """
     import polars as pl
 
@@ -127,22 +129,22 @@ def of_background(known: FactAnswers, asked: Asked, anchors: int) -> pl.DataFram
 
 
 def of_answer(scored: Scored, reading: Reading, concepts: pl.DataFrame) -> pl.DataFrame:
-    """Compute the features of each anchor's answer.
+    """Compute the features of the model's answer to each anchor.
 
     Args:
-        scored: All scores.
-        reading: How answers are derived from the scores. The first method of ``anchoring``
-            determines the answers to the anchors.
+        scored: All scores or votes of the run.
+        reading: The methods by which answers are derived from the scores. The first method in
+            ``reading.anchoring`` determines the answers to the anchors.
         concepts: The concepts of each anchor, as in ``Background.concepts``.
 
     Returns:
         Table with the columns ``answer_margin``, ``entropy``, ``prior`` and ``frequency``.
         ``answer_margin`` is the value of the selected choice minus the value of the second-best
-        choice, in the units that ``Chosen.margin`` describes. ``entropy`` is computed from the
-        softmax of the choices' values: the entropy of this distribution is divided by its maximum.
-        ``prior`` is the best score per byte of the selected choice after an empty question; null if
-        choices are not scored as texts. ``frequency`` is the mean Zipf frequency of the anchor's
-        concepts. Undefined features are null.
+        choice, in the units that ``Chosen.margin`` describes. ``entropy`` is the entropy of the
+        softmax of the choices' values, divided by the maximum possible entropy. ``prior`` is the
+        selected choice's highest score per byte in prompts with an empty question; null if the run
+        does not use the anchoring method ``choice``. ``frequency`` is the mean Zipf frequency of
+        the anchor's concepts. Undefined features are null.
     """
     import polars as pl
 
@@ -160,16 +162,16 @@ def of_answer(scored: Scored, reading: Reading, concepts: pl.DataFrame) -> pl.Da
 
 
 def best_per_byte(scores: Floats, sizes: Ints) -> Floats:
-    """Return the highest score per byte of each choice in any prompt variant.
+    """Return each choice's highest score per byte over all prompt variants.
 
     Args:
         scores: Log-probabilities in nats, shape (anchors, variants, choices); NaN if missing.
-        sizes: Lengths of the choices in bytes, shape (anchors, choices); 0 is padding.
+        sizes: Lengths of the choices in UTF-8 bytes, shape (anchors, choices); 0 for padding.
 
     Returns:
-        Scores in nats per byte, shape (anchors, choices). Padding has the score NaN. A choice has
-        the score NaN if one of its scores is missing, because the missing score could be the
-        highest.
+        Scores in nats per byte, shape (anchors, choices). The score of padding is NaN. The score of
+        a choice is NaN if the choice's score in any prompt variant is missing, because the missing
+        score could be the highest.
     """
     lengths = np.where(sizes > 0, sizes, 1)[:, None, :]
     best: Floats = np.where(sizes > 0, (scores / lengths).max(axis=1), np.nan)

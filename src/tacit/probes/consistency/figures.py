@@ -1,8 +1,8 @@
 """Figures of the consistency probe (Sahu et al. 2022, Figures 3 to 7).
 
-A figure can show one or more models. If model sizes are compared, Figures 3 and 4 show each model
-at its number of parameters. The function of a figure returns None if a required table is missing or
-contains nothing to plot. Undefined values are not plotted.
+A figure can show one or more models. If model sizes are compared, the horizontal axes of Figures 3
+and 4 show the models' numbers of parameters. The function that plots a figure returns None if a
+required table is missing or contains nothing to plot. Undefined values are not plotted.
 """
 
 from __future__ import annotations
@@ -190,7 +190,7 @@ def background_against_consistency(shown: Shown) -> Chart | None:
 
 @figure("Prompting bias", "Figure 6 of Sahu et al. (2022).")
 def prompting_bias(shown: Shown) -> Chart | None:
-    """Plot the accuracy on facts and negatives, over all and for each prompt variant (Figure 6)."""
+    """Plot the accuracy on facts and on negatives, by answering method (Figure 6)."""
     import polars as pl
 
     table = shown.defined("background_variants", "background_score")
@@ -245,13 +245,13 @@ def prompting_bias(shown: Shown) -> Chart | None:
 
 @figure("Consistency by relation", "Figure 7a of Sahu et al. (2022).")
 def consistency_by_relation(shown: Shown) -> Chart | None:
-    """Plot consistency over the anchors that have a fact of each relation (Figure 7a)."""
+    """Plot conceptual consistency and its lift for each relation (Figure 7a)."""
     return _subsets(shown, "relation")
 
 
 @figure("Consistency by concept", "Figure 7b of Sahu et al. (2022).")
 def consistency_by_concept(shown: Shown) -> Chart | None:
-    """Plot consistency over the anchors that have a fact about each concept (Figure 7b)."""
+    """Plot conceptual consistency and its lift for each frequent concept (Figure 7b)."""
     return _subsets(shown, "concept")
 
 
@@ -260,7 +260,7 @@ def consistency_by_concept(shown: Shown) -> Chart | None:
     "Not in Sahu et al. (2022). Background score with each meta-prompt and label pair alone.",
 )
 def prompt_sensitivity(shown: Shown) -> Chart | None:
-    """Plot the background score of every meta-prompt and label pair (not in the paper)."""
+    """Plot the background score with each meta-prompt and label pair (not in the paper)."""
     ways, winners = shown.table("background_variants"), shown.table("winners")
     alone = None if ways is None else ways.filter(preset="single")
     if ways is None or alone is None or alone["background_score"].is_null().all():
@@ -300,7 +300,7 @@ def prompt_sensitivity(shown: Shown) -> Chart | None:
     "Not in Sahu et al. (2022). Accuracy with each prompt variant alone.",
 )
 def anchor_sensitivity(shown: Shown) -> Chart | None:
-    """Plot the anchor accuracy of each prompt variant, by anchoring method (not in the paper)."""
+    """Plot the anchor accuracy by prompt variant and anchoring method (not in the paper)."""
     import polars as pl
 
     ways, winners = shown.defined("anchor_variants", "accuracy"), shown.table("winners")
@@ -435,7 +435,7 @@ def _axis(
 def _models(
     drawn: pl.DataFrame, axis: Axis, column: Column, shown: Shown, text: str
 ) -> alt.LayerChart:
-    """Plot one row per model. If sizes are compared, plot one mark per model at its size."""
+    """Plot one row per model, or one mark per model if model sizes are compared."""
     import polars as pl
 
     labels, colours = list(shown.labels.values()), shown.look.colours
@@ -513,7 +513,7 @@ def _subsets(shown: Shown, kind: str) -> Chart | None:
 
 
 def _cut(table: pl.DataFrame) -> str:
-    """Return a caption if intervals of the lift extend beyond the axis, or an empty string."""
+    """Return a caption if the axis cuts off intervals of the lift, else an empty string."""
     return "; intervals are cut at \N{MINUS SIGN}1" * bool((table["lift_low"] < -1).any())
 
 
@@ -563,7 +563,7 @@ def _scatter(
 def _gives(
     winners: pl.DataFrame | None, model: str, of: str, colours: Palette
 ) -> Iterator[alt.LayerChart]:
-    """Yield a panel on how often each prompt variant or input decides the answer, if known."""
+    """Yield a panel with the share of answers that each prompt variant decides, if known."""
     won = None if winners is None else winners.filter(model=model, of=of)
     if won is not None and won["count"].sum():
         column = declared.WINNERS.column("share")
@@ -581,7 +581,7 @@ def _beside(panels: Sequence[Sequence[alt.LayerChart]]) -> bool:
 def _grid(
     part: pl.DataFrame, column: Column, shades: Sequence[str], colours: Palette, text: str
 ) -> alt.LayerChart:
-    """Plot a heat map with a row per meta-prompt and a column per label pair, with numbers."""
+    """Plot a heat map with values: one row per meta-prompt and one column per label pair."""
     import polars as pl
 
     named = part.with_columns(pl.col("pair").fill_null(_NO_PAIR))
@@ -596,7 +596,7 @@ def _grid(
 
 
 def _shade(value: float | None, most: float, colours: Palette) -> str:
-    """Return a colour that is stronger if the value is farther from one half."""
+    """Return a colour that is stronger the farther the value is from one half."""
     if value is None:
         return PAPER
     hue = colours.before if value > _HALF else colours.after["paper"]
@@ -622,7 +622,7 @@ def _guessing(choices: pl.DataFrame) -> dict[str, float]:
 
 
 def _baselines(model: str, anchoring: str, shown: Shown) -> tuple[float | None, float | None]:
-    """Return the accuracy of guessing and the accuracy with all prompt variants, by model."""
+    """Return a model's guessing accuracy, and its accuracy with all prompt variants."""
     choices, anchors = (shown.table(name) for name in ("choices", "anchors"))
     guess = None if choices is None else _guessing(choices).get(model)
     if anchors is None:

@@ -1,13 +1,14 @@
 """Measure whether stating facts before an anchor question changes the model's answer.
 
-Each anchor is asked without a context and in three contexts (METHODS section 4). The first context
-states the facts of the anchor. The second context states the negatives of the anchor's own facts as
-if they were facts. The third context states facts of another anchor. Any text before a question may
-change the answer. The answers after the anchor's own facts are therefore also compared with the
-answers after the negatives and after the facts of another anchor. A fact and its negative differ
-only in their tails. Answers are compared over all anchors, and within groups of anchors. The groups
-of anchors are defined by two properties of the anchor's own facts. The first property is whether
-the model correctly answers all of the anchor's own facts as background questions. The second
+Each anchor question is asked once without a context and once with each of three contexts (METHODS
+section 4). The first context states facts from the anchor's own background. The second context
+states the negatives of the anchor's own facts as if the negatives were true. The third context
+states facts of another anchor. Any text before a question may change the answer. To isolate the
+effect of true facts, the answers after the anchor's own facts are also compared with the answers
+after the negatives and after the facts of another anchor. A fact and its negative differ only in
+their tails. Answers are compared over all anchors, and within groups of anchors. The groups of
+anchors are defined by two properties of the anchor's own facts. The first property is whether the
+model correctly answers the background questions about all of the anchor's own facts. The second
 property is whether one of the anchor's own facts contains a concept of the correct choice, so that
 the model may copy the answer.
 """
@@ -44,14 +45,14 @@ COMPARISONS = (
     (CONDITIONS[0], CONDITIONS[1]),
     (CONDITIONS[0], CONDITIONS[2]),
 )
-"""Each condition against the question alone, and true facts against false and irrelevant ones."""
+"""The pairs of conditions that are compared, such as true facts and no facts."""
 GROUPS: Mapping[str, tuple[str, bool]] = {
     "facts correct": ("facts_right", True),
     "a fact incorrect": ("facts_right", False),
     "answer in a fact": ("answer_in_fact", True),
     "answer in no fact": ("answer_in_fact", False),
 }
-"""The groups of anchors: for each, a column of the answers in context, and its value."""
+"""The column of ``ANSWERS_IN_CONTEXT`` and its value that define each group of anchors."""
 
 ANSWERS_IN_CONTEXT = TableSpec(
     "answers_in_context",
@@ -219,11 +220,12 @@ def tables(
     """Return the tables of the intervention: the answers in context, and the changes of accuracy.
 
     Args:
-        contexts: The contexts.
-        chosen: The answers to the anchors, by condition. The anchors of a condition are in the
+        contexts: The contexts of the anchors.
+        chosen: The answers to the anchors, by condition. For each condition, the answers are in the
             order of ``contexts.texts``.
-        known: Whether the two questions about each fact were answered correctly.
-        asked: The facts.
+        known: Whether the model correctly answered the question about each fact and the question
+            about its negative.
+        asked: The facts and the questions about the facts.
         anchors: Table with the columns ``anchor``, ``cluster`` and ``right``, one row per anchor.
     """
     facts_right = _all_right(contexts.own, known, asked)
@@ -237,7 +239,7 @@ def _answers(
     facts_right: Mapping[int, bool | None],
     anchors: pl.DataFrame,
 ) -> pl.DataFrame:
-    """Return the table of the answers to anchors in context."""
+    """Return the table ``ANSWERS_IN_CONTEXT``."""
     import polars as pl
 
     rows: list[tuple[Any, ...]] = []
@@ -262,9 +264,9 @@ def _answers(
 def _all_right(
     own: Mapping[int, Sequence[Fact]], known: CorrectAnswers, asked: Asked
 ) -> dict[int, bool | None]:
-    """Return whether the model correctly answered all facts in each anchor's own context.
+    """Return, for each anchor, whether the model correctly answered all of its own facts.
 
-    The value is None if some facts have no answer and all other facts were answered correctly.
+    The value is None if some facts have no answer and the answers to all other facts are correct.
     """
     of = asked.facts.select("head", "relation", "tail").iter_rows()
     right = dict(zip(of, known.positive.tolist(), strict=True))
@@ -276,11 +278,11 @@ def _all_right(
 
 
 def changes(answers: pl.DataFrame, bootstrap: Bootstrap | None = None) -> pl.DataFrame:
-    """Compute the paired changes of accuracy between conditions, over all anchors and by group.
+    """Compute paired changes of accuracy between conditions, for all anchors and by group.
 
     Args:
-        answers: The table of answers to anchor questions in context.
-        bootstrap: The bootstrap for the intervals; None for the default.
+        answers: The table ``ANSWERS_IN_CONTEXT``.
+        bootstrap: The bootstrap for the confidence intervals; None for the default bootstrap.
     """
     import polars as pl
 
@@ -318,9 +320,9 @@ def summary(contexts: Contexts, anchoring: str, found: pl.DataFrame) -> dict[str
     """Return the entries of the summary that describe the intervention.
 
     Args:
-        contexts: The contexts.
+        contexts: The contexts of the anchors.
         anchoring: The method of answering the anchors in context.
-        found: The table of changes.
+        found: The table ``INTERVENTION``, which ``changes`` returns.
     """
     asked = {condition: len(of) for condition, of in contexts.texts.items()}
     return {
@@ -396,7 +398,7 @@ def _change(row: Mapping[str, Any]) -> str:
 
 
 def _left_out(found: Mapping[str, Any]) -> Iterator[str]:
-    """Yield sentences on anchors that lack a context, irrelevant facts or a pair of answers."""
+    """Yield sentences on the anchors that are missing from a comparison of conditions."""
     bare, asked = found["without_context"], found["asked"]
     alone = found["anchors"] - asked[CONDITIONS[2]]
     if bare or alone:
@@ -417,7 +419,7 @@ def notes(found: Mapping[str, Any]) -> Iterator[str]:
     """Yield a sentence on how contexts are composed and how changes are tested.
 
     Args:
-        found: The intervention's part of the run's summary.
+        found: The entries of the summary that describe the intervention.
     """
     facts = several(found["most"], "fact")
     yield (

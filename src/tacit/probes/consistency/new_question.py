@@ -34,17 +34,18 @@ _FEWEST = 2
 
 @dataclass(frozen=True)
 class FactEffect:
-    """A background fact, and how the model's answer to the fact changes the prediction.
+    """A background fact, and how the model's answer about the fact affects the prediction.
 
     Args:
-        fact: Head, relation and tail.
+        fact: The head, the relation and the tail of the fact.
         correct: Whether the model answers the question about the fact correctly; None without an
             answer.
         effect: The predicted probability of a correct answer, minus the probability that would be
             predicted if the answer to the question about the fact were reversed. A reversed answer
-            has the opposite correctness and a margin of the opposite sign. The answers to all other
-            questions are unchanged. The effect is None if the model did not answer the question
-            about the fact. The effect is also None if the predictor does not use the background.
+            has the opposite correctness and a margin of the opposite sign. The probability for the
+            reversed answer is computed with unchanged answers to all other questions. The effect is
+            None if the model did not answer the question about the fact. The effect is also None if
+            the predictor does not use the background.
     """
 
     fact: str
@@ -63,7 +64,7 @@ class AnswerPrediction:
         answer: The choice that the model selects.
         facts: The background facts, sorted by decreasing absolute value of their effect.
         predictor: Name of the predictor: ``both`` uses all features, and ``margin`` uses only the
-            answer margin. ``margin`` is used if a feature is missing.
+            answer margin. The predictor ``margin`` is used if any other feature is missing.
         notes: Notes on why the prediction may be unreliable.
     """
 
@@ -102,15 +103,15 @@ class AnswerPrediction:
 
 @dataclass(frozen=True)
 class NewQuestion:
-    """A new question that a model is asked, with the background of the question.
+    """A new question for a model, with the background of the question.
 
     Args:
         anchor: The question and its choices.
         background: The background of the question.
         templates: The templates of the questions.
         wording: How concepts are worded in the templates.
-        version: The version of the paper.
-        reading: How answers are derived from scores.
+        version: The version of the paper, which determines the meta-prompts.
+        reading: The methods by which answers are derived from the scores.
     """
 
     anchor: Anchor
@@ -122,7 +123,7 @@ class NewQuestion:
 
     @classmethod
     def of(cls, options: ConsistencyOptions, question: str, choices: Sequence[str]) -> Self:
-        """Extract the background of a new question, with the same options as in a run.
+        """Extract the background of a new question with the options of a run.
 
         Raises:
             RequestError: If the question or a choice is empty, there are fewer than two choices,
@@ -153,7 +154,7 @@ class NewQuestion:
 
     @cached_property
     def asked(self) -> Asked:
-        """The facts and their questions."""
+        """The facts and the questions about the facts."""
         return Asked.of(self.background.facts, self.templates, self.wording)
 
     @cached_property
@@ -169,7 +170,7 @@ class NewQuestion:
         )
 
     def requests(self) -> Mapping[str, Requests]:
-        """Return the requests, in named groups."""
+        """Return the requests for the new question, in named groups."""
         return self.prompt_set.requests
 
     def predict(self, answers: Answers, predictors: Mapping[str, Predictor]) -> AnswerPrediction:
@@ -177,7 +178,7 @@ class NewQuestion:
 
         Args:
             answers: The model's answers to ``requests``.
-            predictors: The stored predictors by name.
+            predictors: The predictors that are stored in the run, by the name of the predictor.
 
         Raises:
             RequestError: If the model gives no answer to the question, or the margin of its answer
@@ -219,7 +220,7 @@ class NewQuestion:
         used: Predictor,
         values: Mapping[str, float | None],
     ) -> Iterator[str]:
-        """Yield notes on missing features, and on features outside the range in the run."""
+        """Yield notes on missing features, and on features outside the range of the run."""
         missing = predictors[BOTH].missing(values)
         if self.asked.facts.is_empty():
             yield "The prediction uses the answer margin alone: there is no background fact."
@@ -260,7 +261,8 @@ def _checked(question: str, choices: Sequence[str]) -> Anchor:
     """Return the question and its choices as an anchor, after checking that they are valid.
 
     Raises:
-        RequestError: See ``NewQuestion.of``.
+        RequestError: If the question or its choices are invalid, as described in
+            ``NewQuestion.of``.
     """
     given = [choice.strip() for choice in choices]
     if not question.strip() or not all(given):

@@ -3,19 +3,20 @@
 If tails reveal which questions are about facts, a model can reach a high background score without
 knowing the relation between the concepts. The no-knowledge baseline is a logistic regression on
 attributes of the tail. The first four attributes of a tail are its number of words, its length, its
-Zipf frequency and its part of speech. The other two attributes are counts in the knowledge base:
-the degree of the tail, and the number of facts with the same relation and tail. All facts with the
-same head are in the same fold of the cross-validation.
+Zipf frequency and its part of speech. The fifth attribute is the tail's degree in the knowledge
+base. The sixth attribute is the number of facts in the knowledge base with the same relation and
+tail. All facts with the same head are in the same fold of the cross-validation.
 
-The knowledge base contains every fact as an edge, but no negative. If the two counts were not
-corrected, they would reveal which tails belong to facts, because both counts are at least 1 for the
-tail of a fact. The two counts therefore exclude the fact from which the tail was drawn. For the
-tail of a fact, the two counts exclude the fact itself. With the presets ``same-relation`` and
-``matched``, the tail of a negative is the tail of another fact. For the tail of a negative, the two
-counts exclude the fact that provides the tail. With the preset ``uniform``, the tail of a negative
-is a dictionary word, and the two counts exclude no fact. Suppose that the negatives are formed by
-exchanging the tails of facts at random. Facts and negatives then have the same distribution of
-attributes, and the AUROC is 0.5. See ``tacit.knowledge.tails``.
+The knowledge base contains every fact as an edge, but it does not contain the negatives. If the
+degree and the number of facts were not corrected, they would reveal which tails belong to facts,
+because both are at least 1 for the tail of every fact. To avoid revealing which tails belong to
+facts, the degree and the number of facts exclude the fact from which the tail was taken. For the
+tail of a fact, the degree and the number of facts exclude the fact itself. With the presets
+``same-relation`` and ``matched``, the tail of a negative is the tail of another fact, which the
+degree and the number of facts exclude. With the preset ``uniform``, the tail of a negative is a
+dictionary word, and no fact is excluded from its degree and number of facts. If the negatives are
+formed by exchanging the tails of facts at random, facts and negatives have the same distribution of
+attributes, and the AUROC is 0.5. ``tacit.knowledge.tails`` computes the attributes of tails.
 """
 
 from __future__ import annotations
@@ -106,7 +107,8 @@ def no_knowledge(tails: pl.DataFrame, facts: pl.DataFrame, bootstrap: Bootstrap)
 
     Args:
         tails: The attributes of tails that ``tacit.knowledge.tails.tails_of`` returns.
-        facts: The table ``facts`` with the model's answers. Facts without a negative are excluded.
+        facts: The table ``facts`` with the model's answers. Facts without a negative are excluded
+            from the evaluation.
         bootstrap: The bootstrap that resamples the heads of facts to compute the intervals.
 
     Returns:
@@ -130,7 +132,7 @@ def no_knowledge(tails: pl.DataFrame, facts: pl.DataFrame, bootstrap: Bootstrap)
 
 
 def _with_answers(tails: pl.DataFrame, facts: pl.DataFrame) -> pl.DataFrame:
-    """Return one row per tail of a fact or negative, with the model's answer to its question."""
+    """Return one row per fact and one row per negative, with the model's answers."""
     import polars as pl
 
     answers = [
@@ -190,7 +192,7 @@ def _estimate(name: str, found: Estimate) -> dict[str, float | None]:
 
 
 def summary_of(table: pl.DataFrame | None) -> dict[str, Any]:
-    """Return the summary's entries: the row over all relations, and its AUROC.
+    """Return two entries of the summary: the table's row for all relations, and its AUROC.
 
     Args:
         table: The table ``no_knowledge``; None if the facts do not come from a knowledge base.

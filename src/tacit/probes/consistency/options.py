@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def of_knowledge_base(path: Path) -> Mapping[str, Any]:
-    """Return a knowledge base's metadata on its sources, which replaces a hash of the file."""
+    """Return a knowledge base's metadata, which a run records instead of a file hash."""
     from tacit.knowledge.base import KnowledgeBase
 
     with KnowledgeBase(path) as base:
@@ -24,7 +24,7 @@ def of_knowledge_base(path: Path) -> Mapping[str, Any]:
 
 @dataclass(frozen=True)
 class ConsistencyOptions:
-    """Options for the questions, for the wording of facts, and for deriving answers."""
+    """Options for the questions, the wording of facts, and the methods of answering."""
 
     questions: Path = option(
         help="A file of multiple-choice questions: CommonsenseQA or another published data set, or "

@@ -1,9 +1,9 @@
-"""Predict whether a model answers each anchor correctly, from the background and the answer.
+"""Predict from features whether a model answers each anchor correctly.
 
 Each predictor is a logistic regression with a ridge penalty (METHODS section 4, "Prediction"). In
 the cross-validation, all anchors with the same question concept are in the same fold. All
-predictors are fitted to the same anchors and use the same folds. The intervals are computed by
-resampling question concepts. The regressions are not refitted for each resample.
+predictors are fitted to the same anchors and use the same folds. The confidence intervals are
+computed by resampling question concepts. The regressions are not refitted for each resample.
 """
 
 from __future__ import annotations
@@ -45,13 +45,13 @@ if TYPE_CHECKING:
     Strings: TypeAlias = NDArray[np.str_]
 
 OPTIONAL = ("prior", "frequency")
-"""Features that no anchor has if choices are not scored as texts, or without concepts."""
+"""Features that predictors do not use if all anchors of a run lack the feature."""
 
 PAIRS = (
     *((BOTH, BASE_RATE), (BOTH, MARGIN), (BOTH, ANSWER)),
     *((BACKGROUND, BASE_RATE), (MARGIN, BASE_RATE)),
 )
-"""The predictors that are compared."""
+"""The pairs of predictors that are compared."""
 
 
 @dataclass(frozen=True)
@@ -62,7 +62,7 @@ class Rows:
         anchors: The index of each anchor, shape (rows,).
         right: Whether the model answered each anchor correctly, shape (rows,).
         clusters: The question concept of each anchor, shape (rows,).
-        features: The features by name, each of shape (rows,).
+        features: The values of each feature, by the name of the feature, shape (rows,).
         left_out: The number of anchors that have an answer but lack a feature.
     """
 
@@ -77,8 +77,8 @@ class Rows:
         """Select the anchors that have an answer and all features.
 
         Args:
-            features: Table with the columns ``FEATURES``, one row per anchor.
-            anchors: Table with the columns ``right`` and ``cluster``, one row per anchor.
+            features: Table with one row per anchor and the columns in ``FEATURES``.
+            anchors: Table with one row per anchor and the columns ``right`` and ``cluster``.
         """
         import polars as pl
 
@@ -98,7 +98,7 @@ class Rows:
 
     @cached_property
     def undefined(self) -> str | None:
-        """Why the predictors cannot be fitted, a constant of ``logistic``; None if they can."""
+        """The reason (a constant of ``logistic``) why no predictor can be fitted, or None."""
         return logistic.why_not(self.right, self.clusters)
 
     def matrix(self, predictor: str) -> Floats:
@@ -112,7 +112,7 @@ class Rows:
 
     @cached_property
     def fold(self) -> Ints:
-        """The fold of each row; empty if the predictors cannot be fitted."""
+        """The cross-validation fold of each row; empty if the predictors cannot be fitted."""
         if self.undefined is not None:
             return np.empty(0, dtype=np.intp)
         return logistic.folds(self.right, self.clusters)
@@ -130,8 +130,8 @@ class Rows:
     def ranked(self, predictor: str) -> Floats:
         """Return the scores by which a predictor ranks anchors, shape (rows,).
 
-        The base rate ranks all anchors equally. The predicted probabilities of the base rate differ
-        only because the folds contain different shares of correct answers.
+        The predictor ``base_rate`` ranks all anchors equally. The predicted probabilities of
+        ``base_rate`` differ only because the folds contain different shares of correct answers.
         """
         return np.zeros(len(self.right)) if predictor == BASE_RATE else self.predicted[predictor]
 
@@ -142,7 +142,7 @@ _Estimates: TypeAlias = "Mapping[tuple[str, str], Mapping[str, Estimate]]"
 
 
 def _figures(rows: Rows, weights: Floats) -> Floats:
-    """Return the measures of all predictors and their differences, shape (samples, statistics)."""
+    """Return all measures and differences of the predictors, shape (samples, statistics)."""
     found = {name: dict(_of_predictor(rows, name, weights)) for name in PREDICTORS}
     return np.stack(
         [found[name][measure] for name in PREDICTORS for measure in MEASURES]
@@ -160,13 +160,14 @@ def _of_predictor(rows: Rows, name: str, weights: Floats) -> Iterator[tuple[str,
 
 
 def estimates(rows: Rows, bootstrap: Bootstrap) -> _Estimates:
-    """Estimate the measures of the predictors and their differences, using the same resamples.
+    """Estimate the measures of the predictors and the differences between predictors.
 
     Returns:
         Estimates for each pair of predictors and each measure. The estimate for a pair of
-        predictors is the measure of the first predictor minus the measure of the second. If the
-        second name of a pair is empty, the estimate is the measure of the first predictor. If the
-        predictors cannot be fitted, the estimates have no values.
+        predictors is the measure of the first predictor minus the measure of the second predictor.
+        All estimates use the same resamples. A pair whose second name is empty stands for a single
+        predictor, and its estimate is the measure of this predictor. If the predictors cannot be
+        fitted, the estimates have no values.
     """
     keys = [((name, ""), measure) for name in PREDICTORS for measure in MEASURES]
     keys += [(pair, measure) for pair in PAIRS for measure in GAINED]
@@ -192,7 +193,7 @@ def measures(rows: Rows, found: _Estimates) -> pl.DataFrame:
 
 
 def gains(rows: Rows, found: _Estimates) -> pl.DataFrame:
-    """Return the table ``GAINS`` of differences between predictors; empty without a prediction."""
+    """Return the table ``GAINS`` of differences between predictors; empty if none exist."""
     pairs = PAIRS if rows.undefined is None else ()
     return table_of(
         GAINS,
@@ -262,7 +263,7 @@ def summary(rows: Rows, found: Mapping[str, pl.DataFrame]) -> dict[str, Any]:
 
 
 def table_of(spec: TableSpec, rows: list[dict[str, Any]]) -> pl.DataFrame:
-    """Return rows as a table with the column types of ``spec``."""
+    """Convert rows to a table with the column types of ``spec``."""
     import polars as pl
 
     return pl.DataFrame(rows, schema=spec.schema)
@@ -283,12 +284,12 @@ _WHY = {
 
 
 def why(reason: str) -> str:
-    """Return a clause that states why correct answers cannot be predicted."""
+    """Return a clause that explains why correct answers cannot be predicted."""
     return _WHY[reason]
 
 
 def sentences(summary: Mapping[str, Any]) -> Iterator[str]:
-    """Yield sentences on whether background scores add to the answer margin as a predictor.
+    """Yield sentences on whether background scores improve the prediction of answers.
 
     Args:
         summary: The summary of the probe's findings.
@@ -306,7 +307,7 @@ def sentences(summary: Mapping[str, Any]) -> Iterator[str]:
 
 
 def adds(summary: Mapping[str, Any]) -> str:
-    """Return a clause with figures on whether the background adds to the answer margin."""
+    """Return a clause, with numbers, on whether background scores improve the prediction."""
     found = summary["prediction"]
     over = {row["over"]: row for row in summary[GAINS.name] if row["predictor"] == BOTH}
     chance, margin, rest = (_gain(over[name]) for name in (BASE_RATE, MARGIN, ANSWER))
@@ -326,7 +327,7 @@ def adds(summary: Mapping[str, Any]) -> str:
 
 
 def background_adds(summary: Mapping[str, Any]) -> bool:
-    """Check whether the intervals of all AUROC gains from the background are above 0."""
+    """Check whether every AUROC gain of the predictor ``both`` has an interval above 0."""
     rows = [row for row in summary[GAINS.name] if row["predictor"] == BOTH]
     return bool(rows) and all((row["auroc_low"] or 0.0) > 0 for row in rows)
 
