@@ -1,8 +1,8 @@
 """Options of probes, models and engines; each option is declared once, as a dataclass field.
 
 One field defines the option in three places: on the command line, as a keyword argument in Python,
-and as an entry in ``run.yaml``. If the value of an option is a file, the manifest of the run
-records a digest of the file.
+and as an entry in ``run.yaml``. If the value of an option is the path of a file, the manifest of
+the run records a digest of the file.
 """
 
 from __future__ import annotations
@@ -28,19 +28,19 @@ class Option:
     """The declaration of an option; the dataclass field itself gives the name, type and default.
 
     Args:
-        help: The help text of the option, of one or two sentences. It should not mention the
-            default value, which is added automatically.
-        flags: The names of the option on the command line. If empty, the option has the name of the
-            field.
+        help: The help text of the option, of one or two sentences. The help text should not mention
+            the default value, which is added automatically.
+        flags: The names of the option on the command line. If ``flags`` is empty, the option has
+            the name of the dataclass field.
         metavar: The placeholder for the option's value in the help text.
-        least: The minimum of a number.
+        least: The minimum value, if the option is a number.
         group: The heading in the help text under which the option is listed.
-        requested: Whether ``run.yaml`` includes the option. If so, runs with different values of
-            the option are different runs.
-        data: A function that receives the option's value. It returns digests of the data that the
-            value names, by file name. If ``data`` is None and the value is a path, the SHA-256 hash
-            of the file is used.
-        hidden: Whether help omits the option.
+        requested: Whether ``run.yaml`` includes the option. If ``run.yaml`` includes the option,
+            runs with different values of the option are different runs.
+        data: A function that receives the option's value. The function returns the digest of each
+            data file to which the value refers, by file name. If ``data`` is None and the value is
+            a path, the SHA-256 hash of the file is used.
+        hidden: Whether the help of the command omits the option.
         check: A function that checks a value from the command line and returns it. The function is
             called before the value is used for anything else.
     """
@@ -61,7 +61,7 @@ def option(default: Any = MISSING, **about: Any) -> Any:  # noqa: ANN401 - as da
 
     Args:
         default: The default value of the option. If there is no default, the option is required.
-        about: As for ``Option``.
+        about: The arguments of ``Option``.
 
     Examples:
         >>> from dataclasses import dataclass
@@ -90,7 +90,7 @@ def names_of(kind: type) -> tuple[str, ...]:
 
 
 def declarations(kind: type) -> dict[str, tuple[Any, Option]]:
-    """For each option of a dataclass, return its type and its declaration."""
+    """Return the type and the declaration of each option of a dataclass, by option name."""
     found: dict[str, tuple[Any, Option]] = {}
     hints = get_type_hints(kind)
     for one in fields(kind):
@@ -102,7 +102,8 @@ def declarations(kind: type) -> dict[str, tuple[Any, Option]]:
 def build(kind: type, given: Mapping[str, Any]) -> Any:  # noqa: ANN401 - an instance of kind
     """Create an options dataclass from a mapping of option names to values.
 
-    A path may be given as a string, and comma-separated names may be given as a sequence of names.
+    An option that expects a path also accepts a string, and an option that expects comma-separated
+    names also accepts a sequence of names.
 
     Raises:
         RequestError: If a required option is missing, or the value of an option is not one of its
@@ -121,7 +122,7 @@ def build(kind: type, given: Mapping[str, Any]) -> Any:  # noqa: ANN401 - an ins
 
 
 def requested(options: Any) -> dict[str, Any]:  # noqa: ANN401 - any dataclass of options
-    """Return the entries of the options in ``run.yaml``, as values that YAML can store."""
+    """Return the values of the options that ``run.yaml`` includes, by option name."""
     found: dict[str, Any] = {}
     for one in fields(options):
         value, about = getattr(options, one.name), option_of(one)
@@ -133,7 +134,7 @@ def requested(options: Any) -> dict[str, Any]:  # noqa: ANN401 - any dataclass o
 
 
 def digests(options: Any) -> dict[str, Any]:  # noqa: ANN401 - any dataclass of options
-    """Return the digests of all data files that the options name, by file name."""
+    """Return the digests of all data files to which the options refer, by file name."""
     found: dict[str, Any] = {}
     for one in fields(options):
         value, about = getattr(options, one.name), option_of(one)
@@ -147,7 +148,7 @@ def digests(options: Any) -> dict[str, Any]:  # noqa: ANN401 - any dataclass of 
 
 
 def sha256_of(*files: Path) -> dict[str, str]:
-    """Return the SHA-256 hash of each file; the keys are the paths as they were given.
+    """Map the path of each file, as it was passed, to the SHA-256 hash of the file.
 
     Raises:
         DataError: If a file is missing or cannot be read.
@@ -161,7 +162,7 @@ def _sha256(file: Path) -> str:
 
 
 def _within(one: Field[Any]) -> type:
-    """If a field is not an option but an options dataclass, return this nested dataclass."""
+    """Return the options dataclass that is nested in a field."""
     kind = one.default_factory
     if kind is MISSING or not isinstance(kind, type):
         raise TypeError(f"the field {one.name} is neither an option nor a dataclass of options")

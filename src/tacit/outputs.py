@@ -1,8 +1,8 @@
-"""Check a command's output files before any work, so that no unrelated file is lost.
+"""Check the output files of a command in advance, so that no unrelated file is lost.
 
-A command may overwrite an empty file, or a file of the kind that it writes. A user can therefore
-repeat a command. Any other existing file is overwritten only if the command has the option
-``--force``.
+A command may overwrite an empty file, or a file of the kind that it writes. A user can repeat a
+command, because the command may overwrite its own earlier output. Any other existing file is
+overwritten only if the user sets the option ``--force``.
 """
 
 from __future__ import annotations
@@ -27,9 +27,11 @@ class Kind:
     """A kind of file that a command writes as output.
 
     Args:
-        name: The kind of file, with an article, for error messages.
-        is_own: A function that returns whether an existing file that is not empty is of this kind.
-        is_table: Whether the file is a table. The suffix of a table selects its format.
+        name: A name for the kind of file, including an article, for error messages.
+        is_own: A function that receives the path of an existing file that is not empty, and returns
+            whether the file is of this kind.
+        is_table: Whether the file is a table. The suffix of a table's file name determines the
+            format of the file.
     """
 
     name: str
@@ -38,10 +40,10 @@ class Kind:
 
 
 def table_with(name: str, *columns: str) -> Kind:
-    """Return the kind that covers all tables with at least the given columns.
+    """Return the kind of file to which all tables with at least the given columns belong.
 
     Args:
-        name: The kind of table, with an article, for error messages.
+        name: A name for the kind of table, including an article, for error messages.
         columns: The columns that every table of this kind has.
     """
     return Kind(name, lambda path: set(columns) <= _columns(path), is_table=True)
@@ -50,19 +52,19 @@ def table_with(name: str, *columns: str) -> Kind:
 def check_outputs(
     inputs: Iterable[Path], outputs: Iterable[tuple[Path | None, Kind]], *, force: bool = False
 ) -> None:
-    """Raise, before any work, if an output is not writable or would replace an unrelated file.
+    """Reject output files that are invalid or would replace an unrelated file.
 
     Args:
-        inputs: The input files of the command. Any kind of file is allowed.
+        inputs: The input files of the command. An input file may be of any kind.
         outputs: The output files of the command, each with its kind. If an output is not requested,
             its path is None.
         force: Whether to overwrite existing files of any kind.
 
     Raises:
         DataError: If the suffix of a table is not a supported format, or a path is invalid.
-        RequestError: If an output file is a folder, a device, an input file or another output file.
-            Links are followed. An output file exists and is not empty, it is not of the kind that
-            the command writes, and ``force`` is false.
+        RequestError: If an output file is a folder, a device or an input file, or if two output
+            files are the same file. Symbolic links are followed. If an output file exists, is not
+            empty and is not of the kind that the command writes, and ``force`` is false.
     """
     read = {resolved(path) for path in inputs}
     written: set[Path] = set()
@@ -91,7 +93,7 @@ def check_outputs(
 
 
 def _columns(path: Path) -> set[str]:
-    """Return the column names of a table; if it is not readable, return an empty set."""
+    """Return the column names of a table; empty if the table is not readable."""
     import polars as pl
 
     try:

@@ -1,4 +1,4 @@
-"""Look up the bundled demo models and the back-ends of other packages by name."""
+"""Look up the bundled demo models, and the back-ends that other packages provide."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ if TYPE_CHECKING:
 
 
 GROUP = "tacit.models"
-"""The entry-point group: a name is a scheme, and its object takes a model's name and options."""
+"""The entry-point group for back-ends; each entry maps a scheme to a model-loading function."""
 
 
 def backend_of(name: str) -> Backend | None:
-    """Return the loader for the scheme of a name such as ``mlx:phi-3``; None without a scheme.
+    """Return the back-end for a name such as ``mlx:phi-3``; None if the name has no scheme.
 
     Args:
-        name: A model's name. Callers check first whether the name is a server's address or an
-            existing folder.
+        name: A model's name. The caller must first check that the name is neither a server's
+            address nor an existing folder.
 
     Raises:
         ModelError: If no back-end is registered for the scheme.
@@ -52,10 +52,13 @@ def _registered() -> Mapping[str, metadata.EntryPoint]:
 
 
 DEMO = "demo"
-"""The causal demo model. A folder with this name is written ``./demo``."""
+"""The name of the causal demo model.
+
+A folder with the name ``demo`` must be specified as ``./demo``.
+"""
 
 DEMO_MASKED = "demo-masked"
-"""The masked demo model."""
+"""The name of the masked demo model."""
 
 _FOLDERS = {DEMO: "causal", DEMO_MASKED: "masked"}
 
@@ -68,5 +71,5 @@ def folder_of(name: str) -> Path:
 
 
 def copy_demo(folder: Path, name: str = DEMO) -> None:
-    """Copy a demo model's folder to another path, from which it loads like any other model."""
+    """Copy a demo model's files to a folder, from which it can be loaded like any model."""
     shutil.copytree(folder_of(name), folder)

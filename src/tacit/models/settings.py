@@ -89,7 +89,7 @@ class LocalSettings:
 
 @dataclass(frozen=True)
 class ServerSettings:
-    """Options for servers; see ``tacit.models.openai.options.ServerOptions``."""
+    """Options for querying servers; see ``tacit.models.openai.options.ServerOptions``."""
 
     served_model: str | None = option(
         None,
@@ -145,9 +145,8 @@ class ServerSettings:
         """Reject chat options that do not apply to the given models.
 
         Raises:
-            RequestError: If ``--api chat`` is used without a server's address. The exception is
-                also raised if ``--samples`` or ``--thinking-tokens`` is used without ``--api
-                chat``.
+            RequestError: If ``--api chat`` is used without a server's address, or if ``--samples``
+                or ``--thinking-tokens`` is used without ``--api chat``.
         """
         from tacit.models.openai.options import is_address
 
@@ -179,7 +178,7 @@ class ServerSettings:
 
 @dataclass(frozen=True)
 class DescribedSettings:
-    """Options that describe models for ``tacit.models.families`` and do not affect scores."""
+    """Options for ``tacit.models.families`` (family and size); they do not affect scores."""
 
     family: list[str] | None = option(
         None,
@@ -250,7 +249,7 @@ class ModelSettings:
 
     @property
     def named(self) -> ModelSettings:
-        """The same settings, in which an abbreviated dtype such as ``bf16`` has its full name."""
+        """A copy of the settings in which an abbreviated dtype such as ``bf16`` is spelled out."""
         dtype: Any = _DTYPES.get(self.local.dtype, self.local.dtype)
         return replace(self, local=replace(self.local, dtype=dtype))
 

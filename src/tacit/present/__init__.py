@@ -1,1 +1,1 @@
-"""Display of results and progress of all probes, in terminals and notebooks."""
+"""Show the results and the progress of all probes in terminals and notebooks."""

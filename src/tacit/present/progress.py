@@ -1,4 +1,4 @@
-"""Progress of a run on standard error: a progress bar on terminals, otherwise a line per minute."""
+"""Show a run's progress on standard error, as a bar or as at most one line per minute."""
 
 from __future__ import annotations
 
@@ -28,17 +28,17 @@ if TYPE_CHECKING:
 
 
 PERIOD = 60.0
-"""Seconds between two progress lines."""
+"""The minimum number of seconds between two progress lines."""
 
 
 @dataclass
 class Lines:
-    """A writer of progress lines to standard error, at most one line per period.
+    """A writer of progress lines to standard error, with at most one line per ``period``.
 
     Args:
-        total: The total amount of work.
-        period: Seconds between two lines.
-        clock: Returns the time in seconds.
+        total: The total amount of work, for example in tokens or bytes.
+        period: The minimum number of seconds between two lines.
+        clock: A function that returns the time in seconds.
     """
 
     total: int
@@ -51,12 +51,12 @@ class Lines:
         self._begun = self._told = self.clock()
 
     def report(self, done: int, line: Callable[[float], str]) -> None:
-        """Write a progress line, if a full period has passed since the previous line.
+        """Write a progress line if ``period`` seconds have passed since the previous line.
 
         Args:
-            done: The amount of work done.
+            done: The amount of work that is done, in the unit of ``total``.
             line: A function that returns the text of the line, given the number of seconds since
-                the start. The remaining time is appended.
+                the start. The estimated remaining time is appended to the line.
         """
         now = self.clock()
         if now - self._told < self.period or done <= 0:
@@ -70,7 +70,7 @@ class Lines:
 
 @contextmanager
 def asking(plan: Planned) -> Iterator[Callable[[Work], None]]:
-    """Show a run's progress whenever answers are stored; show nothing if all answers are stored."""
+    """Show a run's progress as answers are stored; show nothing if all answers are cached."""
     if not plan.prompts:
         yield lambda _: None
         return
@@ -114,7 +114,7 @@ def duration(seconds: float) -> str:
 
 
 def _terminal() -> Console | None:
-    """Return a console for standard error; None if standard error cannot redraw lines."""
+    """Return a console for standard error; None if no progress bar can be shown there."""
     if not sys.stderr.isatty():
         return None
     from rich.console import Console
@@ -206,7 +206,7 @@ class Progress(Quiet):
 
 
 class Terminal(Progress):
-    """A reporter that shows progress and warnings on standard error, and asks to confirm costs.
+    """A reporter for terminals that shows progress and warnings and asks to confirm costs.
 
     Progress bars and hints of other libraries are hidden.
     """
@@ -236,14 +236,14 @@ class Terminal(Progress):
 
 
 def show_warnings() -> None:
-    """Show logged warnings on standard error, each after the name of the package that logs it."""
+    """Show logged warnings on standard error, each preceded by the name of its package."""
     handler = logging.StreamHandler()
     handler.setFormatter(_PackageFormatter())
     logging.basicConfig(handlers=[handler], level=logging.WARNING)
 
 
 class _PackageFormatter(logging.Formatter):
-    """Formats a log record: the name of the package that logs the message, then the message."""
+    """Formats a log record as the name of the package, followed by the message."""
 
     def format(self, record: logging.LogRecord) -> str:
         return f"{record.name.partition('.')[0]}: {record.getMessage()}"
@@ -252,7 +252,8 @@ class _PackageFormatter(logging.Formatter):
 def silence_libraries() -> None:
     """Silence the hints and the progress bars of the transformers library, if it is installed.
 
-    Messages of huggingface_hub are shown only once, by that library's own handler.
+    Messages of huggingface_hub are shown only by its own handler, so that none of them appears
+    twice.
     """
     os.environ.setdefault("HF_HUB_DISABLE_PROGRESS_BARS", "1")
     logging.getLogger("huggingface_hub").propagate = False

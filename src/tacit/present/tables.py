@@ -1,4 +1,4 @@
-"""Tables of findings in a terminal: one run's results, comparisons, and published values."""
+"""Print tables of findings: results of a run, comparisons of models, published values."""
 
 from __future__ import annotations
 
@@ -22,17 +22,18 @@ if TYPE_CHECKING:
 
 
 MOST_ROWS = 40
-"""The maximum rows printed; the total is stated below a longer table."""
+"""The maximum number of printed rows; the total number of rows is printed below a longer table."""
 
 
 def print_table(spec: TableSpec, table: pl.DataFrame, title: str) -> None:
     """Print a table of findings in its declared layout.
 
-    Numbers have the format of their column, and each interval is on a second line.
+    Numbers have the format of their column, and a confidence interval is on a second line of the
+    cell.
 
     Args:
-        spec: The declaration.
-        table: The rows.
+        spec: The declaration of the table.
+        table: The rows of the table.
         title: The title above the table.
     """
     layout = spec.printed or Layout()
@@ -47,13 +48,13 @@ def print_table(spec: TableSpec, table: pl.DataFrame, title: str) -> None:
 def print_texts(
     title: str, headings: Sequence[tuple[str, bool]], rows: Sequence[Sequence[str]]
 ) -> None:
-    """Print cells of text in columns, with a title above the table.
+    """Print a table of text cells, with a title above the table.
 
     Args:
         title: The title.
         headings: For each column, the heading and whether the cells are words; columns of words are
             left-aligned.
-        rows: The cells.
+        rows: The cells of each row.
     """
     from rich import box
     from rich.table import Table
@@ -70,7 +71,7 @@ def print_texts(
 
 
 Grid: TypeAlias = tuple[list[tuple[str, bool]], list[list[str]]]
-"""Headings, each with whether its column contains words, and rows of cells."""
+"""A list of headings (text, and whether the column contains words) and a list of rows."""
 
 
 def _plain(spec: TableSpec, layout: Layout, table: pl.DataFrame) -> Grid:
@@ -117,7 +118,7 @@ def _heading(column: Column) -> str:
 
 
 def _text(column: Column, row: Mapping[str, Any]) -> str:
-    """Return a cell's text, with the interval on a second line and without the unit ``points``."""
+    """Return a cell's text without the unit ``points``, with any interval on a second line."""
     text = formatted(row[column.name], column.kind).removesuffix(" points")
     low, high = (row[end] for end in column.ends) if column.ends else (None, None)
     if low is None or high is None:
@@ -130,10 +131,11 @@ _MARKS = "*\N{DAGGER}\N{DOUBLE DAGGER}\N{SECTION SIGN}\N{PILCROW SIGN}"
 
 
 def print_comparison(together: pl.DataFrame) -> None:
-    """Print the comparison of each pair of models as a table, followed by the notes of its rows.
+    """Print one comparison table per pair of models, followed by the notes on their rows.
 
     Args:
-        together: The columns of ``COMPARISON``. Rows in which ``printed`` is False are omitted.
+        together: A table with the columns of ``COMPARISON``. Rows in which ``printed`` is False are
+            omitted.
     """
     import polars as pl
 
@@ -151,7 +153,7 @@ def print_comparison(together: pl.DataFrame) -> None:
 
 
 def _lines(row: Mapping[str, Any], marks: Mapping[str, str]) -> Iterator[str]:
-    """Yield the texts of a comparison's row: the result's name and, for ranks, chance levels."""
+    """Yield a row's label as lines: the result's name and, for ranks, the chance levels."""
     mark = marks.get(row.get("note") or "")
     yield f"{row['figure']} {mark}" if mark else str(row["figure"])
     if row.get("first_candidates") is not None and row.get("second_candidates") is not None:
@@ -159,7 +161,7 @@ def _lines(row: Mapping[str, Any], marks: Mapping[str, str]) -> Iterator[str]:
 
 
 def _sides(row: Mapping[str, Any], name: str) -> str:
-    """Return both models' numbers as text: equal numbers only once, and "" for two nulls."""
+    """Return two models' numbers as text; equal numbers appear once, and nulls are omitted."""
     columns = {column.name: column for column in COMPARISON.columns}
     kind = columns[f"first_{name}"].kind
     values = [row[f"{side}_{name}"] for side in ("first", "second")]
@@ -167,11 +169,11 @@ def _sides(row: Mapping[str, Any], name: str) -> str:
 
 
 MOST = 50
-"""Of a table of a paper with more rows, only the rows that differ are printed."""
+"""A paper's table with more rows than this is printed only where Tacit's values differ."""
 
 
 def print_published(table: pl.DataFrame) -> None:
-    """Print Tacit's and the published values, one table per table of the paper.
+    """Print Tacit's values next to the published values, one table per table of the paper.
 
     Args:
         table: A table from ``tacit.findings.published``.
@@ -184,7 +186,7 @@ def print_published(table: pl.DataFrame) -> None:
 
 
 def _echo(title: str, cells: pl.DataFrame) -> None:
-    """Print one table of a paper and its notes; omit rows without a difference in a long table."""
+    """Print one table of a paper and its notes, without the matching rows of a long table."""
     shown = cells if cells.height <= MOST else cells.filter(cells["difference"] != 0)
     ranked = "chance" in cells.columns and not cells["candidates"].is_null().all()
     headings = ["ours", *(["chance"] if ranked else []), "published", "difference"]
@@ -210,7 +212,7 @@ def _echo(title: str, cells: pl.DataFrame) -> None:
 
 
 def _ours(row: Mapping[str, Any]) -> str:
-    """Return Tacit's value as text, with the ends of its interval on a second line."""
+    """Return Tacit's value as text, with any confidence interval on a second line."""
     text = _figure(row["ours"])
     if row.get("ours_low") is None:
         return text

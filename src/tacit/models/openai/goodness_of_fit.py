@@ -1,12 +1,14 @@
-"""Exact multinomial test of whether drawn tokens follow the reported log-probabilities.
+"""Exact multinomial test of whether sampled tokens match a server's log-probabilities.
 
-The statistic G compares the observed shares with the reported probabilities. G is twice the
-log-likelihood ratio of the two, summed over texts. The distribution of G is computed exactly,
-because it is far from chi-squared if there are few draws and many improbable tokens. Multinomial
-counts are independent Poisson counts conditional on their sum. The distribution of G is therefore a
-convolution over categories. The contribution of each category to G is rounded up to a multiple of
-the grid step. The distribution of G is rounded in the same way, so the p-value is exact for the
-rounded statistic.
+The statistic G compares each word's share of the draws with the probability that the server
+reports. G is twice the log-likelihood ratio between the observed shares and the reported
+probabilities, summed over all texts. The distribution of G is computed exactly, because it is far
+from a chi-squared distribution if there are few draws and many improbable tokens. Multinomial
+counts have the same distribution as independent Poisson counts with a given sum. The distribution
+of G is therefore a convolution over the categories: one category for each listed word, and one
+category for all other words. The contribution of each category to G is rounded up to a multiple of
+a fixed step. The observed G and the distribution of G are computed from the same rounded
+contributions, so the p-value is exact for the rounded statistic.
 """
 
 from __future__ import annotations
@@ -34,11 +36,11 @@ if TYPE_CHECKING:
 
 
 OUTSIDE = ""
-"""The category of all tokens that are not listed, or that text cannot tell from other tokens."""
+"""The category of all tokens that are not listed or cannot be identified by their text."""
 
 _LEAST_OUTSIDE = 1e-3
-"""The smallest probability of ``OUTSIDE``, because rounded listed values do not determine the
-remainder any better.
+"""The minimum probability of ``OUTSIDE``, because a smaller remainder may be only a rounding error
+of the listed probabilities.
 """
 
 _LEAST_LISTED = -30.0  # nats; a less probable token counts as not listed
@@ -51,13 +53,13 @@ _SPACES = " \t\r\n\u2581\u0120\u010a"
 
 @dataclass(frozen=True)
 class Counted:
-    """Counts of the first tokens that were sampled as replies to a text.
+    """The count of each word among the sampled first tokens of replies to a text.
 
     Args:
-        text: The text.
-        probabilities: The probability of each word in the server's list of most probable tokens,
-            and of ``OUTSIDE`` (all other words). The probabilities sum to 1.
-        counts: The number of draws of each word.
+        text: The text to which the model replied.
+        probabilities: The probability of each word that the server lists, and the probability of
+            ``OUTSIDE`` (all other words together). The probabilities sum to 1.
+        counts: The number of times that each word was drawn.
     """
 
     text: str
@@ -66,23 +68,23 @@ class Counted:
 
     @property
     def draws(self) -> int:
-        """The number of draws."""
+        """The total number of draws."""
         return sum(self.counts.values())
 
     @property
     def farthest(self) -> tuple[str, float]:
-        """The word with the largest excess of draws, and its expected number of draws."""
+        """The word whose excess draws contribute most to G, and its expected number of draws."""
         worst = max(self._excess, key=lambda word: self._excess[word])
         return worst, self.probabilities[worst] * self.draws
 
     @property
     def farthest_part(self) -> float:
-        """The contribution to G of the word with the largest excess."""
+        """The contribution to G of the word that ``farthest`` returns."""
         return max(self._excess.values())
 
     @property
     def _excess(self) -> dict[str, float]:
-        """The contribution to G of each word that was drawn too often; 0 for other words."""
+        """The contribution to G of each word drawn more often than expected; 0 for other words."""
         expected = {word: share * self.draws for word, share in self.probabilities.items()}
         return {
             word: _log_ratio(count, expected[word]) if count > expected[word] else 0.0
@@ -91,13 +93,13 @@ class Counted:
 
 
 def word_of(text: str) -> str:
-    """Return a token or reply without white space at its ends, however a tokenizer writes it."""
+    """Strip white space from a text; return ``OUTSIDE`` for a special or incomplete token."""
     word = text.strip(_SPACES)
     return word if identifies_token(word) and not _SPECIAL.fullmatch(word) else OUTSIDE
 
 
 def probabilities_of(token: Token) -> dict[str, float]:
-    """Return the probability of each word that the server lists, and of all other words together.
+    """Return the probability of each listed word, and the probability of all other words.
 
     Tokens that differ only in white space count as one word.
     """
@@ -112,12 +114,13 @@ def probabilities_of(token: Token) -> dict[str, float]:
 
 
 def count(text: str, token: Token, drawn: Iterable[str]) -> Counted:
-    """Count one-token replies by word.
+    """Count how often each word occurs among one-token replies.
 
     Args:
         text: The prompt.
-        token: The first token of the reply to the prompt, with the most probable tokens.
-        drawn: The replies.
+        token: The first token of a reply to the prompt, with the most probable tokens at its
+            position.
+        drawn: The sampled one-token replies.
     """
     probabilities = probabilities_of(token)
     words = [word_of(each) for each in drawn]
@@ -126,7 +129,7 @@ def count(text: str, token: Token, drawn: Iterable[str]) -> Counted:
 
 
 def chance(counted: Sequence[Counted]) -> float:
-    """Return the p-value: the probability of a G at least as large as observed; 1 without draws."""
+    """Return the p-value of the observed statistic G; 1 if there are no draws."""
     total = 0
     drawn = [(tuple(each.probabilities.values()), each.draws) for each in counted if each.draws]
     for each in counted:
@@ -148,10 +151,10 @@ def _summed(drawn: tuple[tuple[tuple[float, ...], int], ...]) -> Floats:
 
 @lru_cache(maxsize=_CACHED)
 def _parts(shares: tuple[float, ...], draws: int) -> NDArray[np.int64]:
-    """Return the contribution of each category to G, in grid steps, for each possible count.
+    """Return each word's contribution to G for each possible count, in units of ``_STEP``.
 
-    Terms that sum to 0 over the categories are added to the contributions, so that no contribution
-    is negative.
+    Twice the difference between the expected and the observed count is added to each contribution,
+    so that no contribution is negative. The added differences sum to 0 over all words.
     """
     counts = range(draws + 1)
     some = np.array([[_log_ratio(seen, share * draws) for seen in counts] for share in shares])
@@ -164,7 +167,7 @@ def _log_ratio(seen: int, expected: float) -> float:
 
 @lru_cache(maxsize=_CACHED)
 def _distribution(shares: tuple[float, ...], draws: int) -> Floats:
-    """Return the probability of each value of G in grid steps; the last bin has no upper limit."""
+    """Return the distribution of G in bins of width ``_STEP``; the last bin is open-ended."""
     state = np.zeros((draws + 1, _BINS))
     state[0, 0] = 1.0
     for share, steps in zip(shares, _parts(shares, draws), strict=True):
@@ -190,18 +193,18 @@ def _capped(distribution: Floats) -> Floats:
 
 
 OPPOSITES = (("true", "false"), ("false", "true"), ("yes", "no"), ("no", "yes"))
-"""Answers that a faulty server may replace with each other."""
+"""Pairs of answers: a faulty server may return the second answer instead of the first."""
 
 _TEMPERATURES = (0.7, 1.4)
 _ENOUGH = 0.6
-"""A sufficient divergence in nats per draw: 24 draws then give a likelihood ratio of a million."""
+"""The divergence, in nats per draw, at which 24 draws have a likelihood ratio above a million."""
 
 
 def choose(known: Mapping[str, Shares], most: int) -> list[str]:
     """Choose the texts that are most likely to reveal each type of sampling fault.
 
     Args:
-        known: For each text, the probabilities of the first words of its reply.
+        known: For each text, the probability of each word as the first word of the reply.
         most: The maximum number of texts to choose.
     """
     powers = {text: _powers(text, known) for text in known}
@@ -219,7 +222,7 @@ def choose(known: Mapping[str, Shares], most: int) -> list[str]:
 
 
 def _powers(text: str, known: Mapping[str, Shares]) -> list[float]:
-    """Return the divergence in nats per draw that each type of sampling fault causes."""
+    """Return how far each type of sampling fault shifts the distribution, in nats per draw."""
     shares = known[text]
     others = [_mixed(shares, other) for name, other in known.items() if name != text]
     heated = [_divergence(_heated(shares, each), shares) for each in _TEMPERATURES]
@@ -233,21 +236,21 @@ def _divergence(drawn: Shares, shares: Shares) -> float:
 
 
 def _heated(shares: Shares, temperature: float) -> dict[str, float]:
-    """Return the distribution of first words at another temperature, with ``OUTSIDE`` unchanged."""
+    """Return the distribution at another temperature; ``OUTSIDE`` keeps its probability."""
     hot = {word: each ** (1 / temperature) for word, each in shares.items() if word != OUTSIDE}
     scale = (1 - shares[OUTSIDE]) / max(sum(hot.values()), 1e-300)
     return {OUTSIDE: shares[OUTSIDE], **{word: each * scale for word, each in hot.items()}}
 
 
 def _mixed(shares: Shares, other: Shares) -> dict[str, float]:
-    """Return the distribution of first words if half of the draws belong to another text."""
+    """Return the distribution of first words if half of the draws reply to another text."""
     theirs = {word: other.get(word, 0.0) for word in shares if word != OUTSIDE}
     theirs[OUTSIDE] = max(1 - sum(theirs.values()), 0.0)
     return {word: (each + theirs[word]) / 2 for word, each in shares.items()}
 
 
 def _turned(shares: Shares, drawn: str, said: str) -> dict[str, float]:
-    """Return the distribution of first words if a server reports the word ``drawn`` as ``said``."""
+    """Return the distribution of first words if a server replaces ``drawn`` with ``said``."""
     result = dict(shares)
     targets = [word for word in shares if word.casefold() == said] or [OUTSIDE]
     for word in shares:

@@ -1,4 +1,4 @@
-"""Load chat models from a server's address, for scoring by first tokens or by samples."""
+"""Load a server's chat model, which returns first-token scores or sampled replies."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ if TYPE_CHECKING:
 
 
 def chosen(client: Client, name: str | None) -> dict[str, Any]:
-    """Return the server's entry for the named model, or for its only model.
+    """Return a server's entry for model ``name``, or its only entry if ``name`` is None.
 
     A name that is not in the server's list of models is accepted.
 
     Raises:
-        ModelError: If no name is given, and the server lists no model, several models, or one model
-            whose name contains the API key.
+        ModelError: If no name is given, and the server lists either no model, or several models, or
+            a single model whose name contains the API key.
     """
     known = {str(one["id"]): dict(one) for one in client.models()}
     if name is None:
@@ -45,16 +45,16 @@ def load_first_tokens(
     """Run a chat server's preflight, and return a model that scores one-token answers.
 
     Args:
-        address: For example ``http://localhost:8000/v1``.
+        address: The server's address, for example ``http://localhost:8000/v1``.
         options: Options such as the served model's name, the reasoning limit and the number of
             concurrent requests.
-        kept: The folder of the score store, in which known servers are looked up; None to treat
-            every server as new.
+        kept: The folder of the score store, which contains the descriptions of known servers; None
+            to treat every server as new.
 
     Raises:
-        ModelError: If no server answers at the address, or the server returns no log-probabilities
-            in a chat.
-        MissingPackage: If the extra ``server`` is not installed.
+        ModelError: If no server answers at the address, or the server's chat API returns no
+            log-probabilities.
+        MissingPackage: If Tacit's optional extra ``server`` is not installed.
         ScoringError: If the server failed at every attempt.
     """
     beginnings = try_beginnings(_talk(address, options), options.concurrency)
@@ -65,15 +65,16 @@ def load_sampled(address: str, options: ServerOptions, kept: Path | None = None)
     """Run a chat server's preflight, and return a model whose replies are sampled.
 
     Args:
-        address: For example ``http://localhost:8000/v1``.
-        options: Options as for ``load_first_tokens``, plus the number of samples.
-        kept: The folder of the score store, in which known servers are looked up; None to treat
-            every server as new.
+        address: The server's address, for example ``http://localhost:8000/v1``.
+        options: The same options as for ``load_first_tokens``, plus the number of replies to sample
+            per prompt.
+        kept: The folder of the score store, which contains the descriptions of known servers; None
+            to treat every server as new.
 
     Raises:
         ModelError: If no server answers at the address, or the server's replies are not independent
             samples.
-        MissingPackage: If the extra ``server`` is not installed.
+        MissingPackage: If Tacit's optional extra ``server`` is not installed.
         ScoringError: If the server failed at every attempt.
     """
     sampler = try_sampling(_talk(address, options), options.concurrency)

@@ -1,9 +1,9 @@
 """Monitor a server during a run by repeating requests from its preflight.
 
-During a run, an operator may exchange the model, a second replica may join, or a cache or proxy may
-begin to change prompts. To detect a change of the server, Tacit requests a few texts of the
-preflight again once a minute, before it stores answers. The repeated requests run concurrently with
-the prompts of the run.
+During a run, the server's operator may replace the model or add a second replica, or a cache or
+proxy may begin to change prompts. To detect a change of the server, Tacit repeats a few requests of
+the preflight before it stores answers, at most once a minute. The repeated requests are sent
+concurrently with the requests of the run.
 """
 
 from __future__ import annotations
@@ -35,13 +35,13 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 QUIET = 1e-3
-"""The largest difference, in nats, between answers to the same text that causes no warning."""
+"""The largest difference in nats between repeated log-probabilities that causes no warning."""
 
 AT_A_LOOK = 2
-"""The number of texts to request again before answers are stored, at most once a minute."""
+"""The number of preflight requests that are repeated in each check during a run."""
 
 EVERY = 60.0
-"""The interval between two such checks, in seconds."""
+"""The minimum number of seconds between two checks of the server during a run."""
 
 _LIKELIEST = 5
 
@@ -51,11 +51,11 @@ class Watched:
     """The answer that a server returned to a text during its preflight.
 
     Args:
-        asked: What was requested: the text's next token (``next``) or the text's own tokens
-            (``echo``).
+        asked: The kind of request: ``next`` for the token that follows the text, or ``echo`` for
+            the text's own tokens.
         text: The text.
-        said: A token with the most probable tokens at its position; for an echo, the result of
-            ``echo_of``.
+        said: The returned next token, with the most probable tokens at its position; for an echo,
+            the result of ``echo_of``.
     """
 
     asked: Literal["next", "echo"]
@@ -64,22 +64,23 @@ class Watched:
 
 
 def echo_of(echo: Aligned) -> Token:
-    """Return the last tokens of an echo as if they were the top tokens of one position."""
+    """Return a ``Token`` whose ``top`` contains the last log-probabilities of an echo."""
     values = [one for one in echo.logprobs if one is not None][-_LIKELIEST:]
     return Token(None, None, None, tuple(Token(str(at), None, v) for at, v in enumerate(values)))
 
 
 class Watch:
-    """Monitors a server during a run by comparing its answers with those of the preflight.
+    """A monitor that compares a server's answers during a run with the preflight's answers.
 
     Args:
-        watched: The recorded answers. Consecutive answers are checked together.
-        ask: A function that requests the server's current answers concurrently and returns them.
-        where: The names of the model and its server, for use in messages.
-        telling: How many of the recorded answers, counted from the first, are checked at the end of
-            a run.
-        habits: The common properties of the preflight's replies, and a tally of the tokens drawn
-            later.
+        watched: The answers that the server returned during the preflight. Each check covers a few
+            consecutive answers.
+        ask: A function that repeats requests concurrently and returns the server's current answers.
+        where: The model's name and the server's address, for use in messages.
+        telling: The number of answers at the beginning of ``watched`` that are checked at the end
+            of a run.
+        habits: The properties that all replies of the preflight share, and a tally of the tokens
+            that are drawn after the preflight.
         clock: A function that returns the time in seconds.
     """
 
@@ -101,11 +102,11 @@ class Watch:
         self._lock = threading.Lock()
 
     def recheck(self) -> None:
-        """Check the next few recorded answers, if the check interval has passed.
+        """Recheck the next few recorded answers if the last check was at least a minute ago.
 
         Raises:
-            UnreliableError: If the answers differ from those of the preflight, even when the
-                requests are repeated.
+            UnreliableError: If the server's answers differ from the preflight's answers twice in a
+                row.
             ScoringError: If the server failed.
         """
         with self._lock:
@@ -116,7 +117,7 @@ class Watch:
         self._check(some)
 
     def recheck_fully(self) -> None:
-        """Check the most informative recorded answers; called at the end of a run.
+        """At the end of a run, recheck the most informative of the recorded answers.
 
         Raises:
             UnreliableError: As raised by ``recheck``.
@@ -178,11 +179,12 @@ def _worst(differences: Mapping[Watched, Sequence[float]]) -> str:
 
 
 class ScoringServer(ABC):
-    """A model on a server that scores prompts.
+    """A model that runs on a server and scores prompts.
 
     Args:
-        client: The server's client.
-        watch: The checks, repeated during a run, that the server still answers as in its preflight.
+        client: The client that sends requests to the server.
+        watch: The monitor that checks during a run whether the server still answers as in its
+            preflight.
         concurrency: The number of concurrent requests.
     """
 
@@ -191,7 +193,7 @@ class ScoringServer(ABC):
 
     @property
     def supports(self) -> frozenset[type]:
-        """See ``LanguageModel.supports``: prompts to score."""
+        """See ``LanguageModel.supports``; the only supported class is ``Prompt``."""
         return frozenset({Prompt})
 
     def answer(self, requests: Sequence[Prompt]) -> list[Scores]:
@@ -216,12 +218,12 @@ class ScoringServer(ABC):
                 yield [(requests[index], scores) for index, scores in part]
 
     def recheck(self) -> None:
-        """See ``Rechecks``."""
+        """See ``Rechecks.recheck``."""
         self._watch.recheck_fully()
 
     @abstractmethod
     def _score(self, prompt: Prompt) -> Scores:
-        """Return the scores of one prompt's answers."""
+        """Return the score of each candidate answer to one prompt."""
 
     def _in_flight(
         self, prompts: Sequence[Prompt], seconds: float

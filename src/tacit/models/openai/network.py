@@ -1,9 +1,10 @@
 """HTTP transport with one deadline per request and a limit on the size of an answer.
 
-httpx limits each read and each write separately. If only single reads and writes had a limit, a
-server could keep a client waiting forever, for example by sending one byte now and then. This
-transport sets one deadline for the whole request: DNS lookup, connecting, TLS, sending, headers and
-body. The size limit counts all bytes that arrive from the network, including headers.
+httpx applies its timeout to each read and each write separately. If only single reads and writes
+had a timeout, a server could keep a client waiting forever, for example by sending one byte every
+few seconds. The transport in this module sets one deadline for the whole request: DNS lookup,
+connecting, TLS, sending, headers and body. The size limit counts all bytes that arrive from the
+network, including headers.
 
 The transport uses httpcore's public interface for network back-ends. The transport starts threads
 only for DNS lookups, because a DNS lookup has no timeout of its own.
@@ -52,14 +53,15 @@ class TooLargeError(Exception):
 
 
 class Transport(httpx.BaseTransport):
-    """Connections to one server that threads share; each thread sends one request at a time.
+    """A pool of connections to a server, for threads that each send one request at a time.
 
     Args:
         connections: The maximum number of connections.
         proxy: The proxy to use; None to connect directly.
 
-    The deadline of a request is the timeout that httpx passes to the transport. ``TooLargeError``
-    is raised if more than ``LARGEST`` bytes arrive.
+    A request must be complete within the timeout that httpx passes to the transport.
+    ``TooLargeError`` is raised if the server sends more than ``LARGEST`` bytes in answer to one
+    request.
 
     Raises:
         MissingPackage: If the proxy uses SOCKS, but ``socksio`` is not installed.
@@ -120,9 +122,10 @@ class _Body(httpx.SyncByteStream):
 
 @dataclass(slots=True)
 class _Budget:
-    """The remaining budget of a request, in seconds until its deadline and in bytes to read.
+    """The time and the number of bytes that remain for a request.
 
-    The clock starts when the request first uses the network, not while it waits for a connection.
+    The time starts when the request first uses the network, so the wait for a free connection is
+    not counted.
     """
 
     allowed: float
@@ -145,7 +148,7 @@ class _Budget:
 
 
 class _Network(httpcore.NetworkBackend):
-    """A network back-end whose sockets obey the time and size budget of the current thread."""
+    """A network back-end whose sockets obey the limits of the current thread's request."""
 
     def __init__(self) -> None:
         self._thread = threading.local()
@@ -154,12 +157,12 @@ class _Network(httpcore.NetworkBackend):
 
     @property
     def budget(self) -> _Budget:
-        """The budget of the current thread's request."""
+        """The remaining time and the remaining bytes of the current thread's request."""
         budget: _Budget = self._thread.budget
         return budget
 
     def begin(self, seconds: float) -> None:
-        """Set the budget of this thread's next request; the clock starts on first network use."""
+        """Set the time limit and the size limit of the current thread's next request."""
         self._thread.budget = _Budget(seconds, LARGEST)
 
     def hang_up(self) -> None:
@@ -191,7 +194,7 @@ class _Network(httpcore.NetworkBackend):
         return _Stream(connected, self)
 
     def _connected(self, addresses: list[Any]) -> socket.socket:
-        """Try addresses in order within the remaining time; connect to the first that accepts.
+        """Connect to the first address that accepts a connection within the remaining time.
 
         Raises:
             OSError: If no address accepts a connection.
@@ -212,7 +215,7 @@ class _Network(httpcore.NetworkBackend):
 
 
 class _Stream(httpcore.NetworkStream):
-    """A connection that obeys the request's budget instead of httpcore's timeout per step."""
+    """A connection that obeys the request's limits instead of httpcore's separate timeouts."""
 
     def __init__(self, connected: socket.socket, network: _Network) -> None:
         self._socket = connected
@@ -295,8 +298,8 @@ def _addresses(host: str, port: int, seconds: float) -> list[Any]:
     """Return the addresses of a host name.
 
     Raises:
-        OSError: If the name has no address.
-        TimeoutError: If the lookup takes too long.
+        OSError: If the host name has no address.
+        TimeoutError: If the DNS lookup takes too long.
     """
     if _is_number(host):
         return socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
@@ -322,7 +325,7 @@ def _is_number(host: str) -> bool:
 
 
 def _is_readable(connected: socket.socket) -> bool:
-    """Return whether an idle connection was closed or received unexpected data."""
+    """Return whether an idle connection has been closed or has received unexpected data."""
     number = connected.fileno()
     if number < 0:
         return True

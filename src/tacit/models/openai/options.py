@@ -1,4 +1,4 @@
-"""A server's address, its options, and the API key."""
+"""The address of a server, the options for querying it, and the API key."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ if TYPE_CHECKING:
     from tenacity import RetryCallState
 
 KEYS = ("TACIT_API_KEY", "OPENAI_API_KEY")
-"""Variables that may hold the key. The first one that is set is used; an empty one means no key."""
+"""Environment variables for the API key. The first variable that is set is used, even if empty."""
 
 SHORT, LONG = 120.0, 600.0
-"""Default timeouts in seconds, without and with reasoning."""
+"""Default timeouts in seconds: ``SHORT``, or ``LONG`` if the model is asked to reason."""
 
 Api = Literal["completions", "chat"]
 Thinking = int | Literal["all"] | None
@@ -33,9 +33,10 @@ class Backoff:
 
     Args:
         attempts: The maximum number of attempts per request.
-        first: The longest wait after the first failure, in seconds.
-        most: The longest wait in seconds, even if the server asks for a longer wait.
-        sleep: A function that waits for a number of seconds.
+        first: The maximum wait after the first failure, in seconds.
+        most: The maximum wait after any failure, in seconds, even if the server asks for a longer
+            wait.
+        sleep: A function that waits for the given number of seconds.
     """
 
     attempts: int = 8
@@ -44,9 +45,10 @@ class Backoff:
     sleep: Callable[[float], None] = time.sleep
 
     def seconds(self, state: RetryCallState) -> float:
-        """Return how many seconds to wait after a failure.
+        """Return the number of seconds to wait after a failed request.
 
-        The wait is at least as long as the server asks for, but never longer than ``most``.
+        If the server asks for a certain wait, the returned time is at least as long, but never
+        longer than ``most``.
         """
         from tenacity import wait_random_exponential
 
@@ -61,18 +63,19 @@ class ServerOptions:
 
     Args:
         served_model: The server's name for the model; None if the server has only one model.
-        tokenizer: The path of the model's ``tokenizer.json`` or of its folder; None to rely on the
-            tokens that the server returns. The tokenizer is not used in a chat.
+        tokenizer: The path of the model's ``tokenizer.json`` or of the folder that contains this
+            file; None to rely on the tokens that the server returns. If ``api`` is ``chat``, no
+            tokenizer may be specified.
         concurrency: The number of concurrent requests.
-        timeout: The number of seconds to wait for an answer. None stands for 120 seconds, or for
-            600 seconds if the model is asked to reason.
-        backoff: The waits after failed requests.
-        api: The API of the server to use: ``completions`` or ``chat``.
+        timeout: The number of seconds to wait for the answer to a request. If ``timeout`` is None,
+            Tacit waits 120 seconds, or 600 seconds if the model is asked to reason.
+        backoff: The maximum number of attempts per request, and the waits between attempts.
+        api: The server API that Tacit uses: ``completions`` or ``chat``.
         samples: The number of chat replies to sample per prompt; None to use the log-probabilities
             of the reply's first token.
         thinking: The maximum length of the reasoning before a chat reply, in tokens. 0 turns
             reasoning off, ``all`` sets no limit, and None is for a model that does not reason.
-        seed: The base seed of the sampled replies.
+        seed: The number from which the seeds of all sampled replies are computed.
     """
 
     served_model: str | None = None
@@ -87,7 +90,7 @@ class ServerOptions:
 
     @property
     def patience(self) -> float:
-        """The timeout in seconds."""
+        """The timeout of a request, in seconds."""
         return self.timeout or (LONG if self.thinking else SHORT)
 
 
@@ -103,8 +106,8 @@ def check_holds_no_key(name: str) -> None:
         name: A model's name as the user gave it; a name that is not an address is accepted.
 
     Raises:
-        ModelError: If the address contains a user, a password, a query or a fragment. The error
-            message does not repeat any part of the address.
+        ModelError: If the address contains a user name, a password, a query or a fragment. The
+            error message does not repeat any part of the address.
     """
     if "://" in name and any(mark in name for mark in "@?#"):
         raise ModelError(
@@ -115,13 +118,14 @@ def check_holds_no_key(name: str) -> None:
 
 
 def check_address(name: str, options: ServerOptions | None = None) -> str:
-    """Check a server's address and options, and return the base address.
+    """Check a server's address and the options for querying it; return the base address.
 
     A trailing slash, ``/completions`` or ``/chat/completions`` is removed from the address.
 
     Raises:
-        ModelError: If the address names no host or may contain an API key, or an option is out of
-            range. The error message does not repeat an address that may contain an API key.
+        ModelError: If the address is invalid or may contain an API key, or if an option is out of
+            range or does not apply to the chosen API. The error message does not repeat an address
+            that may contain an API key.
     """
     check_holds_no_key(name)
     options = options or ServerOptions()
@@ -154,7 +158,7 @@ def check_address(name: str, options: ServerOptions | None = None) -> str:
 
 
 def _leads_somewhere(address: str) -> bool:
-    """Return whether an address has a host, contains no blank, and has no invalid port."""
+    """Return whether an address has a host, no invalid port and no invalid character."""
     try:
         parts = urlsplit(address)
         whole = bool(parts.hostname) and parts.port != 0
@@ -165,7 +169,7 @@ def _leads_somewhere(address: str) -> bool:
 
 
 def key_from_environment() -> str | None:
-    """Return the API key for the server from the environment; None if there is no key.
+    """Return the API key from an environment variable; None if there is no key.
 
     Raises:
         ModelError: If the key has a character that an HTTP header cannot contain. The error message

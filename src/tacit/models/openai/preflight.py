@@ -1,13 +1,14 @@
-"""Preflight of a completions server, which finds the features that work before scoring starts.
+"""Preflight of a completions server: a test of the server's features before scoring.
 
-A server may return no log-probabilities, very few of them, or different values each time. The
-tokens of a server's answers may differ from the tokens that the given tokenizer produces. A server
-may echo a prompt with the log-probabilities of other tokens. The preflight detects a wrong echo by
-comparing two log-probabilities of the same token after the same text: one from the echo, and one
-from a request for the next token. The echo is compared with next-token log-probabilities on at
-least eight texts. A server may mix up concurrent requests, truncate texts, or drop white space. To
-detect mixed-up requests, the preflight repeats some requests concurrently. To detect changed texts,
-the preflight compares the answers to pairs of texts that differ in one place.
+A server may return no log-probabilities, very few log-probabilities, or different log-probabilities
+when the same request is repeated. A server may tokenize a text differently from the tokenizer that
+the user specified. A server may return a prompt's own tokens (an echo) with log-probabilities that
+belong to other tokens. To detect an incorrect echo, the preflight compares two log-probabilities of
+the same token after the same text: one from the echo, and one from a request for the next token.
+The echo is compared with next-token log-probabilities on at least eight texts. A server may mix up
+concurrent requests, truncate texts, or drop white space. To detect mixed-up requests, the preflight
+repeats some requests concurrently. To detect whether a server changes texts, the preflight compares
+the server's answers to two texts that differ in only one place.
 """
 
 from __future__ import annotations
@@ -58,7 +59,7 @@ TEXTS = (
     "A bear is an animal that has",
     "We went to the shop to buy some",
 )
-"""The first prompts for every server; its answers are its canaries."""
+"""The first prompts of every preflight; the server's answers identify its model (canaries)."""
 
 log = logging.getLogger(__name__)
 
@@ -70,9 +71,9 @@ class Seen:
     """A server's answers to the texts of the preflight.
 
     Args:
-        next_tokens: The next token of each text, with the most probable tokens at its position.
-        echoes: The summed log-probability of each text's tokens in nats; empty if the server has no
-            correct echo.
+        next_tokens: The next token after each text, with the most probable tokens at its position.
+        echoes: For each text, the sum of the log-probabilities of its tokens, in nats; empty if the
+            server returns no correct echo.
     """
 
     next_tokens: dict[str, Token] = field(default_factory=dict)
@@ -81,19 +82,20 @@ class Seen:
 
 @dataclass(frozen=True)
 class Abilities:
-    """The features of a server that the preflight found correct.
+    """The server features that, according to the preflight, work correctly.
 
     Args:
-        questions: The requests to the server.
-        top: The number of most probable next tokens that the server returns; 0 for none.
+        questions: The requests to the server, with settings that the server accepts.
+        top: The number of most probable next tokens that the server returns; 0 if the server
+            returns none.
         echo: Whether the server returns correct log-probabilities of a prompt's own tokens.
         before: The number of special tokens that the server puts before a text; None if unknown.
         spaced: Whether the server's tokens include the space before a word.
         refused: The server's deficiencies, each with the evidence for it.
-        seen: The server's answers to the preflight's texts, from which its canaries are computed.
+        seen: The server's answers to the preflight's texts, from which Tacit derives the canaries
+            that identify the model.
         watched: The answers to check during a run; the most informative answers come first.
-        telling: The number of answers that are most informative. These answers come first in
-            ``watched``.
+        telling: The number of most informative answers, which come first in ``watched``.
     """
 
     questions: Questions
@@ -108,7 +110,7 @@ class Abilities:
 
     @property
     def passed(self) -> str:
-        """The sentence that lists the features of the server that the preflight found correct."""
+        """A sentence that lists the features that passed the preflight."""
         found = [f"log-probabilities of next tokens ({most_probable(self.top)})"] * bool(self.top)
         found += ["log-probabilities of a prompt's own tokens (echo)"] if self.echo else []
         lacks = "" if self.echo else ", no usable echo"
@@ -117,7 +119,7 @@ class Abilities:
 
 
 def most_probable(top: int) -> str:
-    """Describe the tokens that a server reports at each position, for messages."""
+    """Return words such as "the 20 most probable", for a message about a number of tokens."""
     return f"the {top:,} most probable" if top > 1 else "the most probable"
 
 
@@ -127,7 +129,8 @@ def preflight(
     """Run the preflight of a completions server.
 
     Args:
-        questions: Requests to the server, with the settings that are already known.
+        questions: The requests to the server, with those settings that are known before the
+            preflight.
         tokenizer: The model's tokenizer; None to rely on the tokens that the server returns.
         concurrency: The number of concurrent requests during the run.
 
@@ -198,15 +201,16 @@ def _differences(
     tokenizer: TokenizerFile | None,
     about: tuple[float, int, int],
 ) -> tuple[Differences, list[str]]:
-    """Compare a server's answers to texts that differ in one place, and write notes for the user.
+    """Compare a server's answers to similar texts; return the comparison and notes.
 
     Args:
         asked: The requests to the server.
-        where: The names of the model and its server, for use in messages.
-        nexts: The next tokens of the preflight's texts, with their log-probabilities.
-        tokenizer: The model's tokenizer, if given.
-        about: Three numbers: the difference between repeated answers in nats, the number of most
-            probable tokens that the server returns, and the number of concurrent requests.
+        where: The model's name and the server's address, for use in messages.
+        nexts: The next token after each text of the preflight, with its log-probability.
+        tokenizer: The model's tokenizer; None if the user specified none.
+        about: Three numbers: the difference in nats between log-probabilities that were requested
+            twice, the number of most probable tokens that the server returns, and the number of
+            concurrent requests.
 
     Raises:
         ModelError: If the server returns the same answers to different texts.
@@ -249,13 +253,13 @@ def _miscounted(asked: Questions, echo: Echo) -> list[str]:
 def _of_special_tokens(
     counted: int | None, echoed: int | None, tokenizer: TokenizerFile | None
 ) -> list[str]:
-    """Return notes on the special tokens that a server puts before a text.
+    """Return notes if a server puts an unexpected number of special tokens before a text.
 
     Args:
         counted: The number of special tokens according to the token counts that the server returns;
             None if unknown.
-        echoed: The number of special tokens in the echo; None without an echo.
-        tokenizer: The model's tokenizer, if given.
+        echoed: The number of special tokens in the echo; None if the server returns no echo.
+        tokenizer: The model's tokenizer; None if the user specified none.
     """
     notes = []
     before = counted if echoed is None else echoed
@@ -274,7 +278,7 @@ def _of_special_tokens(
 def _watched(
     differences: Differences, nexts: dict[str, Token], echo: Echo, top: int
 ) -> tuple[tuple[Watched, ...], int]:
-    """Return the answers to check during a run, and how many of them are most informative."""
+    """Return the answers to check during a run, and the number of most informative ones."""
     following = [
         Watched("next", text, likeliest(token, top))
         for text, token in {**differences.nexts, **nexts}.items()
@@ -292,7 +296,7 @@ def of_noise(noise: float) -> str:
 
 
 def mixed(texts: Sequence[str]) -> list[str]:
-    """Shuffle texts reproducibly, so that a repeated text may reach another replica of a server."""
+    """Shuffle texts reproducibly, so that a repeated request may reach another replica."""
     return sorted(texts, key=lambda text: hashlib.sha256(text.encode()).digest())
 
 
@@ -300,8 +304,10 @@ def plausibility(nexts: Mapping[str, Token], names: Collection[str]) -> list[str
     """Return notes on implausible log-probabilities and on unexpected model names.
 
     Args:
-        nexts: A token drawn after each text, with the most probable tokens at its position.
-        names: The model names in the server's replies that differ from the requested name.
+        nexts: For each text, a token that the server drew after the text, with the most probable
+            tokens at its position.
+        names: The model names that the server's replies contain and that differ from the requested
+            name.
     """
     notes = []
     if names:
@@ -311,7 +317,7 @@ def plausibility(nexts: Mapping[str, Token], names: Collection[str]) -> list[str
 
 
 def mixes_up(where: str, concurrency: int, largest: float) -> str:
-    """Return the message about a server that is correct only with one request at a time."""
+    """Return the message about a server that mixes up concurrent requests."""
     return (
         f"{where} cannot be used with {concurrency} concurrent requests: log-probabilities of the "
         f"same prompts then differ by up to {largest:.3g} nats, but do not with one request at a "
@@ -333,10 +339,11 @@ def _noise(
     spaced: bool,  # noqa: FBT001 - as in Abilities
     concurrency: int,
 ) -> float:
-    """Return the largest difference in nats between log-probabilities that are requested twice.
+    """Return the largest difference between repeated log-probabilities, in nats.
 
     Raises:
-        ModelError: If repeated log-probabilities differ by more than rounding explains.
+        ModelError: If log-probabilities that are requested twice differ by more than rounding
+            errors.
     """
 
     def differences(texts: Sequence[str], again: Sequence[Token | None]) -> list[float]:
@@ -369,10 +376,10 @@ def _noise(
 def _next_tokens(
     questions: Questions, where: str, *, with_ids: bool
 ) -> tuple[Questions, dict[str, Reply]]:
-    """Return requests with settings that the server accepts, and the next token of each text.
+    """Return requests with settings that the server accepts, and the reply to each text.
 
     Raises:
-        ModelError: If the server accepts no settings, or its replies are wrong.
+        ModelError: If the server refuses all variants of the settings, or its replies are invalid.
     """
     refusal: ScoringError | None = None
     for by_id in (True, False) if with_ids else (False,):
@@ -393,7 +400,7 @@ def _next_tokens(
 
 
 def _apart(first: Sequence[Token], again: Sequence[Token]) -> list[float]:
-    """Return the absolute log-probability differences, in nats, of tokens in both answers."""
+    """For tokens in both answers, return the absolute log-probability differences in nats."""
     before = {(one.text, one.number): one.logprob for one in first}
     pairs = [(one.logprob, before.get((one.text, one.number))) for one in again]
     return [abs(one - other) for one, other in pairs if one is not None and other is not None]
@@ -407,7 +414,7 @@ def _given(token: Token) -> list[Token]:
 def _check_tokens(
     questions: Questions, where: str, replies: dict[str, Reply], tokenizer: TokenizerFile | None
 ) -> int | None:
-    """Return the server's count of special tokens before a text; None if unknown.
+    """Return the number of special tokens that a server puts before texts; None if unknown.
 
     Raises:
         ModelError: If the returned tokens or token counts do not match the given tokenizer.
@@ -467,7 +474,7 @@ def _check_spelling(where: str, replies: dict[str, Reply], tokenizer: TokenizerF
 
 
 def _may_be(token: Token, tokenizer: TokenizerFile) -> bool:
-    """Return whether a returned token may be in the tokenizer's vocabulary."""
+    """Return whether a server's token may be in the tokenizer's vocabulary."""
     if token.text is None:
         return True
     if token.number is None:

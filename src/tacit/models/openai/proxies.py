@@ -19,13 +19,13 @@ _PORTS = {"http": 80, "socks5": 1080, "socks5h": 1080}
 
 @dataclass(frozen=True)
 class Proxy:
-    """A proxy.
+    """A proxy through which a server is reached.
 
     Args:
-        scheme: ``http``, ``socks5`` or ``socks5h``.
+        scheme: The proxy's protocol: ``http``, ``socks5`` or ``socks5h``.
         host: The proxy's host name.
         port: The proxy's port.
-        login: The user name and password; None for a proxy without login.
+        login: The user name and password; None if the proxy requires no login.
     """
 
     scheme: str
@@ -47,13 +47,13 @@ def proxy_for(address: str) -> Proxy | None:
         address: The server's address.
 
     Returns:
-        The proxy. The result is None if the server is on this machine or if ``NO_PROXY`` names the
-        server. The result is also None if neither the system nor ``HTTP_PROXY``, ``HTTPS_PROXY`` or
-        ``ALL_PROXY`` defines a proxy for the server.
+        The proxy to use for the server. The result is None if the server is on this machine or if
+        ``NO_PROXY`` names the server. The result is None if neither the system settings nor the
+        variables ``HTTP_PROXY``, ``HTTPS_PROXY`` and ``ALL_PROXY`` define a proxy for the server.
 
     Raises:
-        ModelError: If the proxy's address is malformed or has an unsupported scheme. The message
-            does not repeat the address.
+        ModelError: If the proxy's address is malformed or has an unsupported scheme. The error
+            message does not repeat the proxy's address.
     """
     parts = urlsplit(address)
     host = parts.hostname or ""
@@ -67,9 +67,9 @@ def proxy_for(address: str) -> Proxy | None:
 
 
 def is_this_machine(host: str) -> bool:
-    """Return whether a host is a loopback or unspecified address such as ``localhost`` or ::1.
+    """Return whether a host is this machine, for example ``localhost`` or ``::1``.
 
-    No name is looked up.
+    The function performs no DNS lookup.
     """
     name = host.lower().rstrip(".")
     if name == "localhost" or name.endswith(".localhost"):

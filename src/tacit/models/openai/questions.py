@@ -16,10 +16,10 @@ if TYPE_CHECKING:
     from tacit.models.openai.token_lists import Reply, Token
 
 Way = Literal["echo", "prompt_logprobs"]
-"""How a server returns a prompt's own tokens: OpenAI's ``echo``, or vLLM's ``prompt_logprobs``."""
+"""The request field for a prompt's own tokens: OpenAI's ``echo`` or vLLM's ``prompt_logprobs``."""
 
 _SILENT = 8
-"""The number of retries after an empty completion, which has no log-probability."""
+"""The maximum number of retries after an empty completion, which has no log-probability."""
 
 
 @dataclass(frozen=True)
@@ -27,12 +27,12 @@ class Questions:
     """Requests to one model on a completions server.
 
     Args:
-        client: The server's client.
+        client: The client that sends requests to the server.
         model: The server's name for the model.
         top: The number of most probable tokens to request per position.
         least: The number of tokens (0 or 1) that the server generates in addition to an echo.
         by_id: Whether to request token ids instead of token texts, which is possible with vLLM.
-        way: The method of requesting a prompt's own tokens, ``echo`` or ``prompt_logprobs``.
+        way: The request field for a prompt's own tokens: ``echo`` or ``prompt_logprobs``.
         habits: Properties that all replies of the server share, such as the model's name.
     """
 
@@ -45,7 +45,7 @@ class Questions:
     habits: Habits = field(default_factory=Habits)
 
     def next_token(self, text: str, attempts: int | None = None) -> Reply:
-        """Return a reply with a text's next token, or without a token if all completions are empty.
+        """Return a reply with the next token, or with no token if all completions are empty.
 
         Raises:
             RefusalError: If the server refuses the request.
@@ -62,7 +62,7 @@ class Questions:
         return reply
 
     def next_tokens(self, texts: Sequence[str], concurrency: int) -> list[Token | None]:
-        """Return the next token after each text, or None if there is none; requests are concurrent.
+        """Concurrently request the next token after each text; return None where there is none.
 
         Raises:
             ScoringError: As raised by ``next_token``.
@@ -72,7 +72,7 @@ class Questions:
     def echoed(
         self, text: str, timeout: float | None = None, attempts: int | None = None
     ) -> tuple[Token, ...]:
-        """Return the tokens of a text with leading special tokens and perhaps one generated token.
+        """Return an echo: any special tokens, the text's tokens, and any generated token.
 
         Raises:
             RefusalError: If the server refuses the request.
@@ -96,7 +96,7 @@ class Questions:
         timeout: float | None = None,
         attempts: int | None = None,
     ) -> Reply:
-        """Send a request and return the reply; retry once if the reply is implausible."""
+        """Send a request and return the reply; retry once if the reply is invalid."""
 
         def ask() -> Reply:
             answer = self.client.complete(body, timeout, attempts)

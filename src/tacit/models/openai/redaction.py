@@ -1,9 +1,9 @@
-"""Redaction of secrets in a server's answers, which may repeat a secret literally or encoded.
+"""Redaction of secrets in a server's answers, including secrets in an encoded form.
 
-Redaction ignores case. A secret is redacted in its original spelling, reversed, in hexadecimal and
-in base64. In base64, the secret is also found inside a longer text (``Bearer KEY``, ``user:KEY``).
-A secret is also redacted if it is escaped as in JSON, URLs, HTML or source code, even if the
-escapes are nested.
+Redaction ignores letter case. A secret is redacted in its original spelling, in reversed spelling,
+in hexadecimal and in base64. A secret is also redacted if it is part of a longer text that is
+encoded in base64, such as ``Bearer KEY`` or ``user:KEY``. A secret is also redacted if it is
+escaped as in JSON, URLs, HTML or source code, even if the escapes are nested.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ SHOWN = "[key]"
 """The text that replaces a secret."""
 
 SHORTEST = 8
-"""The minimum length of a secret that is redacted in answers.
+"""The minimum length, in characters, of a secret that is redacted in answers.
 
-A shorter one, such as ``EMPTY``, could be an ordinary word.
+A shorter secret, such as ``EMPTY``, could be an ordinary word.
 """
 
 _ESCAPES = ("\\", "%", "&")
@@ -45,7 +45,7 @@ def hider(*secrets: str | None) -> Callable[[str], str]:
 
 
 def reader(*secrets: str | None) -> Callable[[bytes], object]:
-    """Return a function that parses JSON and redacts secrets in all strings and member names.
+    """Return a function that parses JSON and redacts secrets in strings and object keys.
 
     Args:
         secrets: The secrets; a secret of fewer than ``SHORTEST`` characters is not redacted.
@@ -76,14 +76,14 @@ def reader(*secrets: str | None) -> Callable[[bytes], object]:
 
 @dataclass(frozen=True)
 class _Redaction:
-    """A function that redacts secrets. Most texts are skipped quickly.
+    """A function that redacts secrets; a quick check skips most texts without a secret.
 
     Args:
         pattern: A regular expression that matches every spelling of the secrets.
-        plain: The unescaped encodings of the secrets, case-folded; empty if one of the encodings
+        plain: The secrets and their encodings without escapes, case-folded; empty if one of them
             contains a blank.
-        plain_bytes: The encodings in ``plain``, in lower case and as UTF-8.
-        shortest: The length of the shortest encoding in characters.
+        plain_bytes: The entries of ``plain`` in lower case, encoded as UTF-8.
+        shortest: The minimum length, in characters, of a text that can contain a secret.
     """
 
     pattern: re.Pattern[str]
@@ -104,7 +104,7 @@ class _Redaction:
         return cls(pattern, plain, lower, min(map(len, pieces)))
 
     def may_be_in(self, content: bytes) -> bool:
-        """Return whether JSON may contain a secret, either literally or with ASCII escapes."""
+        """Quickly check whether JSON may contain a secret, either literally or escaped."""
         # Searching for single bytes first is several times as fast as one pattern for all.
         if not self.plain or any(mark in content for mark in _MARKS) or _ESCAPED.search(content):
             return True
@@ -140,7 +140,7 @@ def _encoded(secret: str) -> set[str]:
 
 
 def _begin(character: str) -> str:
-    """Return the spellings of a secret's first character, for a character class in a pattern."""
+    """Return a part of a character class that matches a secret's first character."""
     return r"\s+" if character.isspace() else re.escape(character)
 
 
@@ -149,12 +149,12 @@ def _written(piece: str) -> str:
 
 
 def _blanks(blanks: str) -> str:
-    """Return a pattern for a run of blanks, which may have been replaced by fewer blanks."""
+    """Return a pattern that matches a run of blanks, or a shorter run of blanks."""
     return rf"(?:\s|\+|{_spellings(' ')}){{1,{len(blanks)}}}"
 
 
 def _spellings(character: str) -> str:
-    """Return a pattern for all escaped and unescaped spellings of a character."""
+    """Return a pattern that matches a character, whether it is escaped or not."""
     number = ord(character)
     digits = f"{number:02x}"
     named = f"|{codepoint2name[number]}" if number in codepoint2name else ""

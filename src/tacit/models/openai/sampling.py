@@ -1,4 +1,4 @@
-"""Chat models on a server, measured by votes over sampled replies."""
+"""Query a server's chat model by sampling several replies to each prompt."""
 
 from __future__ import annotations
 
@@ -31,13 +31,14 @@ TOGETHER = 16
 
 
 class SampledModel:
-    """A chat model on a server whose replies are sampled.
+    """A chat model that runs on a server and answers with sampled replies.
 
     Args:
         sampler: The result of the server's preflight.
-        options: Options that include the number of replies per prompt, the number of concurrent
-            requests and the seed.
-        kept: The folder of the score store, in which known servers are looked up.
+        options: The options for querying the server, such as the number of replies per prompt, the
+            number of concurrent requests and the seed.
+        kept: The folder of the score store, which contains the descriptions of known servers; None
+            to treat every server as new.
 
     Raises:
         ModelError: If the options do not set the number of samples.
@@ -91,11 +92,11 @@ class SampledModel:
 
     @property
     def supports(self) -> frozenset[type]:
-        """See ``LanguageModel.supports``: replies to sample."""
+        """See ``LanguageModel.supports``; the only supported class is ``SamplingPrompt``."""
         return frozenset({SamplingPrompt})
 
     def cost(self, requests: Sequence[SamplingPrompt]) -> list[int]:
-        """See ``LanguageModel.cost``; the cost is the number of replies."""
+        """See ``LanguageModel.cost``; the cost of a request is its number of replies."""
         return [len(one.numbers) for one in requests]
 
     def answer(self, requests: Sequence[SamplingPrompt]) -> list[Samples]:
@@ -131,11 +132,11 @@ class SampledModel:
                 yield [replied for _, replied in part]
 
     def recheck(self) -> None:
-        """See ``Rechecks``."""
+        """See ``Rechecks.recheck``."""
         self._watch.recheck_fully()
 
     def _pieces(self, prompt: SamplingPrompt) -> list[SamplingPrompt]:
-        """Split a prompt into parts, each of which is sampled by one request to the server."""
+        """Split a request for many replies into parts that need one server request each."""
         step = TOGETHER if self._sampler.several else 1
         numbers = prompt.numbers
         return [
@@ -144,7 +145,7 @@ class SampledModel:
         ]
 
     def _drawn(self, piece: SamplingPrompt) -> list[Sample]:
-        """Return one sample per reply; replies missing from a response are requested one by one."""
+        """Sample replies; replies missing from the server's response are requested one by one."""
         text, numbers = piece.text, piece.numbers
         try:
             said = self._talk.replies(text, self._seed_of(text, numbers[0]), len(numbers))
@@ -159,13 +160,13 @@ class SampledModel:
         return [one.sample(begun=self._sampler.begun, meant=meant) for one in said]
 
     def _seed_of(self, text: str, number: int) -> int:
-        """Return a 31-bit seed that is computed from a text and a reply's number."""
+        """Return a 31-bit seed, computed from the base seed, a text and a reply's number."""
         content = f"{self._seed} {number} {text}".encode()
         return int.from_bytes(hashlib.sha256(content).digest()[:4]) >> 1
 
 
 def elicitation_method(samples: int, thinking: Thinking = None) -> str:
-    """Return the name of the elicitation method, including the reasoning that was requested."""
+    """Return the name of the elicitation method, which mentions any requested reasoning."""
     votes = f"votes of {samples} samples{IN_CHAT}"
     if not thinking:
         return votes

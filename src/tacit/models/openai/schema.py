@@ -1,7 +1,7 @@
 """Pydantic models of a server's answers, and checks for impossible values.
 
-An error about a malformed answer states the location and the type of the problem. The error message
-does not repeat any value of the answer, because a value may be the API key.
+An error about a malformed answer states the location and the type of the problem. An error about a
+malformed answer does not repeat any value of the answer, because a value may be the API key.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from tacit.models.openai.token_lists import Token
 
 NEVER = -9000.0
-"""Servers write -9999 or less for the logarithm of probability 0, as JSON has no infinity."""
+"""Log-probabilities up to this value mean probability 0, for which servers write -9999 or less."""
 
 _MOST_DIGITS = 18  # an id has 64 bits
 _HALF = re.compile("[\ud800-\udfff]")
@@ -69,12 +69,12 @@ def _logprob(value: Any) -> Any:  # noqa: ANN401 - whatever a server sends
 
 
 def count(value: object) -> int | None:
-    """Return a token count or a token id; None if the value is not an integer."""
+    """Return a token count or token id; None for any value that is not an integer."""
     return value if isinstance(value, int) and not isinstance(value, bool) else None
 
 
 def written_id(digits: str) -> int | None:
-    """Return the token id that a text spells in digits; None for any other text."""
+    """Convert a text of digits to a token id; return None for any other text."""
     is_one = digits.isascii() and digits.isdecimal() and len(digits) <= _MOST_DIGITS
     return int(digits) if is_one else None
 
@@ -114,7 +114,7 @@ class Details(BaseModel):
 
 
 class Usage(BaseModel):
-    """The server's token counts."""
+    """The token counts in a server's answer."""
 
     prompt_tokens: Count = None
     completion_tokens_details: Annotated[Details, BeforeValidator(_only_object)] = Details()
@@ -135,7 +135,7 @@ class ListedToken(TopToken):
 
 
 class TokenObjects(BaseModel):
-    """Log-probabilities in the format of chat completions, one object per token."""
+    """Log-probabilities in the format of chat completions, with one object per token."""
 
     content: list[ListedToken]
 
@@ -161,7 +161,7 @@ def _layout(logprobs: object) -> str:
 
 
 class PromptToken(BaseModel):
-    """A token of a prompt in the format of vLLM."""
+    """A token of a prompt, in vLLM's format."""
 
     logprob: Logprob
     decoded_token: Text | None = None
@@ -178,14 +178,14 @@ PromptEntry = Annotated[dict[str, PromptToken], AfterValidator(_one_by_id)]
 
 
 class Choice(BaseModel):
-    """One result of a request."""
+    """One of the results (``choices``) in a server's answer."""
 
     index: Number | None = None
     finish_reason: Annotated[str | None, BeforeValidator(_only_text)] = None
 
 
 class Completion(Choice):
-    """A completion of a prompt, or one chat reply, with log-probabilities."""
+    """A completion or a chat reply, together with its log-probabilities."""
 
     text: OptionalText = ""
     logprobs: (
@@ -207,7 +207,7 @@ class Message(BaseModel):
 
 
 class Replied(Choice):
-    """One reply of a chat."""
+    """One chat reply."""
 
     message: Message
 
@@ -245,11 +245,11 @@ class Answer(BaseModel, Generic[ChoiceT]):
 def validated(
     answer: Mapping[str, Any], model: type[Answer[ChoiceT]], expected: str
 ) -> Answer[ChoiceT]:
-    """Parse a server's answer.
+    """Parse and validate a server's answer.
 
     Args:
         answer: The server's answer.
-        model: The expected model.
+        model: The Pydantic model that the answer must match.
         expected: A description of the expected answer, for use in error messages.
 
     Raises:
@@ -309,7 +309,7 @@ _FIELDS = frozenset(
 Result = TypeVar("Result")
 
 MOST_MASS = 1.001
-"""The largest sum of the probabilities of one position's tokens, rounding included."""
+"""The largest allowed sum of the probabilities at one position, with a margin for rounding."""
 
 _ABOVE_ZERO = 1e-3
 _EXACTLY_ONE = 1e-6
@@ -328,7 +328,7 @@ class WrongRepliesError(UnreliableError):
 
 
 def twice(ask: Callable[[], Result], where: str) -> Result:
-    """Call a function, and call it a second time if the first reply is wrong.
+    """Call a function that returns a reply, and call it once more if the reply is wrong.
 
     Raises:
         WrongRepliesError: If the reply is wrong in both calls.
@@ -351,11 +351,12 @@ def check_logprobs(tokens: Sequence[Token], noise: float = UNKNOWN_NOISE) -> Non
 
     Args:
         tokens: The tokens that a server returned.
-        noise: The difference in nats between repeated log-probabilities of the server.
+        noise: The difference in nats between log-probabilities that the server returns for the same
+            request.
 
     Raises:
-        ReplyError: If a log-probability is above 0 or not a number, the probabilities of one
-            position sum to more than 1, or all values are the same.
+        ReplyError: If a log-probability is above 0 or is not a number, if the probabilities at one
+            position sum to more than 1, or if all log-probabilities are equal.
     """
     for token in tokens:
         top = [one.logprob for one in token.top if one.logprob is not None]
@@ -376,15 +377,15 @@ def check_logprobs(tokens: Sequence[Token], noise: float = UNKNOWN_NOISE) -> Non
 
 
 def mass(token: Token) -> float:
-    """Return the summed probability of the most probable tokens listed at a position."""
+    """Return the sum of the probabilities of the tokens that are listed at a position."""
     return sum(math.exp(one.logprob) for one in token.top if one.logprob is not None)
 
 
 def are_rescaled(tokens: Sequence[Token]) -> bool:
-    """Return whether the probabilities of the listed tokens always sum to exactly 1.
+    """Return whether the listed probabilities sum to exactly 1 at every position.
 
-    The sum is always 1 if the server removes unlikely tokens and rescales the remaining
-    probabilities before it reports them.
+    The listed probabilities always sum to 1 if the server removes unlikely tokens and rescales the
+    remaining probabilities before it reports them.
     """
     several = [token for token in tokens if len(token.top) > 1]
     return bool(several) and all(abs(mass(token) - 1) < _EXACTLY_ONE for token in several)

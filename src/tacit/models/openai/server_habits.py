@@ -1,4 +1,4 @@
-"""Properties that all replies of a server share, learned in the preflight and enforced later."""
+"""Record the properties of a server's replies in the preflight, and require them later."""
 
 from __future__ import annotations
 
@@ -34,10 +34,11 @@ _MANY_DEVIATIONS = 5.0
 
 @dataclass
 class Tally:
-    """A comparison of drawn tokens with their log-probabilities; threads can share an instance.
+    """A thread-safe comparison of drawn tokens with the reported log-probabilities.
 
     Args:
-        top: The number of most probable tokens to compare, not counting an additional drawn token.
+        top: The number of most probable tokens to compare at each position; a drawn token that the
+            server lists in addition is not counted.
     """
 
     top: int
@@ -48,7 +49,7 @@ class Tally:
     _lock: threading.Lock = field(default_factory=threading.Lock, repr=False)
 
     def add(self, drawn: Token) -> None:
-        """Count one drawn token."""
+        """Add one drawn token to the comparison."""
         place = likeliest(drawn, self.top)
         some = [one.logprob for one in place.top if one.logprob is not None]
         if len(some) <= 1:
@@ -64,11 +65,11 @@ class Tally:
                 self._variance += float(shares @ (np.array(some) - mean) ** 2)
 
     def notes(self, *, again: bool = False) -> list[str]:
-        """Return warnings for the user.
+        """Return warnings if the drawn tokens do not match the log-probabilities.
 
         Args:
-            again: Whether the tally may be examined several times, so that a stricter threshold
-                applies.
+            again: Whether to apply a stricter threshold, because the tally is examined several
+                times.
         """
         with self._lock:
             masses, hits = list(self.masses), self.hits
@@ -107,7 +108,7 @@ def notes_on(drawn: Sequence[Token]) -> list[str]:
 def _is_rare(masses: Sequence[float], hits: int, *, again: bool) -> bool:
     """Return whether improbably many or few drawn tokens are among the most probable tokens.
 
-    The false-alarm rate is one in a thousand, and far lower if ``again`` is set.
+    The false-alarm rate is 1 in 1,000, or far lower if ``again`` is True.
     """
     if again:
         deviation = math.sqrt(sum(each * (1 - each) for each in masses))
@@ -142,7 +143,7 @@ _ENDS = frozenset({"length", "stop", "eos", "eos_token", "stop_sequence", "max_t
 
 @dataclass(frozen=True)
 class _About:
-    """Properties of a reply other than its tokens: model name, finish reasons and token count."""
+    """The model name, the finish reasons and the prompt's token count in a server's answer."""
 
     model: str | None
     ends: tuple[str, ...]
@@ -172,18 +173,19 @@ class Habits:
 
     @property
     def names(self) -> frozenset[str]:
-        """The names by which the server's replies identify the model."""
+        """The model names that the server's replies contain."""
         return frozenset(about.model for _, about in self._seen if about.model)
 
     def settle(
         self, tokenizer: TokenizerFile | None = None, noise: float = 0.0, top: int = 0
     ) -> None:
-        """Stop recording, and require the recorded properties of all later replies.
+        """Stop recording, and reject later replies with properties that were not recorded.
 
         Args:
-            tokenizer: The model's tokenizer. Without a tokenizer, Tacit only checks that the token
-                count of a prompt is not implausibly low for its number of words.
-            noise: The difference in nats between repeated log-probabilities.
+            tokenizer: The model's tokenizer. Without a tokenizer, the token count of a new prompt
+                is rejected only if it is implausibly low for the prompt's number of words.
+            noise: The difference in nats between log-probabilities that the server returns for the
+                same request.
             top: The number of most probable tokens that the server returns.
         """
         self.tally = Tally(top) if top > 1 else None
@@ -207,7 +209,7 @@ class Habits:
         self._beside = beside.pop() if len(beside) == 1 else None
 
     def counted(self, text: str) -> int | None:
-        """Return the server's token count for a text of the preflight; None without a count."""
+        """Return the server's token count for a text of the preflight; None if there is none."""
         return self._counts.get(text)
 
     def draw(self, tokens: Sequence[Token]) -> None:
@@ -223,7 +225,7 @@ class Habits:
             answer: The server's answer.
 
         Raises:
-            ReplyError: If the answer was filtered or broken off, or has a property that no recorded
+            ReplyError: If the answer was filtered or aborted, or has a property that no recorded
                 answer had.
         """
         about = _about(answer)

@@ -33,7 +33,7 @@ class _Finished(Generic[Result]):
 
 
 class Stream(Generic[Item, Result]):
-    """Items that several threads process.
+    """A stream of items that several threads process.
 
     Args:
         work: The function that a thread applies to each item.
@@ -43,8 +43,8 @@ class Stream(Generic[Item, Result]):
         check: A function that is called before results are yielded, and at the end; None for no
             check.
 
-    If ``abandoned`` is True, no further item is started and no request is retried. If
-    ``interrupted`` is True, the pending requests are dropped.
+    If the attribute ``abandoned`` is True, no further item is started and no request is retried. If
+    the attribute ``interrupted`` is True, no further request is sent.
     """
 
     def __init__(
@@ -63,18 +63,18 @@ class Stream(Generic[Item, Result]):
         self._failures: list[BaseException] = []
 
     def parts(self, several: int, seconds: float) -> Generator[list[tuple[int, Result]]]:
-        """Yield the results finished since the last batch, each with the index of its item.
+        """Yield batches of finished results; each result is paired with the index of its item.
 
-        While the consumer keeps asking for batches, no result waits longer than ``seconds``. If an
-        item or the check fails, no further item is started, and the error is raised after the
-        results of pending items have been yielded. After an ``UnreliableError``, no further results
-        are yielded. If the user interrupts the run or the generator is closed, the connections of
-        pending requests are closed. An interruption is raised after the finished results have been
-        yielded.
+        A finished result is yielded after at most ``seconds`` seconds, provided that the consumer
+        keeps requesting batches. If an item or the check fails, no further item is started, and the
+        error is raised after the results of pending items have been yielded. After an
+        ``UnreliableError``, no further results are yielded. If the user interrupts the run or the
+        generator is closed, the connections of pending requests are closed. If the user interrupts
+        the run, the ``KeyboardInterrupt`` is raised after the finished results have been yielded.
 
         Args:
             several: The number of threads.
-            seconds: How long to collect results.
+            seconds: The time in seconds for which results are collected before they are yielded.
         """
         threads: list[Future[None]] = []
         with ThreadPoolExecutor(several) as pool:
@@ -148,7 +148,7 @@ class Stream(Generic[Item, Result]):
             self._failures.append(error)
 
     def _arrived(self, due: float) -> list[_Finished[Result] | None]:
-        """Return the entries of the queue; if it is empty, wait for an entry until the due time."""
+        """Return the entries of the queue; if the queue is empty, wait for one until ``due``."""
         left = min(max(0.0, due - time.monotonic()), threading.TIMEOUT_MAX)
         try:
             first = self._finished.get(timeout=left)
@@ -164,7 +164,7 @@ class Stream(Generic[Item, Result]):
                 raise error
 
     def _end(self, threads: list[Future[None]]) -> None:
-        """Close connections until all threads end, because threads may open new connections."""
+        """Close the connections of the threads repeatedly until all threads have ended."""
         self.abandoned = self.interrupted = True
         while wait(threads, 0).not_done:
             self._hang_up()

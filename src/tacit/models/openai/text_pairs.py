@@ -1,8 +1,8 @@
-"""Pairs of similar texts that reveal whether a server reads prompts whole.
+"""Pairs of similar texts that reveal whether a server changes or truncates prompts.
 
 A server or proxy may trim white space, truncate long prompts, or answer from a cache whose key
-covers only part of the prompt. A server that changes prompts gives equal answers to different
-texts, although each reply alone looks correct.
+covers only part of the prompt. A server that changes prompts may return the same answer to two
+different texts, although each answer by itself looks correct.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _SHORTER = (
     "it is"
 )
 _ESCAPED = "Ice < steam & tea"
-"""A text that HTML escaping would change; escaping maps no other text to the same result."""
+"""A text that reveals if a server begins to escape HTML, which a pair of texts cannot reveal."""
 _TWO_PARTS = "Question: Is tea hot?\nAnswer: Yes\n\nQuestion: Is {} hot?\nAnswer:"
 _WORDS = {"first": "The", "case": "green", "middle": "baker", "last": "sea"}
 _OTHERS = {"first": "Our", "case": "Green", "middle": "miner", "last": "sky"}
@@ -49,9 +49,9 @@ class Pair:
     """Two texts that differ in one place and, if possible, have the same length.
 
     Args:
-        differ: The difference, for messages.
-        texts: The two texts. If a server begins to change texts, its answer to the second text
-            changes.
+        differ: A description of the difference, for use in messages.
+        texts: The two texts. For most pairs, the server's answer to the second text changes if the
+            server begins to change texts.
     """
 
     differ: str
@@ -72,11 +72,11 @@ SHORT_PAIRS = (
 
 
 MOST_TEXTS = 2 * len(_OTHERS) + 3 + 2 * len(SHORT_PAIRS)
-"""The maximum number of texts to request."""
+"""The maximum number of texts that ``compare_pairs`` requests."""
 
 
 def long_pairs(template: str) -> tuple[Pair, ...]:
-    """Return pairs of texts of equal length that differ in one word."""
+    """Return pairs of equally long texts; the two texts of a pair differ in one word."""
     whole = template.format(**_WORDS)
     places = {
         "first": "the first word",
@@ -98,14 +98,16 @@ class Differences:
     """A server's answers to pairs of texts; the two texts of a pair differ in one place.
 
     Args:
-        nexts: The next token of each text, with the most probable tokens at its position; the most
-            informative texts come first.
-        telling: The number of most informative texts. These texts are the long texts and the second
-            text of each pair.
-        alike: Descriptions of those differences between texts for which the server's answer does
-            not change.
+        nexts: The next token after each text, with the most probable tokens at its position; the
+            most informative texts come first.
+        telling: The number of most informative texts, which come first in ``nexts``. The most
+            informative texts are the long texts, the second text of each short pair, and
+            ``_ESCAPED``.
+        alike: For each pair whose two texts have the same answer, a description of the difference
+            between the texts.
         unread: The reason why long texts could not be tested; None if they were tested.
-        drawn: The tokens of ``nexts`` in the form in which the server returned them.
+        drawn: The next token after each text, with all tokens that the server lists at its
+            position.
     """
 
     nexts: dict[str, Token]
@@ -116,7 +118,7 @@ class Differences:
 
     @property
     def long(self) -> dict[str, Token]:
-        """The next token of a long text; empty if no long text was tested."""
+        """One long text and the token that follows it; empty if no long text was tested."""
         return {} if self.unread else dict(itertools.islice(self.nexts.items(), 1))
 
 
@@ -127,16 +129,18 @@ def compare_pairs(
     noise: float,
     top: int,
 ) -> Differences:
-    """Test whether a server's answers to two texts that differ in one place are different.
+    """Test whether a server answers differently if two texts differ in only one place.
 
     Args:
-        at_once: A function that returns the next token of each text, with the most probable tokens
-            at its position.
-        known: The next tokens of texts that were requested before.
-        is_same: A function that returns whether two texts have the same tokens. If they do, equal
-            answers are correct.
-        noise: The difference in nats between repeated answers to the same text.
-        top: The number of most probable tokens to compare, not counting an additional drawn token.
+        at_once: A function that returns the next token after each text, with the most probable
+            tokens at its position.
+        known: The next tokens after those texts that were requested before.
+        is_same: A function that returns whether two texts have the same tokens. Equal answers to
+            two texts with the same tokens are correct.
+        noise: The difference in nats between log-probabilities that the server returns for the same
+            request.
+        top: The number of most probable tokens to compare at each position; a drawn token that the
+            server lists in addition is not counted.
 
     Raises:
         ScoringError: If the server failed.
@@ -175,7 +179,7 @@ def _asked(
     at_once: Callable[[Sequence[str]], Sequence[Token | None]],
     known: Mapping[str, Token],
 ) -> dict[str, Token]:
-    """Request the next tokens after those texts that are not in ``known``."""
+    """Request the next token after each text that is not in ``known``."""
     every = dict.fromkeys(text for pair in pairs for text in pair.texts)
     texts = [text for text in every if text not in known]
     found = zip(texts, at_once(texts), strict=True)
@@ -187,15 +191,16 @@ def apart(one: Token, other: Token, most: int | None = None) -> list[float]:
 
     Args:
         one: A token with the most probable tokens at its position.
-        other: A token of another position.
-        most: How many of the most probable tokens of ``one`` to compare; None for all.
+        other: A token at another position, with the most probable tokens at that position.
+        most: The number of most probable tokens of ``one`` to compare; None to compare all tokens.
 
     Returns:
-        One difference in nats per compared token. A token that ``other`` lacks is skipped if it is
-        about as improbable as the least probable token that ``other`` lists. The difference is NaN
-        for a token that ``other`` lacks and that is clearly more probable than the least probable
-        token that ``other`` lists. Tokens may be missing, because a server that spells several
-        tokens identically lists only one of them.
+        One difference in nats per compared token. A token that is missing from ``other`` is skipped
+        if its log-probability is less than ``LARGEST`` above the lowest log-probability in
+        ``other``. The difference is NaN if a token is missing from ``other`` although its
+        log-probability is at least ``LARGEST`` above the lowest log-probability in ``other``. A
+        token may be missing from ``other``, because a server lists only one of several tokens with
+        identical spellings.
     """
     least = _least_listed(other)
     known = [(each, each.logprob) for each in one.top if each.logprob is not None]
@@ -213,10 +218,11 @@ def apart(one: Token, other: Token, most: int | None = None) -> list[float]:
 
 
 def _least_listed(place: Token) -> float:
-    """Return the lowest log-probability among the most probable tokens that a server lists.
+    """Return the lowest log-probability that a server lists at a position.
 
-    The drawn token is ignored, because servers list it however improbable it is. Parts of
-    characters are ignored, because several tokens share the same spelling.
+    The drawn token is ignored, because servers list the drawn token even if it is improbable.
+    Tokens that are parts of a character are ignored, because servers spell many of these tokens
+    identically.
     """
     drawn = find(place.top, place.text, place.number)
     known = [
@@ -245,8 +251,9 @@ def problems_and_notes(
     """Return the problems that make a server unusable, and notes for the user.
 
     Args:
-        differences: The result of the comparison.
-        trims: Whether the server may drop white space around a text, as many chat templates do.
+        differences: The result of ``compare_pairs``.
+        trims: Whether the server may drop white space at the ends of a text, as many chat templates
+            do.
     """
     allowed = ENDS if trims else ()
     wrong = [each for each in differences.alike if each not in allowed]

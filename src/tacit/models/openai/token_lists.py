@@ -1,8 +1,9 @@
-"""Parse the tokens of a server's answer from three formats of log-probabilities.
+"""Parse the tokens in a server's answer, which may have one of three formats.
 
 A completion in OpenAI's format lists tokens, their log-probabilities, and the most probable tokens
-at each position. The server of llama.cpp lists one object per token, as chat completions do. vLLM
-adds ``prompt_logprobs`` to OpenAI's format, with one object per token of the prompt.
+at each position. The server of llama.cpp lists one object per token, in the format of chat
+completions. vLLM adds ``prompt_logprobs`` to OpenAI's format, with one object per token of the
+prompt.
 """
 
 from __future__ import annotations
@@ -56,13 +57,14 @@ class Token:
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """One completion.
+    """One completion that a server returned.
 
     Args:
-        tokens: The completion's tokens, after the prompt's tokens if the prompt is echoed.
+        tokens: The completion's tokens; if the prompt is echoed, the prompt's tokens come first.
         prompt: The prompt's tokens, if the server returned ``prompt_logprobs``.
-        counted: The server's count of the prompt's tokens; None if the server returns no count.
-        text: The completion as text.
+        counted: The number of tokens in the prompt, as counted by the server; None if the server
+            returns no count.
+        text: The text of the completion.
     """
 
     tokens: tuple[Token, ...]
@@ -77,11 +79,12 @@ class Reply:
 
 
 def read_reply(answer: Mapping[str, Any], noise: float = 0.0) -> Reply:
-    """Return the completion contained in a server's answer.
+    """Parse the completion in a server's answer.
 
     Args:
         answer: The server's answer.
-        noise: As for ``check_logprobs``.
+        noise: The difference in nats between log-probabilities that the server returns for the same
+            request.
 
     Raises:
         ReplyError: If the answer is not a completion, is inconsistent, or contains impossible
@@ -123,7 +126,7 @@ def _of_text(text: str, logprob: float | None, top: tuple[Token, ...] = ()) -> T
 
 
 def _prompt_token(entry: PromptEntry | None) -> Token:
-    """Return a token of ``prompt_logprobs``; the entry is None for a token without context."""
+    """Convert an entry of ``prompt_logprobs``; None stands for a token without context."""
     if entry is None:
         return Token(None, None, None)
     ((number, one),) = entry.items()
@@ -131,7 +134,7 @@ def _prompt_token(entry: PromptEntry | None) -> Token:
 
 
 def identifies_token(text: str | None) -> bool:
-    """Return whether a text identifies one token; a text with an incomplete character does not."""
+    """Return whether a text identifies a token; a text with incomplete characters does not."""
     return bool(text) and _HALF not in str(text) and not _BYTE.fullmatch(str(text))
 
 
@@ -148,20 +151,21 @@ def find(top: Sequence[Token], text: str | None, number: int | None) -> Token | 
 
 
 def likeliest(token: Token, most: int) -> Token:
-    """Return a token; of the tokens at its position, keep only the most probable ones.
+    """Return a token whose list of most probable tokens has at most ``most`` entries.
 
-    Servers also list the drawn token if it is not among the most probable tokens. Without the limit
-    ``most``, the listed tokens would depend on the draw.
+    A server lists the drawn token even if it is not among the most probable tokens. Without the
+    limit ``most``, the tokens at a position would depend on which token was drawn.
     """
     ranked = sorted(token.top, key=lambda one: math.inf if one.logprob is None else -one.logprob)
     return replace(token, top=tuple(ranked[:most]))
 
 
 def returned(tokens: Sequence[Token]) -> int:
-    """Return how many of the most probable tokens a server lists, not counting the drawn token.
+    """Return the number of most probable tokens that a server lists at each position.
 
-    The returned number is rounded down to a value in ``TOPS``. The number of listed tokens varies,
-    because servers merge tokens with identical spellings.
+    The returned number is rounded down to a value in ``TOPS``. A drawn token that a server lists in
+    addition is not counted. The number of listed tokens varies between positions, because servers
+    merge tokens with identical spellings.
 
     Args:
         tokens: Tokens drawn after different texts.
@@ -181,22 +185,23 @@ def _is_last(token: Token) -> bool:
 
 
 LARGEST = 0.1
-"""The largest difference, in nats, that counts as rounding: half precision rounds this much when a
-server's batches differ.
+"""The largest difference, in nats, that counts as a rounding error.
+
+With half precision, rounding errors of this size occur when a server batches requests differently.
 """
 
 TYPICAL = 0.02
-"""The largest median of the differences, in nats."""
+"""The largest median of several differences, in nats, that counts as a rounding error."""
 
 ENOUGH = 8
-"""The minimum number of texts for comparing a server with itself."""
+"""The minimum number of texts on which two answers of the same server are compared."""
 
 
 def agree(differences: Sequence[float]) -> bool:
     """Return whether absolute differences in nats are small enough to be rounding errors.
 
     Raises:
-        ValueError: If there are no differences.
+        ValueError: If the list of differences is empty.
     """
     if not differences:
         raise ValueError("nothing was compared")

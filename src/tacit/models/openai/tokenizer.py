@@ -1,4 +1,4 @@
-"""Tokenize a text by a tokenizer file, or by means of the tokens that a server returns."""
+"""Tokenize texts, with a tokenizer file or from the tokens that a server returns."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ _HALF = "\ufffd"
 
 @dataclass(frozen=True, slots=True)
 class Cut:
-    """The tokens of a text, without special tokens before the text.
+    """The tokens of a text, without the special tokens that precede the text.
 
     Args:
         tokens: The ids of the tokens, or the server's spellings if the ids are unknown.
-        offsets: The range of characters in the text that each token covers.
+        offsets: For each token, the range of characters that the token covers in the text.
     """
 
     tokens: tuple[int | str, ...]
@@ -39,9 +39,9 @@ class Cut:
 
 
 class TokenizerFile:
-    """The tokenizer in a ``tokenizer.json``, used without its special tokens.
+    """A tokenizer that is loaded from a ``tokenizer.json`` and adds no special tokens.
 
-    The attribute ``before`` is the number of special tokens that the tokenizer itself would put
+    The attribute ``before`` is the number of special tokens that the unmodified tokenizer would put
     before a text.
 
     Args:
@@ -49,7 +49,7 @@ class TokenizerFile:
 
     Raises:
         ModelError: If the file does not exist or is not a tokenizer file.
-        MissingPackage: If the package tokenizers is not installed.
+        MissingPackage: If the package ``tokenizers`` is not installed.
     """
 
     def __init__(self, path: Path) -> None:
@@ -87,7 +87,7 @@ class TokenizerFile:
         return self._spellings.get(number, "")
 
     def key(self, number: int, *, spaced: bool) -> str | None:
-        """Return how a server without token ids spells a token; None if the spelling is ambiguous.
+        """Return the text by which a server identifies a token; None if the text is ambiguous.
 
         Args:
             number: The token's id.
@@ -102,7 +102,7 @@ class TokenizerFile:
         return self._keys(spaced=spaced).get(key)
 
     def names(self, token: Token, *, spaced: bool) -> bool:
-        """Return whether a returned token identifies exactly one token of the tokenizer."""
+        """Return whether a server's token identifies exactly one token of the tokenizer."""
         if token.number is not None:
             return True
         return token.text is not None and self.numbered(token.text, spaced=spaced) is not None
@@ -125,7 +125,7 @@ class TokenizerFile:
 
     @cached_property
     def _spellings(self) -> dict[int, str]:
-        """Map each token id to the text of the token when it follows another token.
+        """Map each token id to the text that the token has after another token.
 
         Some tokens lose their leading space when they are decoded alone.
         """
@@ -160,8 +160,8 @@ class TokenizerFile:
 def _unique(spelled: Iterable[tuple[int, str]]) -> dict[str, int]:
     """Map each unambiguous text to the id of its token.
 
-    Some servers omit incomplete characters. A text is ambiguous if several tokens have this text
-    without their incomplete characters.
+    Some servers omit incomplete characters. A text is ambiguous if several tokens have the same
+    text after their incomplete characters are removed.
     """
     own = list(spelled)
     tokens: dict[str, list[int]] = {}
@@ -186,7 +186,7 @@ def _before(tokenizer: Tokenizer) -> int:
 
 
 def _unknown(tokenizer: Tokenizer) -> int | None:
-    """Return the id of the unknown token; None for a tokenizer that can encode every text."""
+    """Return the id of the token for unknown text; None if every text can be encoded."""
     model = json.loads(tokenizer.to_str())["model"]
     if isinstance(model.get("unk_id"), int):
         return None if model.get("byte_fallback") else int(model["unk_id"])
@@ -196,9 +196,7 @@ def _unknown(tokenizer: Tokenizer) -> int | None:
 
 
 def cut_by_texts(tokens: Sequence[Token], text: str) -> tuple[int, Cut] | None:
-    """Find the tokens of a text by their spellings.
-
-    Generated tokens may follow the text's tokens.
+    """Find a text's tokens among the tokens that a server returned, by their spellings.
 
     Args:
         tokens: The tokens that the server returned, possibly with special and generated tokens.
@@ -220,7 +218,7 @@ def cut_by_texts(tokens: Sequence[Token], text: str) -> tuple[int, Cut] | None:
 
 
 def _spelling(written: Sequence[str | None], text: str) -> Cut | None:
-    """Return the leading tokens if they spell exactly the text; None if they do not."""
+    """Return the leading tokens that exactly spell the text; None if there are none."""
     at, offsets = 0, []
     for number, token in enumerate(written):
         if at == len(text):
@@ -238,7 +236,7 @@ def _spelling(written: Sequence[str | None], text: str) -> Cut | None:
 
 
 def _first_unsaid(written: Sequence[str | None], text: str) -> tuple[int, Cut] | None:
-    """Find a text's tokens as ``cut_by_texts`` does, if the first token has no text and no id.
+    """Handle the case of ``cut_by_texts`` in which the first token has no text and no id.
 
     A first token without text and id is either a special token or the first token of the text.
     """

@@ -1,20 +1,21 @@
 """Compare a chat server's sampled replies with its reported log-probabilities.
 
 A server may sample at another temperature, truncate the distribution, change replies, or mix up
-prompts. No single reply reveals this. If a server returns the log-probabilities of a reply's first
-token, Tacit samples some first tokens and tests them in two ways. The first test estimates the
-temperature T of the samples. At temperature T, each listed token is drawn with a probability
-proportional to p^(1/T), where p is the token's original probability. T is estimated by maximum
-likelihood. The confidence interval of T is computed from the likelihood ratio. The second test is a
-goodness-of-fit test of all draws, in which all unlisted tokens form one category.
+prompts. A single reply does not reveal whether a server samples incorrectly. If a server returns
+the log-probabilities of a reply's first token, Tacit samples some first tokens and applies two
+tests to them. The first test estimates the temperature T of the samples. At temperature T, each
+listed token is drawn with a probability proportional to p^(1/T), where p is the token's original
+probability. T is estimated by maximum likelihood. The confidence interval of T is computed from the
+likelihood ratio. The second test is a goodness-of-fit test of all draws, in which all unlisted
+tokens form one category.
 
-The p-value of an inspection is twice the smaller p-value of the two tests (Bonferroni). If the
-p-value of an inspection is below 0.01, additional tokens are drawn with other seeds and tested
-separately. Tacit warns the user if the p-value of the additional tokens is below 0.1. With a
-correct server, this happens in one inspection of a thousand. At the end of a run, Tacit raises an
-error if the p-value of the additional tokens is below 0.001. With a correct server, this happens in
-one inspection of a hundred thousand. Most inspections need few draws, because additional tokens are
-drawn only after a low p-value.
+The combined p-value of the temperature test and the goodness-of-fit test is twice the smaller of
+the two p-values (Bonferroni correction). If the combined p-value is below 0.01, additional tokens
+are drawn with other seeds and tested separately. Tacit warns the user if the combined p-value of
+the additional tokens is below 0.1. With a correct server, one comparison in a thousand leads to a
+warning. At the end of a run, Tacit raises an error if the combined p-value of the additional tokens
+is below 0.001. With a correct server, one comparison in a hundred thousand leads to an error. Most
+comparisons need few draws, because additional tokens are drawn only if the first p-value is low.
 """
 
 from __future__ import annotations
@@ -50,29 +51,30 @@ TRIED = (
     TEXTS[8],
     "Choose one of these words at random and say nothing else: True, False, Yes, No",
 )
-"""Prompts for the first tokens.
+"""The prompts for which the first token of the reply is requested with its log-probability.
 
-Most have a counterpart with one difference. In one of them, any answer that is replaced with its
-opposite is visible.
+For most of the prompts, ``text_pairs`` has a counterpart that differs in one place. One of the
+prompts offers the answers in ``OPPOSITES``, to detect a server that replaces an answer with its
+opposite.
 """
 
 DRAWN_TEXTS = 3
-"""The number of texts whose first tokens are drawn; together they best reveal each fault."""
+"""The number of texts to which replies are sampled: those texts that best reveal each fault."""
 
 AT_ONCE, SINGLY = 24, 8
-"""Draws per text, if one request returns several replies and if one request returns one."""
+"""Draws per text: ``AT_ONCE`` if one request returns several replies, ``SINGLY`` if only one."""
 
 AGAIN = 2
-"""The factor by which the number of draws grows if the first ones disagree."""
+"""Additional draws per first draw, if the first draws do not match the log-probabilities."""
 
 SEEDS = SINGLY**2 * (1 + AGAIN)
-"""The maximum number of seeds for one inspection."""
+"""The maximum number of seeds that one call of ``Drawing.inspect`` uses."""
 
 MOST_CALLS = len(TOPS) + len(TRIED) + 2 * DRAWN_TEXTS * SINGLY * (1 + AGAIN)
-"""The maximum number of calls for the checks at the beginning and at the end."""
+"""The maximum number of requests for the checks at the beginning and at the end of a run."""
 
 LOOK_AGAIN, TELL, REFUSE = 0.01, 0.1, 0.001
-"""P-values. Below the first, more tokens are drawn; below the others, a warning and an error."""
+"""P-value limits: ``LOOK_AGAIN`` (more draws), ``TELL`` (a warning), ``REFUSE`` (an error)."""
 
 _FEWEST = 10
 # The 95 % quantile of chi-squared with one degree of freedom.
@@ -101,16 +103,16 @@ class Temperature:
 
     @property
     def chance(self) -> float:
-        """The p-value of a likelihood-ratio test against a temperature of 1."""
+        """The p-value of a likelihood-ratio test of the hypothesis that the temperature is 1."""
         return math.erfc(math.sqrt(max(self.surprise, 0.0) / 2))
 
     def to_json(self) -> dict[str, Any]:
-        """Return the estimate in the form in which the model's description stores it."""
+        """Return the estimate as a dict, for the model's description."""
         return {"draws": self.draws, "value": self.value, "low": self.low, "high": self.high}
 
     @property
     def note(self) -> str:
-        """The warning about the temperature."""
+        """The text of the warning about the temperature."""
         return (
             f"its replies are sampled at a temperature of {self.value:.2f} (95 % CI {self.low:.2f} "
             f"to {self.high:.2f}) instead of 1, according to {self.draws} first tokens and their "
@@ -119,14 +121,14 @@ class Temperature:
 
 
 def estimate(drawn: Sequence[tuple[Sequence[float], Sequence[int]]]) -> Temperature | None:
-    """Estimate the temperature of sampled tokens.
+    """Estimate the temperature at which tokens were sampled.
 
     Args:
         drawn: For each text, the log-probabilities of the listed tokens and the number of draws of
             each token.
 
     Returns:
-        The estimated temperature; None with fewer than ten draws.
+        The estimated temperature; None if there are fewer than ten draws.
     """
     draws = sum(sum(counts) for _, counts in drawn)
     if draws < _FEWEST:
@@ -150,7 +152,7 @@ def estimate(drawn: Sequence[tuple[Sequence[float], Sequence[int]]]) -> Temperat
 
 
 def first_tokens(talk: Talk, concurrency: int) -> dict[str, Token]:
-    """Return the first tokens of replies to a few texts; empty if the server returns none."""
+    """Return first tokens of replies to the prompts in ``TRIED``; empty if there are none."""
     first, *others = TRIED
     for top in TOPS[1:]:
         asked = talk.but(top=top)
@@ -171,7 +173,7 @@ class Inspection:
     """A comparison of sampled first tokens with a server's log-probabilities.
 
     Args:
-        counted: The draws, by text.
+        counted: For each text, the number of times that each word was drawn.
         first: The p-value of the first set of draws if ``counted`` is the second set; None if
             ``counted`` is the first set.
     """
@@ -212,7 +214,7 @@ class Inspection:
 
     @property
     def note(self) -> str:
-        """The warning about the draws."""
+        """The text of the warning that sampled tokens do not match the log-probabilities."""
         if self.temperature is not None and self.temperature.chance < self.fit:
             return self.temperature.note
         draws = sum(each.draws for each in self.counted)
@@ -229,11 +231,12 @@ class Inspection:
 
 
 class Drawing:
-    """Samples first tokens of replies to a few texts, and compares them with log-probabilities.
+    """A comparison of sampled first tokens with log-probabilities, which can be repeated.
 
     Args:
-        talk: The chat requests.
-        firsts: The first tokens of replies to some texts, with the most probable tokens.
+        talk: The chat requests to the server.
+        firsts: For each text, the first token of the reply, with the most probable tokens at its
+            position.
         concurrency: The number of concurrent requests.
         several: Whether one request returns several replies.
     """
@@ -248,13 +251,13 @@ class Drawing:
         self._firsts = {text: firsts[text] for text in goodness_of_fit.choose(listed, DRAWN_TEXTS)}
 
     def inspect(self, seed: int) -> Inspection | None:
-        """Compare sampled tokens with log-probabilities, and sample again if they disagree.
+        """Compare sampled tokens with log-probabilities; if they do not match, sample again.
 
         Args:
-            seed: The first seed; the check uses up to ``SEEDS`` seeds.
+            seed: The first of up to ``SEEDS`` consecutive seeds.
 
         Returns:
-            The comparison; None if the server refuses the requests.
+            The result of the comparison; None if the server refuses the requests.
 
         Raises:
             ScoringError: If the server failed.

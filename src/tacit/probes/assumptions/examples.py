@@ -1,5 +1,4 @@
-"""Examples of concept retrieval as properties are added to the prompt (Weir et al. 2020, Figure
-1)."""
+"""Examples of concept retrieval as properties are added to the prompt (Weir et al., Figure 1)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Figures on the prediction of correct answers, and on accuracy by background score."""
+"""Plot how well correct answers are predicted, and the accuracy by background score."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _OF = (
     "together predict which questions are answered correctly.",
 )
 def prediction(shown: Shown) -> Chart | None:
-    """Plot the risk-coverage curves and the calibration of the predictors."""
+    """Plot all risk-coverage curves, and the calibration of the predictor ``both``."""
     curves, bins = shown.table("risk_coverage"), shown.table("calibration")
     if curves is None or bins is None:
         return None
@@ -102,7 +102,7 @@ def _named(part: pl.DataFrame) -> pl.DataFrame:
     "Not in Sahu et al. (2022). Share of correct answers by background score.",
 )
 def accuracy_by_score(shown: Shown) -> Chart | None:
-    """Plot the anchor accuracy in bins of the background score, with one line per model."""
+    """Plot the accuracy on anchor questions in bins of the background score."""
     table = shown.defined("accuracy_by_score", "accuracy")
     if table is None:
         return None

@@ -1,4 +1,4 @@
-"""Store the fitted predictors of correct answers in a run, and apply them to new questions."""
+"""Fit predictors of correct answers, store them with a run, and load them from a run."""
 
 from __future__ import annotations
 
@@ -21,21 +21,22 @@ if TYPE_CHECKING:
     from tacit.statistics import Estimate
 
 STORED = (MARGIN, BOTH)
-"""The predictors that are stored with a run."""
+"""The names of the predictors that are stored with a run."""
 
 INTERCEPT = "intercept"
 
 
 @dataclass(frozen=True)
 class Predictor:
-    """A fitted predictor.
+    """A fitted predictor of the probability that an anchor question is answered correctly.
 
     Args:
-        name: The name in ``PREDICTORS``.
-        features: The names of the features.
+        name: The name of the predictor, which is a key of ``PREDICTORS``.
+        features: The names of the features that the predictor uses.
         ranges: The lowest and the highest value of each feature among the questions to which the
             predictor was fitted.
-        fitted: The logistic regression. The coefficients are in the order of ``features``.
+        fitted: The fitted logistic regression. The coefficients after the intercept are in the
+            order of ``features``.
     """
 
     name: str
@@ -56,18 +57,18 @@ class Predictor:
         """Return the probability of a correct answer, with its confidence interval.
 
         Args:
-            values: The value of each feature, by name. Every feature of the predictor must have a
-                value.
+            values: The value of each feature, by the name of the feature. Every feature of the
+                predictor must have a value.
         """
         return self.fitted.interval([float(values[name] or 0.0) for name in self.features])
 
 
 def tables(rows: Rows) -> dict[str, pl.DataFrame]:
-    """Fit the predictors to all rows, and return the tables that describe the fitted predictors.
+    """Fit the predictors to ``rows``, and return tables that describe the fitted predictors.
 
     Returns:
-        The tables ``PREDICTOR`` and ``COVARIANCE`` by name. Both tables have no rows if the
-        predictors cannot be fitted.
+        A dictionary of the tables ``PREDICTOR`` and ``COVARIANCE``, by the name of the table. Both
+        tables have no rows if the predictors cannot be fitted.
     """
     import polars as pl
 
@@ -93,7 +94,7 @@ def tables(rows: Rows) -> dict[str, pl.DataFrame]:
 
 
 def stored(found: Mapping[str, pl.DataFrame]) -> dict[str, Predictor]:
-    """Return the predictors that a run's tables describe, by name; none if the tables are empty."""
+    """Return the fitted predictors of a run by name, or no predictors if the tables are empty."""
     covariances = found[COVARIANCE.name]
     predictors = {}
     for (name,), part in found[PREDICTOR.name].group_by("predictor", maintain_order=True):

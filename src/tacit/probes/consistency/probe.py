@@ -61,12 +61,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Reading:
-    """How answers are derived from scores. No model calls are needed to change ``method``.
+    """The methods by which answers are derived from scores.
 
     Args:
-        method: The method of answering background questions.
-        anchoring: The methods of answering anchors. The main results use the first method in
-            ``anchoring``.
+        method: The method by which the answers to background questions are derived. A change of
+            ``method`` requires no model calls.
+        anchoring: The methods by which anchor questions are answered: ``choice``, ``verify`` or
+            both. The main results use the first method in ``anchoring``.
 
     Raises:
         RequestError: If ``anchoring`` is empty, contains an unknown method, or contains a method
@@ -87,7 +88,7 @@ class Reading:
 
     @classmethod
     def of(cls, options: ConsistencyOptions) -> Self:
-        """Return the ``Reading`` that the options describe.
+        """Create a ``Reading`` from the options of the probe.
 
         Raises:
             RequestError: If the option ``pair`` does not consist of two words, or an answering
@@ -103,23 +104,26 @@ class Reading:
 
 @dataclass(frozen=True)
 class ConsistencyProbe:
-    """A probe that asks anchor questions and, for the facts of each anchor, background questions.
+    """A probe that asks anchor questions and questions about their background facts.
 
     Args:
-        anchors: Multiple-choice questions with answers.
-        background: The facts of the anchors, identified by the index of the anchor.
-        templates: The templates of the questions.
-        wording: How concepts are inserted into the templates.
+        anchors: The anchor questions: multiple-choice questions with a correct choice.
+        background: The background facts of each anchor question. An anchor question is identified
+            by its index.
+        templates: The templates of questions and prompts.
+        wording: The wording, which determines how concepts are inserted into the templates.
         version: The version of the paper, which determines the number of meta-prompts.
-        reading: How answers are derived from scores.
-        surface: The surface texts of the facts; None to word all facts by the relation templates.
-        context: How facts are selected for the contexts of anchors; None to ask anchors only
-            without a context.
+        reading: The methods by which answers are derived from scores.
+        surface: The surface texts of the facts, which are sentences from the knowledge base. If
+            None, all facts are worded by the relation templates.
+        context: The rules that select the facts that precede an anchor question as its context. If
+            None, anchor questions are asked only without a context.
 
     Raises:
-        RequestError: If no anchor has a fact, an anchor has no correct answer, or a relation has no
-            template. The error is also raised if the version of the paper lacks the meta-prompt or
-            the label pair of ``reading``. With ``context``: see ``Contexts``.
+        RequestError: If no anchor question has a fact, an anchor question has no correct answer, or
+            a relation has no template. The error is also raised if ``reading`` uses a meta-prompt
+            or a label pair that the version of the paper does not contain. If ``context`` is not
+            None, the errors of ``Contexts`` are also raised.
     """
 
     name: ClassVar[str] = "consistency"
@@ -148,10 +152,10 @@ class ConsistencyProbe:
 
     @classmethod
     def of(cls, options: ConsistencyOptions) -> Self:
-        """Create the probe from its options, as ``Probe.of`` describes.
+        """Create the probe from its options; see ``Probe.of``.
 
         Raises:
-            RequestError: If an option is unknown, or the probe has no questions.
+            RequestError: If the value of an option is invalid, or the probe has no questions.
             DataError: If a file is missing or malformed.
         """
         from tacit.knowledge.background import background
@@ -200,7 +204,7 @@ class ConsistencyProbe:
 
     @cached_property
     def asked(self) -> Asked:
-        """The distinct facts, with the questions about each fact and about its negative."""
+        """The distinct facts, with the background questions about each fact and its negative."""
         return Asked.of(self.background.facts, self.templates, self.wording, self.surface)
 
     @cached_property
@@ -215,14 +219,14 @@ class ConsistencyProbe:
 
     @cached_property
     def contexts(self) -> Contexts | None:
-        """The contexts of the anchors; None if anchors are asked only without a context."""
+        """The contexts of the anchor questions; None to ask them only without a context."""
         if self.context is None:
             return None
         return Contexts(self.anchors, self.background, self.templates, self.context)
 
     @cached_property
     def prompt_set(self) -> PromptSet:
-        """The prompts in named groups."""
+        """The prompts of the run, in named groups."""
         return PromptSet(
             self.asked.texts,
             self.anchors,
@@ -239,14 +243,14 @@ class ConsistencyProbe:
         return [p for name in self.requests() for p in self.prompt_set.prompts(name)]
 
     def requests(self) -> Mapping[str, Requests]:
-        """Return the requests in named groups, as ``Probe.requests`` describes."""
+        """Return the requests in named groups; see ``Probe.requests``."""
         return self.prompt_set.requests
 
     def measure(self, answers: Answers) -> Findings:
-        """Compute the findings from scores or votes.
+        """Compute the findings from scores, or from the votes of sampled replies.
 
         Raises:
-            RequestError: See ``check_replies``.
+            RequestError: If the answers are sampled replies and ``check_replies`` raises the error.
         """
         answers = answers.joined(self.requests())
         if answers.sampled:
@@ -262,7 +266,7 @@ class ConsistencyProbe:
         return self._found(self.prompt_set.scored(scores), score_counts(scores), chosen)
 
     def measure_in_order(self, found: Sequence[Scores] | Sequence[Votes]) -> Findings:
-        """Compute the findings from one answer per prompt, sorted like ``prompts``."""
+        """Compute the findings from answers in the order of ``prompts``, one answer per prompt."""
         left = iter(found)
         groups = {
             name: Answered(group.keys, [next(left) for _ in group.requests])
@@ -272,7 +276,7 @@ class ConsistencyProbe:
 
     @staticmethod
     def compare(found: Mapping[str, Findings]) -> pl.DataFrame:
-        """Compare models, paired; see ``tacit.probes.consistency.compare``."""
+        """Compare models on the same anchor questions; see ``tacit.probes.consistency.compare``."""
         from tacit.probes.consistency.compare import compare
 
         return compare(found)
@@ -286,48 +290,45 @@ class ConsistencyProbe:
 
     @staticmethod
     def figures() -> Mapping[str, FigureSpec]:
-        """Return the figures by name."""
+        """Return the figures of the probe, by the name of the figure."""
         from tacit.probes.consistency.figures import FIGURES
 
         return FIGURES
 
     @staticmethod
     def headline(findings: Findings) -> str:
-        """Return a sentence on whether background scores predict correct answers.
-
-        See ``Declared.headline``.
-        """
+        """Return a sentence that states whether background scores predict correct answers."""
         from tacit.probes.consistency.sentences import verdict
 
         return verdict(findings.summary)
 
     @staticmethod
     def sentences(findings: Findings) -> Iterator[str]:
-        """Yield sentences on the questions and results of a run."""
+        """Yield sentences about the questions and the results of a run."""
         from tacit.probes.consistency.sentences import sentences
 
         return sentences(findings.summary)
 
     @staticmethod
     def notes(findings: Findings) -> Iterator[str]:
-        """Yield sentences on how the figures of a run are computed."""
+        """Yield sentences that describe how the results of a run are computed."""
         from tacit.probes.consistency.sentences import notes
 
         return notes(findings.summary)
 
     @staticmethod
     def views(findings: Findings, request: Mapping[str, Any], most: int) -> Iterator[View]:
-        """Yield tables that show the questions with their choices, facts and scores."""
+        """Yield tables of the anchor questions with their choices, facts and scores."""
         from tacit.probes.consistency.views import views
 
         return views(findings, request, most)
 
     def check_replies(self, *, sampled: bool) -> None:
-        """Check that chat replies can answer the probe's questions.
+        """Raise an error if chat replies cannot answer the questions of the probe.
 
         Raises:
-            RequestError: If choices are scored as texts, or the preset ``calibrated`` is used with
-                sampled replies.
+            RequestError: If the anchoring method ``choice`` is used, which scores choices as texts,
+                or the preset ``calibrated`` is used with sampled replies.
         """
         if "choice" in self.reading.anchoring:
             raise RequestError(
@@ -346,9 +347,10 @@ class ConsistencyProbe:
         """Compute the findings.
 
         Args:
-            scored: The scores or votes.
+            scored: The scores or votes of all prompts, as arrays.
             scores: The entries of the summary that describe the scores or votes.
-            in_contexts: The answers to the anchors in context, by the name of the condition.
+            in_contexts: The answers to the anchor questions that follow a context, by the name of
+                the context's condition (``true``, ``false`` or ``irrelevant``).
         """
         how, bootstrap = Permutations(), Bootstrap()
         answers = scored.answers(self.reading.method)

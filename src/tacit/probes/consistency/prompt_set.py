@@ -37,12 +37,11 @@ if TYPE_CHECKING:
     Item = TypeVar("Item")
 
 BACKGROUND, CHOICE, VERIFY, PRIOR = "background", "choice", "verify", "prior"
-"""The names of the groups: background questions, choices of anchors, whether a choice is the
-answer, and choices behind an empty question."""
+"""The names of the prompt groups. ``PRIOR`` contains the choices with an empty question."""
 
 
 def in_context(condition: str) -> str:
-    """Return the name of the prompt group in which a condition's contexts precede the anchors."""
+    """Return the name of the prompt group for anchor questions in a context."""
     return f"intervention-{condition}"
 
 
@@ -52,13 +51,13 @@ class PromptSet:
 
     Args:
         texts: The background questions, without a final question mark.
-        anchors: The anchors.
+        anchors: The anchor questions.
         variants: The prompt variants of a yes/no question.
         choice_variants: The prompt variants whose answer can be a choice.
-        templates: The templates of the questions.
-        anchoring: The methods of answering anchors.
-        contexts: The contexts of the anchors, for prompts of the first method in ``anchoring``;
-            None to ask anchors only without a context.
+        templates: The templates of questions and prompts.
+        anchoring: The methods of answering anchor questions: ``choice``, ``verify`` or both.
+        contexts: The contexts of the anchor questions. Contexts are used only with the first method
+            in ``anchoring``. If None, anchor questions are asked only without a context.
     """
 
     texts: tuple[str, ...]
@@ -71,16 +70,16 @@ class PromptSet:
 
     @cached_property
     def requests(self) -> Mapping[str, Requests]:
-        """The requests of each group. A key is a pair of ``question`` and ``variant``."""
+        """The requests of each group, with the key columns ``question`` and ``variant``."""
         return {name: _requests(questions) for name, questions in self._questions.items()}
 
     def prompts(self, name: str) -> list[Prompt]:
-        """Return the prompts of a group; empty if the run does not have the group."""
+        """Return the prompts of a group, or an empty list if the run does not have the group."""
         return [prompt for question in self._questions.get(name, ()) for prompt in question]
 
     @cached_property
     def _questions(self) -> Mapping[str, list[list[Prompt]]]:
-        """The prompts of each group: for each question, a list with one prompt per variant."""
+        """The prompts of each group: one list per question, with one prompt per prompt variant."""
         groups = {BACKGROUND: [background_prompts(text, self.variants) for text in self.texts]}
         if CHOICE in self.anchoring:
             groups[CHOICE] = [one for each in self.anchors for one in self._asking(each, CHOICE)]
@@ -92,13 +91,13 @@ class PromptSet:
         return {**groups, **self._in_context()}
 
     def _asking(self, anchor: Anchor, way: str) -> list[list[Prompt]]:
-        """Return the prompts of an anchor (``choice``) or of its choices (``verify``)."""
+        """Return the prompts that ask an anchor question by the given anchoring method."""
         if way == CHOICE:
             return [choice_prompts(anchor.question, anchor.choices, self.choice_variants)]
         return verify_prompts(anchor.question, anchor.choices, self.variants, self.templates)
 
     def _in_context(self) -> Mapping[str, list[list[Prompt]]]:
-        """Return the prompts of the anchors in context, by the name of the group."""
+        """Return the prompts of anchor questions with a context, by the name of the group."""
         if self.contexts is None:
             return {}
         return {
@@ -113,15 +112,16 @@ class PromptSet:
     def in_contexts(
         self, answers: Mapping[str, Sequence[Any]], *, sampled: bool
     ) -> dict[str, Chosen]:
-        """Return the answers to the anchors in context, by condition.
+        """Return the answers to anchor questions with a context, by the context's condition.
 
         Args:
-            answers: The scores or the votes of each group, by the name of the group.
+            answers: The scores or the votes of each prompt group, by the name of the group.
             sampled: Whether ``answers`` are votes.
 
         Returns:
-            The answers to the anchors, by condition. The anchors of a condition are in the order of
-            ``Contexts.texts``. Conditions without anchors are omitted.
+            The answers to the anchor questions, by the name of the condition (``true``, ``false``
+            or ``irrelevant``). For each condition, the answers are in the order of the anchor
+            questions in ``Contexts.texts``. Conditions without anchor questions are omitted.
         """
         found: dict[str, Chosen] = {}
         way = self.anchoring[0]
@@ -136,7 +136,7 @@ class PromptSet:
 
     @cached_property
     def inputs(self) -> Inputs:
-        """The inputs (prompt variants with answer words) of a yes/no question."""
+        """The inputs of a yes/no question: pairs of a prompt variant and an answer word."""
         return Inputs.of(self.variants)
 
     def scored(self, scores: Mapping[str, Sequence[Scores]]) -> Scored:
@@ -149,7 +149,7 @@ class PromptSet:
     def _arrays(
         self, scores: Mapping[str, Sequence[Scores]]
     ) -> tuple[Floats, Floats | None, Floats | None, Floats | None]:
-        """Return the scores of background questions, choices, yes/no verifications and priors."""
+        """Return ``background``, ``choices``, ``verified`` and ``prior`` of ``Scored``."""
         choices, prior = (
             choice_table(_by(scores[name], len(self.choice_variants)))[0]
             if name in scores
@@ -164,7 +164,7 @@ class PromptSet:
         return self.inputs.table(scores[BACKGROUND]), choices, verified, prior
 
     def voted(self, votes: Mapping[str, Sequence[Votes]]) -> Scored:
-        """Convert the votes of all groups to arrays. Anchors must be answered by ``verify``."""
+        """Convert the votes of all groups to arrays. The anchoring method must be ``verify``."""
         choices = [len(anchor.choices) for anchor in self.anchors]
         return Scored(
             self.variants,
@@ -187,7 +187,7 @@ class PromptSet:
 
 
 def _requests(questions: Sequence[Sequence[Prompt]]) -> Requests:
-    """Return requests for the prompts. The keys are the indices of question and prompt variant."""
+    """Return one request per prompt, with the indices of its question and its prompt variant."""
     import polars as pl
 
     prompts = [prompt for group in questions for prompt in group]

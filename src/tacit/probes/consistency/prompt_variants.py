@@ -27,12 +27,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Inputs:
-    """The inputs of a yes/no question: all pairs of a prompt variant and an answer word.
+    """The inputs of a yes/no question: each prompt variant with each of its answer words.
 
     Args:
-        variants: The index of the prompt variant of each input.
-        words: The answer word of each input.
-        metas: The numbers of the meta-prompts.
+        variants: For each input, the index of its prompt variant.
+        words: For each input, its answer word.
+        metas: The numbers that identify the meta-prompts.
         pairs: The label pairs, each with the positive word before the negative word.
         positive: For each meta-prompt and label pair, the index of the input with the pair's
             positive word, shape (metas, pairs).
@@ -85,8 +85,7 @@ class Inputs:
         """Return the scores of questions as an array, one row per question.
 
         Args:
-            scored: The scores of the prompt variants of each question, sorted by question and then
-                by prompt variant.
+            scored: The scores of all prompts, sorted by question and then by prompt variant.
 
         Returns:
             Log-probabilities in nats, shape (questions, inputs); NaN for a missing score.
@@ -95,11 +94,10 @@ class Inputs:
         return np.array(values, dtype=np.float64).reshape(-1, len(self.words))
 
     def votes(self, voted: Sequence[Votes]) -> Floats:
-        """Return the votes on questions as an array, one row per question.
+        """Return the vote counts of questions as an array, one row per question.
 
         Args:
-            voted: The votes for the prompt variants of each question, sorted by question and then
-                by prompt variant.
+            voted: The votes on all prompts, sorted by question and then by prompt variant.
 
         Returns:
             Vote counts, shape (questions, inputs); NaN for the inputs of a prompt variant if none
@@ -120,10 +118,10 @@ def nan_or(value: float | None) -> float:
 
 @dataclass(frozen=True)
 class Bounds:
-    """Arrays of scores. A missing score is replaced by an upper bound of the score.
+    """Arrays of scores in which each missing score is replaced by an upper bound.
 
-    The upper bound is minus infinity if the answer is not a candidate, and infinity if no bound is
-    known. An array is None if only answers with a score are candidates.
+    The upper bound of a missing score is minus infinity if the answer cannot be chosen, and
+    infinity if no bound is known. If an array is None, answers without a score cannot be chosen.
     """
 
     background: Floats | None = None
@@ -135,10 +133,11 @@ def at_most(scores: Scores) -> Scores:
     """Return a prompt's scores with each missing score replaced by its upper bound.
 
     Returns:
-        Scores in nats. If the model cannot generate an answer, the answer is not a candidate, and
-        minus infinity replaces its score. If a server returns only the most probable tokens, the
-        lowest returned score is the upper bound of the scores that the server does not return. If
-        no upper bound of a missing score is known, infinity replaces the score.
+        Scores in nats. If an answer contains a token that the model does not know, the answer
+        cannot be chosen, and its score is replaced by minus infinity. If a server returns scores
+        only for the most probable tokens, the upper bound of a missing score is the lowest known
+        score of a one-token answer to the prompt. If no upper bound of a missing score is known,
+        the score is replaced by infinity.
     """
     if all(one.logprob is not None for one in scores.answers):
         return scores

@@ -1,7 +1,7 @@
-"""Compare the numbers of a run with the numbers that Sahu et al. (2022) published.
+"""Compare the numbers of a probe with the numbers that Sahu et al. (2022) published.
 
-The published numbers describe only the method and the data of the paper. The results of the paper
-are not compared, because the paper shows them only in plots.
+Only numbers that describe the paper's method and data are compared. The results of the paper are
+not compared, because the paper shows them only in plots.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ _ARXIV = "arxiv"
 
 
 def method_table(probe: ConsistencyProbe, relations: Mapping[str, int]) -> pl.DataFrame:
-    """Compare a probe's numbers on method and data with the published numbers.
+    """Compare a probe's numbers of prompts and questions with the paper's numbers.
 
     Args:
-        probe: The probe.
+        probe: The consistency probe.
         relations: The number of edges of each relation in the knowledge base.
 
     Returns:

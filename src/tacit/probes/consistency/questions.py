@@ -29,10 +29,11 @@ class PromptVariant:
     """A prompt variant: a meta-prompt with a label pair, or a meta-prompt that names no labels.
 
     Args:
-        meta: The number of the meta-prompt in Table 1, starting at 1.
-        pair: The labels that the prompt names; None if the prompt names no labels.
-        answers: The answer words. Each positive word is directly before the negative word of its
-            pair. If ``pair`` is None, the answer words are the words of all pairs.
+        meta: The number of the meta-prompt in the paper's Table 1, starting at 1.
+        pair: The pair of answer words (labels) that the prompt mentions; None if the prompt
+            mentions no labels.
+        answers: The answer words. Each positive word is followed by the negative word of its pair.
+            If ``pair`` is None, the answer words are the words of all pairs.
         text: The text of the meta-prompt, with the labels inserted and with the placeholder
             ``{question}``.
     """
@@ -46,11 +47,12 @@ class PromptVariant:
         convert_strings(self, "answers")
 
     def prompt(self, question: str, answers: Sequence[str] | None = None) -> Prompt:
-        """Return the prompt for a question that does not end with a question mark.
+        """Return the prompt for a question.
 
         Args:
-            question: The question.
-            answers: The candidate answers; None for the answer words of the prompt variant.
+            question: The question, without a final question mark.
+            answers: The candidate answers. If None, the answer words of the prompt variant are
+                used.
         """
         named = strings(answers or self.answers, "answers")
         return Prompt(self.text.format(question=question), named)
@@ -62,7 +64,7 @@ def prompt_variants(
     """Return the prompt variants of a yes/no question: 24, or 23 for the arXiv version.
 
     Raises:
-        RequestError: If the version does not exist.
+        RequestError: If the version of the paper does not exist.
     """
     words = tuple(word for pair in templates.pairs for word in pair)
     return tuple(
@@ -75,12 +77,12 @@ def prompt_variants(
 def choice_variants(
     templates: Templates, version: str = "review-lexicon"
 ) -> tuple[PromptVariant, ...]:
-    """Return the prompt variants that a choice can answer: 23, or 22 for the arXiv version.
+    """Return the 23 prompt variants whose answer can be a choice (arXiv version: 22).
 
     Meta-prompts that ask for a truth value are excluded.
 
     Raises:
-        RequestError: If the version does not exist.
+        RequestError: If the version of the paper does not exist.
     """
     return tuple(
         variant
@@ -110,21 +112,21 @@ def background_prompts(question: str, variants: Sequence[PromptVariant]) -> list
 def choice_prompts(
     question: str, choices: Sequence[str], variants: Sequence[PromptVariant]
 ) -> list[Prompt]:
-    """Return a prompt for each prompt variant of an anchor question, with the choices as answers.
+    """Return the prompts of an anchor question, with the choices as candidate answers.
 
     Args:
-        question: The anchor's question; see ``bare``.
-        choices: The choices, all different.
-        variants: The result of ``choice_variants``.
+        question: The anchor question. Its final punctuation is removed by ``bare``.
+        choices: The choices, which must all be different.
+        variants: The prompt variants that ``choice_variants`` returns.
     """
     choices = strings(choices, "choices")
     return [variant.prompt(bare(question), choices) for variant in variants]
 
 
 def prior_prompts(choices: Sequence[str], variants: Sequence[PromptVariant]) -> list[Prompt]:
-    """Return a prompt with an empty question for each prompt variant, with the choices as answers.
+    """Return prompts with an empty question and with the choices as candidate answers.
 
-    The scores of these prompts show how probable the choices are without a question.
+    The scores of the returned prompts show how probable the choices are without the question.
     """
     choices = strings(choices, "choices")
     return [variant.prompt("", choices) for variant in variants]
@@ -133,7 +135,7 @@ def prior_prompts(choices: Sequence[str], variants: Sequence[PromptVariant]) -> 
 def verify_prompts(
     question: str, choices: Sequence[str], variants: Sequence[PromptVariant], templates: Templates
 ) -> list[list[Prompt]]:
-    """Return yes/no prompts that ask whether a choice is the answer, one list per choice."""
+    """Return the prompts that ask whether each choice is the answer, one list per choice."""
     asked = bare(question)
     return [
         background_prompts(
@@ -145,12 +147,12 @@ def verify_prompts(
 
 
 def bare(question: str) -> str:
-    """Return an anchor's question without its final punctuation; meta-prompts add a question mark.
+    """Return an anchor question without surrounding whitespace and final punctuation.
 
-    Surrounding whitespace is removed. If the question ends with a question mark, the question mark
-    and any punctuation after it are removed. If there is no final question mark, one final full
-    stop is removed. An ellipsis is kept. Three underscores in a row would be interpreted as the
-    blank of a prompt. A fourth underscore is therefore added to three underscores in a row.
+    The question mark is part of the meta-prompts. If the question ends with a question mark, the
+    question mark and any punctuation after it are removed. If there is no final question mark, one
+    final full stop is removed. An ellipsis is kept. Three underscores in a row would be interpreted
+    as the blank of a prompt. A fourth underscore is therefore added to three underscores in a row.
     """
     return _BLANK.sub(BLANK + "_", _END.sub("", question.strip()))
 
@@ -167,16 +169,16 @@ FACT = ("head", "relation", "tail")
 
 @dataclass(frozen=True)
 class Asked:
-    """The distinct facts of all anchors, with the background questions about them.
+    """The distinct facts of all anchors, with the background questions about these facts.
 
     Args:
         facts: Table with the columns ``fact`` (numbered from 0), ``head``, ``relation``, ``tail``,
             ``negative``, ``positive_question`` and ``negative_question``. ``negative`` is the tail
-            that makes the fact false. ``positive_question`` and ``negative_question`` are indices
-            into ``texts``. ``negative`` and ``negative_question`` are null if the fact has no
-            negative.
-        links: Table with the columns ``anchor`` and ``fact``. Each row links an anchor to one of
-            its facts.
+            that replaces the fact's tail to form a false statement. ``positive_question`` and
+            ``negative_question`` are indices into ``texts``. ``negative`` and ``negative_question``
+            are null if the fact has no negative.
+        links: Table with the columns ``anchor`` and ``fact``. Each row links an anchor question to
+            one of its facts.
         texts: The background questions, without a final question mark.
     """
 
@@ -198,9 +200,10 @@ class Asked:
             found: Table with the columns ``question`` (the index of the anchor), ``head``,
                 ``relation``, ``tail`` and ``negative``.
             templates: The templates of the relations.
-            wording: How concepts are inserted into the templates.
-            surface: The surface texts. The usable surface text of a fact replaces the relation
-                template.
+            wording: The wording, which determines how concepts are inserted into the templates.
+            surface: The surface texts of the facts; None to use only relation templates. If a fact
+                has a usable surface text, the background question is worded by the surface text
+                instead of the relation template.
 
         Raises:
             RequestError: If a relation has no template.

@@ -1,4 +1,4 @@
-"""Plot background score against conceptual consistency by relation, for several models."""
+"""Plot background score against conceptual consistency, for each relation and model."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from tacit.charts.theme import Chart, Palette
 
 FEWEST_ANCHORS = 10
-"""A relation with fewer anchor questions is grey and never labelled as an outlier."""
+"""Relations with fewer anchor questions are plotted in grey and not labelled as outliers."""
 
 GREY = f"grey: fewer than {FEWEST_ANCHORS} anchor questions"
 
@@ -28,12 +28,12 @@ _SIDE = 200  # pixels
 
 
 def by_relation(shown: Shown) -> pl.DataFrame | None:
-    """Return background score and consistency by model and relation; None if a table is missing.
+    """Return background score and consistency by model and relation, or None without data.
 
     Returns:
         Table with the columns of ``background_by_relation`` and the columns ``model``,
         ``consistency``, ``chance``, ``n`` (the number of anchor questions) and ``lift_low``.
-        Undefined figures are null.
+        Undefined values are null.
     """
     found, known = shown.table("consistency_by_relation"), shown.table("background_by_relation")
     if found is None or known is None:
@@ -90,7 +90,7 @@ def relations_across_models(shown: Shown) -> Chart | None:
 def _panel(
     relation: str, part: pl.DataFrame, ends: tuple[float, float], colours: Palette
 ) -> alt.LayerChart:
-    """Plot one mark per model, labelled with the model's number."""
+    """Plot the panel of a relation: one mark per model, labelled with the model's number."""
     import altair as alt
 
     across, up = Axis("CC", ends), Axis("background score", ends, percent=True)
@@ -111,7 +111,7 @@ def _panel(
 
 
 def diagonal(ends: tuple[float, float], colours: Palette) -> alt.Chart:
-    """Return a dotted line of the points at which background score and consistency are equal."""
+    """Return the dotted diagonal on which background score and consistency are equal."""
     import altair as alt
 
     corners = alt.InlineData(values=[{"a": end} for end in ends])

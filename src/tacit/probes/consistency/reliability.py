@@ -19,11 +19,11 @@ if TYPE_CHECKING:
     from tacit.statistics import Bootstrap
 
 COVERAGES = tuple(range(10, 101, 10))
-"""The coverages in per cent at which the risk is tabulated."""
+"""The coverages, in per cent, for which the risk is computed."""
 
 
 def tables(rows: Rows, bootstrap: Bootstrap) -> dict[str, pl.DataFrame]:
-    """Return the tables ``RISK_COVERAGE`` and ``CALIBRATION``; no rows without a prediction."""
+    """Return the tables ``RISK_COVERAGE`` and ``CALIBRATION``; empty without predictions."""
     return {
         RISK_COVERAGE.name: risk_coverage(rows),
         CALIBRATION.name: calibration(rows, bootstrap),
@@ -44,7 +44,7 @@ def risk_coverage(rows: Rows) -> pl.DataFrame:
 
 
 def calibration(rows: Rows, bootstrap: Bootstrap) -> pl.DataFrame:
-    """Return the table ``CALIBRATION`` of predicted probabilities and accuracies, by bin."""
+    """Return the table ``CALIBRATION``: mean predicted probability and accuracy by bin."""
     found = []
     for name in PREDICTORS if rows.undefined is None else ():
         for each in calibration_bins(rows.predicted[name]):

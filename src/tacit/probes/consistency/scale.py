@@ -1,9 +1,10 @@
 """Compute the lift, the background score and the accuracy of models of different sizes.
 
-The models of a family are compared on the anchors for which every model has an answer and a
-background score. Resamples draw question concepts. In Page's test, each block is a group of
-question concepts, because the lift of a single concept is undefined. The concepts are sorted
-alphabetically and assigned to the blocks in rotation. There are at most 20 blocks.
+The models of a family are compared on the anchor questions for which every model of the family has
+an answer and a background score. The bootstrap resamples question concepts. In Page's trend test,
+each block contains several question concepts, because the lift of a single concept is undefined.
+The concepts are sorted alphabetically and assigned to the blocks in rotation. There are at most 20
+blocks.
 """
 
 from __future__ import annotations
@@ -24,14 +25,14 @@ if TYPE_CHECKING:
 
 CONCEPT = "question concept"
 MOST_BLOCKS, CONCEPTS_PER_BLOCK = 20, 10
-"""The largest number of blocks, and the smallest mean number of question concepts in one."""
+"""The maximum number of blocks, and the minimum mean number of concepts per block."""
 
 
 def scaling(found: Mapping[str, Findings]) -> list[ScaledFigure]:
     """Return the measures that are compared across models of different sizes.
 
     Args:
-        found: The findings of each model by name, including the table ``anchors``.
+        found: The findings by model name. The findings must include the table ``anchors``.
     """
     aligned = Aligned.of([findings.tables["anchors"] for findings in found.values()])
     blocks = blocks_of(len(np.unique(aligned.clusters)))
@@ -48,5 +49,5 @@ def scaling(found: Mapping[str, Findings]) -> list[ScaledFigure]:
 
 
 def blocks_of(concepts: int) -> NDArray[np.intp]:
-    """Return the index of each question concept's block, shape (concepts,)."""
+    """Return the index of the block of each question concept, shape (concepts,)."""
     return np.arange(concepts) % max(1, min(MOST_BLOCKS, concepts // CONCEPTS_PER_BLOCK))

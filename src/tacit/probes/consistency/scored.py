@@ -33,16 +33,16 @@ class Scored:
     Args:
         variants: The prompt variants of a yes/no question.
         choice_variants: The prompt variants whose answer can be a choice.
-        background: The scores of the background questions in nats, or their vote counts, shape
+        background: The scores (in nats) or the vote counts of the background questions, shape
             (questions, inputs); NaN if missing.
-        choices: The scores of the choices in nats, shape (anchors, choice variants, choices); None
-            if choices were not scored as texts.
-        verified: The scores of the yes/no questions about choices in nats, or their vote counts,
-            shape (anchors, choices, inputs); None if choices were not verified.
-        prior: The scores of the choices after an empty question in nats, shape (anchors, choice
+        choices: The scores (in nats) of the choices after the anchor question, shape (anchors,
+            choice variants, choices); None if choices were not scored as texts.
+        verified: The scores (in nats) or the vote counts of the yes/no questions whether a choice
+            is the answer, shape (anchors, choices, inputs); None if these questions were not asked.
+        prior: The scores (in nats) of the choices after an empty question, shape (anchors, choice
             variants, choices); None if choices were not scored as texts.
         sizes: The choices' lengths in UTF-8 bytes, shape (anchors, choices); 0 is padding.
-        bounds: Upper bounds of the missing scores.
+        bounds: The upper bounds of the missing scores.
         unread: The numbers of sampled replies that could not be parsed; None if the scores are
             log-probabilities.
     """
@@ -66,8 +66,8 @@ class Scored:
         """Compute the answers to the background questions.
 
         With the preset ``max``, the sampled replies to all prompt variants are pooled. If only the
-        prompt variant with the highest vote share counted, both answers would often have the
-        highest possible share of 1.
+        prompt variant with the highest vote share counted, both "yes" and "no" would often have the
+        highest possible vote share, which is 1.
         """
         if not self.voted:
             return method.answers(self.background, self.inputs, self.bounds.background)
@@ -76,7 +76,7 @@ class Scored:
         return method.answers(without_unvoted(self.background, self.inputs), self.inputs)
 
     def beliefs(self, method: Method) -> pl.DataFrame | None:
-        """Return the vote shares from ``votes.of_questions``; None without sampled replies."""
+        """Return the vote shares of the background questions; None without sampled replies."""
         if self.unread is None:
             return None
         sides = method.sides(self.inputs)
@@ -88,7 +88,7 @@ class Scored:
         return Inputs.of(self.variants)
 
     def chosen(self, anchoring: str) -> Chosen | None:
-        """Return the answers to the anchors by the given method; None if the run did not use it."""
+        """Return the answers to the anchor questions by a method, or None if it was not used."""
         if anchoring == "choice":
             if self.choices is None:
                 return None
@@ -100,7 +100,7 @@ class Scored:
         return answers.verify(self.verified, self.inputs, self.sizes, self.bounds.verified)
 
     def chosen_variants(self, anchoring: str) -> Sequence[tuple[int, str | None, str | None]]:
-        """Return the meta-prompt, pair and word for each value of ``Chosen.winner``."""
+        """Return meta-prompt, label pair and answer word for each index in ``Chosen.winner``."""
         if anchoring == "choice":
             return [
                 (variant.meta, joined_pair(variant.pair), None) for variant in self.choice_variants
@@ -118,5 +118,5 @@ def input_labels(variants: Sequence[PromptVariant], inputs: Inputs) -> list[tupl
 
 
 def joined_pair(pair: tuple[str, str] | None) -> str | None:
-    """Return a label pair in the form ``Yes/No``, or None without a pair."""
+    """Return a label pair as text, such as ``Yes/No``; None if there is no pair."""
     return None if pair is None else "/".join(pair)

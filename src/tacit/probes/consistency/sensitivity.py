@@ -33,11 +33,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Alone:
-    """Numbers of answers and of correct answers for each prompt variant used alone.
+    """Numbers of answers and correct answers when only a single prompt variant is used.
 
     Args:
-        right: Number of correct answers. The axes are prompt variants, or meta-prompts and label
-            pairs.
+        right: Number of correct answers. The array has either one axis (prompt variants) or two
+            axes (meta-prompts and label pairs).
         scored: Number of answers, an array of the same shape as ``right``.
     """
 
@@ -46,20 +46,20 @@ class Alone:
 
 
 def wins(answers: Answers, inputs: Inputs) -> Ints:
-    """Count how often the input that decides the answer has each meta-prompt and label pair.
+    """Count the answers that each combination of meta-prompt and label pair decides.
 
-    A sum over meta-prompts is the number of answers decided by a label pair. A sum over label pairs
-    is the number of answers decided by a meta-prompt.
+    The sum of the counts over all meta-prompts is the number of answers that a label pair decides.
+    The sum of the counts over all label pairs is the number of answers that a meta-prompt decides.
 
     Returns:
-        Counts, shape (metas, pairs). Answers that are not decided by a single input do not count.
+        Counts, shape (metas, pairs). Answers that do not depend on a single input are not counted.
     """
     won = np.bincount(answers.winner[answers.winner >= 0], minlength=len(inputs.words))
     return won[inputs.positive] + won[inputs.negative]
 
 
 def choose_alone(scores: Floats, sizes: Ints, right: Ints, most: Floats | None = None) -> Alone:
-    """Compute the accuracy of ``choose`` for each prompt variant used alone.
+    """Count the correct answers of ``choose`` when only a single prompt variant is used.
 
     Args:
         scores: Log-probabilities in nats, shape (anchors, variants, choices); NaN if missing.
@@ -86,12 +86,12 @@ def verify_alone(
     *,
     voted: bool = False,
 ) -> Alone:
-    """Compute the accuracy of ``verify`` for each meta-prompt and label pair used alone.
+    """Count the correct answers of ``verify`` with a single meta-prompt and label pair.
 
     Args:
-        scores: Log-probabilities in nats or vote counts, shape (anchors, choices, inputs); NaN if
+        scores: Log-probabilities in nats, or vote counts, shape (anchors, choices, inputs); NaN if
             missing.
-        inputs: The inputs (prompt variants with answer words) along the last axis.
+        inputs: The inputs (prompt variants with answer words) along the last axis of ``scores``.
         sizes: Lengths of the choices in UTF-8 bytes, shape (anchors, choices); 0 is padding.
         right: The index of each anchor's correct choice, shape (anchors,).
         most: Upper bounds of the missing scores (``Bounds.verified``).
@@ -122,22 +122,22 @@ _OF_VOTES: tuple[Preset, ...] = ("max", "count")
 
 
 def background_variants(scored: Scored, asked: Asked, anchors: pl.DataFrame) -> pl.DataFrame:
-    """Compute the background results of each preset, and of each meta-prompt with each label pair.
+    """Compute the results on background questions for each method of answering them.
 
     Args:
-        scored: All scores.
-        asked: The facts.
-        anchors: Table with the column ``right``, one row per anchor.
+        scored: All scores or votes of the run.
+        asked: The facts, with the background questions about them.
+        anchors: Table with one row per anchor question and the column ``right``.
 
     Returns:
         Table with the columns ``preset``, ``meta``, ``pair``, ``n``, ``positive_accuracy``,
         ``negative_accuracy``, ``background_score``, ``consistency``, ``chance``, ``lift``,
         ``missing`` and ``tied``. The preset ``votes`` pools the sampled replies to all prompt
         variants. ``meta`` and ``pair`` are null for presets other than ``single``. ``n`` is the
-        number of anchors with a background score. The accuracies and the background score are
-        averaged over the anchors that have a background score (Figure 6). ``missing`` and ``tied``
-        are the numbers of background questions with missing answers and with tied answers.
-        Undefined figures are null.
+        number of anchor questions with a background score. The accuracies and the background score
+        are averaged over the anchor questions that have a background score (Figure 6 of the paper).
+        ``missing`` is the number of background questions without an answer. ``tied`` is the number
+        of background questions with a tied answer. Undefined values are null.
     """
     import polars as pl
 
@@ -155,12 +155,12 @@ def background_variants(scored: Scored, asked: Asked, anchors: pl.DataFrame) -> 
 
 
 def anchor_variants(scored: Scored, anchors: Sequence[Anchor]) -> pl.DataFrame:
-    """Compute the anchor accuracy of each prompt variant, or of each meta-prompt and label pair.
+    """Compute the accuracy on anchor questions when only a single prompt variant is used.
 
     Returns:
         Table with the columns ``anchoring`` (``choice`` or ``verify``), ``meta``, ``pair``,
         ``right``, ``n`` and ``accuracy``. ``pair`` is null if the prompt variant names no label
-        pair. ``n`` is the number of anchors that have an answer.
+        pair. ``n`` is the number of anchor questions that have an answer.
     """
     import polars as pl
 
@@ -197,18 +197,19 @@ def anchor_variants(scored: Scored, anchors: Sequence[Anchor]) -> pl.DataFrame:
 def winners(
     answers: Answers, scored: Scored, anchors: Sequence[tuple[str, Chosen]]
 ) -> pl.DataFrame:
-    """Count how often the input that decides the answer has each meta-prompt and label pair.
+    """Count the answers that each combination of meta-prompt and label pair decides.
 
     Args:
         answers: The answers to the background questions.
-        scored: All scores.
-        anchors: Pairs of an anchoring method and the answers of this method.
+        scored: All scores or votes of the run.
+        anchors: The name of each anchoring method, paired with the answers of the method to the
+            anchor questions.
 
     Returns:
         Table with the columns ``of`` (``background``, ``choice`` or ``verify``), ``meta``,
         ``pair``, ``count`` and ``share``. ``pair`` is null if the prompt variant names no label
-        pair. ``share`` is ``count`` divided by the number of answers that are decided by a single
-        input.
+        pair. ``share`` is ``count`` divided by the sum of ``count`` over all rows with the same
+        value of ``of``.
     """
     import polars as pl
 
@@ -240,7 +241,7 @@ def _methods(scored: Scored) -> Iterator[Method]:
 
 
 def _preset(method: Method, scored: Scored) -> str:
-    """Return the name that the tables use for an answering method."""
+    """Return the preset's name in the tables: ``votes`` if replies are pooled."""
     return "votes" if scored.voted and method.preset == "max" else method.preset
 
 

@@ -1,4 +1,4 @@
-"""Sentences on the questions, results and methods of the consistency probe."""
+"""Sentences about the questions, the results and the methods of the consistency probe."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _HALF = 0.5  # the AUROC of a useless score
 
 
 def sentences(summary: Mapping[str, Any]) -> Iterator[str]:
-    """Yield sentences on the questions, on the results and on missing answers.
+    """Yield sentences about the questions, the results and the missing answers.
 
     Args:
         summary: The summary of the probe's findings.
@@ -66,7 +66,7 @@ def sentences(summary: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _odds(summary: Mapping[str, Any]) -> Iterator[str]:
-    """Yield a sentence on the adjusted odds ratio, or on why there is none."""
+    """Yield a sentence with the adjusted odds ratio, or with the reason why it is undefined."""
     if summary["no_odds_ratio"] is not None:
         yield f"There is no adjusted odds ratio: {summary['no_odds_ratio']}."
         return
@@ -81,7 +81,7 @@ def _odds(summary: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _without_knowledge(row: Mapping[str, Any]) -> str:
-    """Return a sentence on the no-knowledge baseline, which uses only tails."""
+    """Return a sentence about the no-knowledge baseline, which uses only the tails of facts."""
     if row["auroc"] is None:
         return f"The no-knowledge baseline is undefined: {row['undefined']}."
     area, accuracy = (
@@ -99,7 +99,7 @@ def _without_knowledge(row: Mapping[str, Any]) -> str:
 
 
 def _relevant(row: Mapping[str, Any]) -> str:
-    """Return a sentence on the relevance of facts, with the numbers of facts."""
+    """Return a sentence about the relevance of background facts."""
     right, wrong = several(row["facts_right"], "fact"), f"{row['facts_wrong']:,}"
     sides = f"{right} answered correctly and {wrong} incorrectly"
     if row["relevance"] is None:
@@ -110,7 +110,7 @@ def _relevant(row: Mapping[str, Any]) -> str:
 
 
 def _unanswered(summary: Mapping[str, Any]) -> Iterator[str]:
-    """Yield sentences on missing answers, on ties and on missing background scores."""
+    """Yield sentences about missing answers, ties and missing background scores."""
     missing, without = summary["missing_questions"], summary["without_answer"]
     if missing or without:
         facts, negatives = (
@@ -151,7 +151,7 @@ def _unanswered(summary: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _unscored(summary: Mapping[str, Any]) -> Iterator[str]:
-    """Yield sentences on missing scores, answers of several tokens, and shared tokens."""
+    """Yield sentences about missing scores and about answers with unusual tokenization."""
     for name, of, what in (
         ("inputs", "answer word", "background questions"),
         ("anchor_inputs", "answer", "anchor questions"),
@@ -177,7 +177,7 @@ def _unscored(summary: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _surface(counts: Mapping[str, int]) -> str:
-    """Return a sentence on how many facts are worded by their surface text."""
+    """Return a sentence with the number of facts that are worded by their surface text."""
     facts, texts, worded = counts["facts"], counts["with_text"], counts["worded"]
     if not texts:
         return (
@@ -198,7 +198,7 @@ def _surface(counts: Mapping[str, int]) -> str:
 
 
 def _worded(summary: Mapping[str, Any]) -> Iterator[str]:
-    """Yield sentences on surface texts, on facts without a negative and on repeated choices."""
+    """Yield sentences about surface texts, facts without a negative, and repeated choices."""
     if "surface" in summary:
         yield _surface(summary["surface"])
     if summary["without_negative"]:
@@ -213,7 +213,7 @@ def _worded(summary: Mapping[str, Any]) -> Iterator[str]:
 
 
 def notes(summary: Mapping[str, Any]) -> Iterator[str]:
-    """Yield sentences on the extraction of facts, on chance levels and on intervals.
+    """Yield sentences about the extraction of facts, chance levels and intervals.
 
     Args:
         summary: The summary of the probe's findings.
@@ -267,7 +267,7 @@ def _made(how: Mapping[str, Any]) -> str:
 
 
 def verdict(summary: Mapping[str, Any]) -> str:
-    """Return a sentence on whether background scores predict correct answers.
+    """Return a sentence that states whether background scores predict correct answers.
 
     Args:
         summary: The summary of the probe's findings.
@@ -297,7 +297,7 @@ def verdict(summary: Mapping[str, Any]) -> str:
 
 
 def _ranked(found: Mapping[str, Any], summary: Mapping[str, Any], n: str) -> str:
-    """Return the sentence on the lift, for a run in which the lift is defined."""
+    """Return a sentence about the lift, for a run in which the lift is defined."""
     row = {"value": found["lift"], "low": found["lift_low"], "high": found["lift_high"]}
     figures = (
         f"conceptual consistency is {score(found['consistency'])} (chance level "
@@ -333,7 +333,7 @@ def _ranked(found: Mapping[str, Any], summary: Mapping[str, Any], n: str) -> str
 
 
 def _outcome(found: Mapping[str, Any], summary: Mapping[str, Any]) -> str:
-    """Return a conclusion from two measures: the lift, and the adjusted lift."""
+    """Return the conclusion that follows from the lift and the adjusted lift."""
     plain = _side(found["lift_low"], found["lift_high"])
     adjusted = _side(summary["lift_adjusted_low"], summary["lift_adjusted_high"])
     answers = {1: "correct", -1: "incorrect"}
@@ -366,7 +366,7 @@ def _side(low: float | None, high: float | None) -> int | None:
 
 
 def _adjusted(summary: Mapping[str, Any]) -> str:
-    """Return a phrase on the lift adjusted for the number of facts."""
+    """Return a clause about the lift that is adjusted for the number of facts."""
     names = {"value": "", "low": "_low", "high": "_high"}
     row = {name: summary[f"lift_adjusted{end}"] for name, end in names.items()}
     if row["value"] is None or summary["no_adjusted_interval"] is not None:
@@ -378,7 +378,7 @@ def _adjusted(summary: Mapping[str, Any]) -> str:
 
 
 def _disagreement(found: Mapping[str, Any]) -> Iterator[str]:
-    """Yield a sentence if the interval of the lift and the interval of the AUROC disagree."""
+    """Yield a sentence if the intervals of lift and AUROC lead to different conclusions."""
     low, high = found["auroc_low"], found["auroc_high"]
     if low is None or high is None:
         return
@@ -393,7 +393,7 @@ def _disagreement(found: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _alike(summary: Mapping[str, Any]) -> str:
-    """Return a clause if all background questions have the same answer, or an empty string."""
+    """Return a clause if all background questions have the same answer, else an empty string."""
     for answer, other in (("positive", "negative"), ("negative", "positive")):
         if (summary[f"{answer}_accuracy"], summary[f"{other}_accuracy"]) == (1, 0):
             word = "yes" if answer == "positive" else "no"

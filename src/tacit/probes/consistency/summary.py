@@ -1,4 +1,4 @@
-"""The summary of a run: counts and main figures, as values that JSON can represent."""
+"""The summary of a run: counts and main results, as values that JSON can represent."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 def of_tables(tables: Mapping[str, pl.DataFrame], bootstrap: Bootstrap) -> dict[str, Any]:
-    """Return counts and main figures, computed from the tables of a run."""
+    """Return the counts and the main results, computed from the tables of a run."""
     anchors = tables["anchors"]
     able = anchors.filter(anchors["facts"] > 0)
     variants = tables["background_variants"]
@@ -61,12 +61,12 @@ def of_tables(tables: Mapping[str, pl.DataFrame], bootstrap: Bootstrap) -> dict[
 def of_answers(
     answers: Answers, facts: pl.DataFrame, beliefs: pl.DataFrame | None
 ) -> dict[str, int]:
-    """Count the background questions that have no answer, a tied answer or no margin.
+    """Count the background questions without an answer, with a tie, or without a margin.
 
     Args:
         answers: The answers to the background questions.
         facts: The table of facts.
-        beliefs: The vote shares of the background questions; None for log-probabilities.
+        beliefs: The vote shares of the background questions; None without sampled replies.
     """
     asked = {side: facts.drop_nulls(f"{side}_question") for side in ("positive", "negative")}
     return {
@@ -82,10 +82,10 @@ def of_answers(
 
 
 def score_counts(scores: Mapping[str, Sequence[Scores]]) -> dict[str, int]:
-    """Count inputs, missing scores, answers of several tokens, and answers that share a token.
+    """Count the candidate answers, and those without a score or with unusual tokenization.
 
     Args:
-        scores: The scores of the prompts in each group, by the name of the group.
+        scores: The scores of the prompts in each prompt group, by the name of the group.
     """
     words = [one for score in scores[BACKGROUND] for one in score.answers]
     anchors = [
@@ -102,7 +102,7 @@ def score_counts(scores: Mapping[str, Sequence[Scores]]) -> dict[str, int]:
 
 
 def intervals(how: Permutations, bootstrap: Bootstrap) -> dict[str, Any]:
-    """Return a description of how the intervals of the figures are computed."""
+    """Return a description of how the confidence intervals of the results are computed."""
     by_concept = {"clusters": "question concept"}
     return {
         "consistency": {**how.to_json(), **by_concept},
@@ -115,7 +115,7 @@ def intervals(how: Permutations, bootstrap: Bootstrap) -> dict[str, Any]:
 
 
 def _accuracy(anchors: pl.DataFrame, bootstrap: Bootstrap) -> dict[str, float | int | None]:
-    """Return the accuracy on answered anchors, with an interval clustered by question concept."""
+    """Return the accuracy on answered anchor questions, with a confidence interval."""
     done = anchors.drop_nulls("right")
     right = done["right"].cast(int).to_numpy()
     share = bootstrap.ratio(done["cluster"].to_numpy(), right, np.ones_like(right))
@@ -123,11 +123,11 @@ def _accuracy(anchors: pl.DataFrame, bootstrap: Bootstrap) -> dict[str, float | 
 
 
 def _guessing(baselines: pl.DataFrame) -> float | None:
-    """Return the expected accuracy of a random choice."""
+    """Return the expected accuracy if a choice is selected at random."""
     found: float | None = baselines.filter(baselines["baseline"] == RANDOM)["accuracy"].item()
     return found
 
 
 def _clear(beliefs: pl.DataFrame) -> int:
-    """Count the questions for which the interval of the vote share excludes one half."""
+    """Count the background questions whose vote share has an interval without 0.5."""
     return int(((beliefs["low"] > 1 / 2) | (beliefs["high"] < 1 / 2)).sum())

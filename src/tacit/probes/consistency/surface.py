@@ -1,11 +1,12 @@
-"""Word background questions by the surface texts of the knowledge base.
+"""Word background questions with the surface texts of the knowledge base.
 
 ConceptNet marks the concepts of a fact in its surface text: "You are likely to find [[wheat]] in
 [[a field]]". The tail may come first, as in "*Something you find on [[a test]] is [[hard
-questions]]". The marked concepts are therefore compared with the labels of head and tail. To form a
-question, the surface text is inserted into a template. In a question about a negative, the marked
-tail is replaced by the negative's tail. The new tail has an article if the marked tail has one.
-Without the article, the wording would reveal that the question is about a negative.
+questions]]". To determine which marked concept is the tail, the marked concepts are compared with
+the labels of the head and the tail. To form a question, the surface text is inserted into a
+question template. In a question about a negative, the marked tail is replaced by the negative's
+tail. The negative's tail has an article if the marked tail has one. A missing article would reveal
+that the question is about a negative.
 """
 
 from __future__ import annotations
@@ -47,9 +48,9 @@ class Sentence:
     """A parsed surface text, whose marked concepts are the head and the tail of a fact.
 
     Args:
-        before: The text before the tail, without the marks of the head.
-        tail: The tail in the wording of the surface text.
-        after: The text after the tail.
+        before: The text before the tail, without the brackets that mark concepts.
+        tail: The tail as worded in the surface text.
+        after: The text after the tail, without the brackets that mark concepts.
     """
 
     before: str
@@ -66,8 +67,8 @@ class Sentence:
             tail: The label of the fact's tail.
 
         Returns:
-            The parsed surface text. None if the text does not mark exactly two concepts, or if it
-            is unclear which of the two is the tail.
+            The parsed surface text. The result is None if the text does not mark exactly two
+            concepts, or if it is unclear which of the two concepts is the tail.
         """
         plain = " ".join(unescape(text).replace("_", " ").split())
         pieces = _MARKED.split(plain.strip("* "))
@@ -85,11 +86,11 @@ class Sentence:
         return cls(start, first, f"{middle}{second}{end}")
 
     def statement(self, nouns: Nouns, tail: str | None = None) -> str:
-        """Return the sentence without marks.
+        """Return the sentence without the brackets that mark concepts.
 
         Args:
             nouns: The rules for the articles ``a`` and ``an``.
-            tail: A concept that replaces the tail of the surface text; None to keep this tail.
+            tail: A concept that replaces the tail of the surface text; None to keep the tail.
         """
         if tail is None:
             return f"{self.before}{self.tail}{self.after}"
@@ -109,8 +110,8 @@ class Surface:
     Args:
         facts: Number of distinct facts.
         texts: Number of distinct facts with a surface text.
-        sentences: The parsed surface texts, each with its fact (head, relation, tail) as key.
-        template: The question, with ``{statement}``.
+        sentences: The parsed surface texts, by fact (head, relation, tail).
+        template: The template of the question, with the placeholder ``{statement}``.
         nouns: The rules for the articles ``a`` and ``an``.
     """
 
@@ -128,7 +129,7 @@ class Surface:
             base: The knowledge base.
             facts: Table with the columns ``head``, ``relation`` and ``tail``. Repeated facts count
                 once.
-            template: The question, with ``{statement}``.
+            template: The template of the question, with the placeholder ``{statement}``.
         """
         from tacit.english import Nouns
 
@@ -151,7 +152,7 @@ class Surface:
         """Return a question worded by a fact's surface text, or None if the text cannot be used.
 
         Args:
-            fact: Head, relation and tail.
+            fact: The head, the relation and the tail of the fact.
             tail: The tail to insert: the tail of the fact, or the tail of its negative.
         """
         sentence = self.sentences.get(fact)
@@ -177,7 +178,7 @@ def _words(text: str) -> frozenset[str]:
 
 
 def _lowered(start: str, first: str) -> tuple[str, str]:
-    """Convert the first letter to lower case, except in the pronoun "I" and in possible names."""
+    """Convert the first letter to lower case, unless the first word is "I" or may be a name."""
     text = start or first
     is_name = not start and text.split(maxsplit=1)[0].lower() not in determiners()
     if is_name or _FIRST_PERSON.match(text):

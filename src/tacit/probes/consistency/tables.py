@@ -36,7 +36,7 @@ def sampled(before: str = "") -> tuple[Column, ...]:
     """Return the columns for sampled replies: vote share with interval, and unparsed replies.
 
     Args:
-        before: Prefix of the columns' names.
+        before: Prefix of the column names.
     """
     return (
         Column(
@@ -86,7 +86,7 @@ QUESTION_COLUMNS = (
     *sampled(),
     *VARIANT,
 )
-"""The columns of an answer word's score or votes."""
+"""The columns for an answer word and its score or votes."""
 
 QUESTION_TABLE = TableSpec(
     QUESTIONS,
@@ -129,11 +129,11 @@ _ANSWERED = (
 
 
 def _answer(before: str = "") -> tuple[Column, ...]:
-    """Return the columns that describe an anchor's answer.
+    """Return the columns that describe the answer to an anchor question.
 
     Args:
-        before: Prefix of the columns' names: empty for the main anchoring method, otherwise the
-            name of the method.
+        before: Prefix of the column names: an empty string for the main anchoring method,
+            ``choice_`` or ``verify_`` for another method.
     """
     optional = bool(before)
     return (
@@ -225,7 +225,7 @@ ANCHORS = TableSpec(
 
 
 def _side(before: str, of: str, right: str) -> tuple[Column, ...]:
-    """Return the columns for a background question about a fact or a negative, and its answer."""
+    """Return the columns for a background question and its answer."""
     named = f"{of}: "
     return (
         Column(f"{before}question", f"{named}question", meaning="The background question."),
@@ -359,7 +359,7 @@ CONSISTENCY_COLUMN = Column(
 
 
 def _predicts(name: Column) -> tuple[Column, ...]:
-    """Return the columns on how well background scores predict correct answers in a subset."""
+    """Return the columns that show how well background scores predict correct answers."""
     return (
         Column(
             "subset",

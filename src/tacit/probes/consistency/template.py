@@ -1,4 +1,4 @@
-"""Templates from section 3.2 and Tables 1 and 2, and relation templates defined by users."""
+"""The paper's templates (section 3.2, Tables 1 and 2), and relation templates of users."""
 
 from __future__ import annotations
 
@@ -46,7 +46,9 @@ Worded = Annotated[str, AfterValidator(_worded)]
 
 @dataclass(frozen=True)
 class RelationTemplate:
-    """The templates of a relation's questions. ``consistency.yaml`` describes the fields.
+    """The templates of questions and statements about facts of a relation.
+
+    The comments in ``consistency.yaml`` describe the fields.
 
     Args:
         text: The question as in the paper, with the placeholders ``{c1}`` and ``{c2}``.
@@ -90,31 +92,32 @@ class ContextFormat:
     text: str
 
     def facts(self, statements: Iterable[str]) -> str:
-        """Return the given statements in the format of a context, joined to one text."""
+        """Format the given statements as facts, and join them to one text."""
         return self.separator.join(self.fact.format(statement=one) for one in statements)
 
     def wrapped(self, facts: str, prompt: Prompt) -> Prompt:
-        """Return the prompt with the given facts before it."""
+        """Return the prompt, preceded by the given facts."""
         return replace(prompt, text=self.text.format(facts=facts, prompt=prompt.text))
 
 
 @dataclass(frozen=True)
 class Templates:
-    """All templates of questions and prompts (Tables 1 and 2).
+    """All templates of questions and prompts (Tables 1 and 2 of the paper).
 
     Args:
         relations: The template of each relation, by the relation's name in ConceptNet.
-        meta_prompts: The meta-prompts in the order of Table 1, with the placeholders
+        meta_prompts: The meta-prompts in the order of the paper's Table 1, with the placeholders
             ``{question}``, ``{label_a}`` and ``{label_b}``.
         pairs: The positive and the negative word of each label pair.
         versions: The number of meta-prompts in each version of the paper, by the name of the
             version.
-        asks_for_truth: The numbers of the meta-prompts that a choice cannot answer, counted from 1.
-        verify: The template of a yes/no question whether a choice is the answer, with the
-            placeholders ``{choice}`` and ``{question}``.
-        surface: The template of a yes/no question whether a fact's surface text is true, with the
-            placeholder ``{statement}``.
-        context: The format in which facts precede a prompt.
+        asks_for_truth: The numbers (counted from 1) of the meta-prompts that ask for a truth value,
+            so that a choice cannot be the answer.
+        verify: The template of the yes/no question that asks whether a choice is the answer, with
+            the placeholders ``{choice}`` and ``{question}``.
+        surface: The template of the yes/no question that asks whether the surface text of a fact is
+            true, with the placeholder ``{statement}``.
+        context: The format of a prompt that states facts before the question.
     """
 
     relations: Mapping[str, RelationTemplate]
@@ -146,7 +149,7 @@ class Templates:
         """Return the meta-prompts that a version of the paper contains.
 
         Raises:
-            RequestError: If the version does not exist.
+            RequestError: If the version of the paper does not exist.
         """
         if version not in self.versions:
             raise RequestError(
@@ -159,15 +162,17 @@ def load_templates(own: Path | None = None) -> Templates:
     """Return Tacit's templates, combined with relation templates that the user defines.
 
     Args:
-        own: Path of a YAML file with the key ``relations``. In the file, each relation has the
-            fields that ``consistency.yaml`` describes. If Tacit and the file both have a template
-            for a relation, the template in the file is used.
+        own: Path of the user's YAML file, which has the key ``relations``. If None, only Tacit's
+            templates are used. Each relation in the file has the fields that the comments in
+            ``consistency.yaml`` describe. If Tacit and the file both have a template for a
+            relation, the template from the file is used.
 
     Raises:
         DataError: If the file is missing, is not valid YAML, or contains an invalid template. A
-            template is invalid if it has an unknown field or lacks ``text``. A template with
-            ``singular`` but without ``plural``, or the reverse, is also invalid. Each text of a
-            template must contain each of the two concepts exactly once.
+            template is invalid if it has an unknown field or lacks ``text``. A template is also
+            invalid if it has only one of ``singular`` and ``plural``, or if it has
+            ``plural_statement`` without ``statement``. Each text of a template must contain the
+            placeholder of each concept exactly once.
     """
     templates = _built_in()
     return (

@@ -1,4 +1,4 @@
-"""Trace one anchor from its question to its share of conceptual consistency."""
+"""Trace how a single anchor question contributes to conceptual consistency."""
 
 from __future__ import annotations
 
@@ -17,28 +17,30 @@ TABLES = ("anchors", "links", "facts", "choices", "consistency")
 
 
 def trace(tables: Mapping[str, pl.DataFrame], anchor: str) -> dict[str, Any]:
-    """Collect all results of a run that concern one anchor.
+    """Collect all results of a run that concern one anchor question.
 
     Args:
-        tables: The tables of the findings, including the tables that ``TABLES`` names.
-        anchor: The anchor's id.
+        tables: The tables of the findings by name. All tables in ``TABLES`` are required.
+        anchor: The id of the anchor question.
 
     Returns:
-        The anchor's row in the table ``anchors``, with four more keys: ``facts_count``,
-        ``choices``, ``facts`` and ``contribution``. ``choices`` contains one row per choice, for
-        the prompt variant in which the choice has the highest score per byte. ``facts`` contains
-        the anchor's facts, as rows of the table ``facts``. ``contribution`` is None if the anchor
-        has no background score or no answer. ``contribution`` has the keys ``background_score``,
-        ``at_least``, ``right``, ``precision``, ``all_right``, ``adds`` and ``consistency``.
-        ``at_least`` counts the anchors that have an answer and a background score of at least
-        ``background_score``. ``right`` counts the correct answers among the anchors that
-        ``at_least`` counts. ``precision`` is ``right`` divided by ``at_least``. ``all_right`` is
-        the number of correctly answered anchors with a background score. ``adds`` is ``precision``
-        divided by ``all_right``; 0 if the anchor is answered incorrectly. ``consistency`` is the
-        conceptual consistency of the run: the sum of ``adds`` over all anchors.
+        The row of the anchor question in the table ``anchors``, as a dictionary with four
+        additional keys: ``facts_count``, ``choices``, ``facts`` and ``contribution``. For each
+        choice, ``choices`` contains the row of the prompt variant in which the choice has the
+        highest score per byte. ``facts`` contains the rows of the table ``facts`` for the facts of
+        the anchor question. ``contribution`` is None if the anchor question has no background score
+        or no answer. Otherwise, ``contribution`` is a dictionary with the keys
+        ``background_score``, ``at_least``, ``right``, ``precision``, ``all_right``, ``adds`` and
+        ``consistency``. ``at_least`` is the number of anchor questions that have an answer and a
+        background score of at least ``background_score``. ``right`` is the number of correct
+        answers among the anchor questions that ``at_least`` counts. ``precision`` is ``right``
+        divided by ``at_least``. ``all_right`` is the number of anchor questions that have a
+        background score and are answered correctly. ``adds`` is ``precision`` divided by
+        ``all_right``, or 0 if the anchor question is answered incorrectly. ``consistency`` is the
+        conceptual consistency of the run, which is the sum of ``adds`` over all anchor questions.
 
     Raises:
-        RequestError: If the run has no anchor with this id.
+        RequestError: If the run has no anchor question with the id ``anchor``.
     """
     import polars as pl
 
@@ -67,7 +69,7 @@ def trace(tables: Mapping[str, pl.DataFrame], anchor: str) -> dict[str, Any]:
 def _contribution(
     anchors: pl.DataFrame, place: int, consistency: pl.DataFrame
 ) -> dict[str, Any] | None:
-    """Return how much the anchor adds to average precision; None without a score or an answer."""
+    """Return the entry ``contribution`` of the result of ``trace``."""
     own = anchors.row(place, named=True)
     threshold = own["background_score"]
     if threshold is None or own["right"] is None:
@@ -88,7 +90,7 @@ def _contribution(
 
 
 def traced(found: Mapping[str, Any]) -> str:
-    """Format the result of ``trace`` as text for readers."""
+    """Format the result of ``trace`` as readable text."""
     return "\n".join(
         [*_question_lines(found), "", *_fact_lines(found), "", *_contribution_lines(found)]
     )

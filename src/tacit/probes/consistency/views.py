@@ -1,4 +1,4 @@
-"""Tables that show readers a run's questions, with their choices, facts and scores."""
+"""Tables that show the questions of a run with their choices, facts and scores."""
 
 from __future__ import annotations
 
@@ -61,14 +61,14 @@ _PROMPT = Column("prompt", "prompt", "prompt", within="background")
 
 
 def views(findings: Findings, request: Mapping[str, Any], most: int) -> Iterator[View]:
-    """Yield tables of the questions, their choices, their facts, and the scores of the facts.
+    """Yield tables of anchor questions, choices, background questions and scores.
 
     Args:
-        findings: The findings, with their questions.
-        request: The run's options. The options of the run. The option ``paper_version`` determines
-            which prompts are shown.
-        most: Approximate maximum number of scores to show. If the run has more scores, the
-            questions are sampled.
+        findings: The findings, including the table of background questions.
+        request: The options of the run. The option ``paper_version`` determines which prompts are
+            shown.
+        most: Approximate maximum number of scores to show. If the run has more scores, only a
+            sample of the anchor questions is shown.
     """
     import polars as pl
 
@@ -96,7 +96,7 @@ def _questions(told: str) -> TableSpec:
 
 
 def _choices(shown: pl.DataFrame, findings: Findings, prompts: pl.DataFrame) -> pl.DataFrame:
-    """Return the choices of the given anchors, sorted by decreasing score per byte."""
+    """Return the choices of the given anchor questions, by decreasing score per byte."""
     import polars as pl
 
     asked_as = shown.select(
@@ -108,7 +108,7 @@ def _choices(shown: pl.DataFrame, findings: Findings, prompts: pl.DataFrame) -> 
 
 
 def _scores(own: pl.DataFrame, findings: Findings, prompts: pl.DataFrame) -> View:
-    """Return the scores of all answer words in all prompts, for the given background questions."""
+    """Return the scores of all answer words in all prompts of the given background questions."""
     scores = findings.questions.rename({"question": "background"}).join(
         own.select("background").unique(maintain_order=True), on="background", how="semi"
     )
@@ -125,7 +125,7 @@ def _scores(own: pl.DataFrame, findings: Findings, prompts: pl.DataFrame) -> Vie
 
 
 def _asked(facts: pl.DataFrame) -> pl.DataFrame:
-    """Return the background questions, in the column ``background``, with the expected answers."""
+    """Return a table of the background questions with their expected answers."""
     import polars as pl
 
     names = ["question", "right", "margin", "word", "meta", "pair"]
@@ -146,7 +146,7 @@ def _asked(facts: pl.DataFrame) -> pl.DataFrame:
 def _sample(
     anchors: pl.DataFrame, asked: pl.DataFrame, findings: Findings, most: int
 ) -> tuple[pl.DataFrame, str]:
-    """Return the anchors to show and a caption; sample the anchors if there are too many scores."""
+    """Return the anchor questions to show (a sample if there are too many), and a caption."""
     import polars as pl
 
     questions = findings.questions
@@ -163,7 +163,7 @@ def _sample(
 
 
 def _prompts(request: Mapping[str, Any]) -> pl.DataFrame:
-    """Return a table of the prompt text for each meta-prompt and label pair."""
+    """Return a table with the prompt text of each meta-prompt and label pair."""
     import polars as pl
 
     from tacit.errors import TacitError

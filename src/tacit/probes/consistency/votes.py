@@ -1,9 +1,9 @@
 """Compute vote shares of sampled replies, with confidence intervals.
 
-A reply that cannot be parsed is counted separately and is not a vote. Wilson's interval assumes
-that all replies are independent and that an answer has the same probability in all prompts. If an
-answer's probability differs between prompts, the vote share varies less than Wilson's interval
-assumes. The interval is then conservative: too wide rather than too narrow.
+Replies that cannot be parsed are counted separately and do not count as votes. Wilson's interval
+assumes that all replies are independent and that an answer has the same probability in all prompts.
+If the probability of an answer differs between prompts, the vote share varies less than Wilson's
+interval assumes. Wilson's interval is therefore never too narrow because prompts differ.
 """
 
 from __future__ import annotations
@@ -45,8 +45,7 @@ class Unread:
         """Count the replies that could not be parsed.
 
         Args:
-            votes: The votes for the prompt variants of each question, sorted by question and then
-                by prompt variant.
+            votes: The votes on all prompts, sorted by question and then by prompt variant.
             variants: The number of prompt variants.
         """
         unparsed, truncated = (
@@ -75,7 +74,8 @@ def of_questions(
         and ``truncated``. ``share`` is the number of positive replies divided by the number of
         parsed replies. ``low`` and ``high`` are the ends of Wilson's 95 % interval of the share.
         ``share``, ``low`` and ``high`` are null if none of the replies could be parsed.
-        ``unparsed`` and ``truncated`` count the replies to the prompt variants of the given inputs.
+        ``unparsed`` and ``truncated`` count only the replies to prompt variants of the inputs
+        ``positive`` and ``negative``.
     """
     counts = np.nan_to_num(votes)
     yes, no = (counts[:, side].sum(axis=1) for side in (positive, negative))
@@ -85,7 +85,7 @@ def of_questions(
 
 
 def of_inputs(votes: Floats, unread: Unread, inputs: Inputs) -> pl.DataFrame:
-    """Compute the share of each answer word among the parsed replies to its prompt.
+    """Compute the share of each answer word among the parsed replies to each prompt.
 
     Returns:
         Table with one row per question and input. The columns of the table are those of
