@@ -1,11 +1,12 @@
-"""Word background questions by templates, with the paper's wording or a grammatical wording.
+"""Word background questions with templates, in the paper's or in a grammatical wording.
 
-The grammatical wording is based on a lexicon of words with their parts of speech and on the word
-lists in ``consistency.yaml``. The grammatical wording can contain errors, because the concepts are
-not parsed. A word that can be a noun or a verb is treated as a noun, unless the template requires
-an activity. The word lists decide whether an ambiguous noun is a mass noun or a count noun. An
-ambiguous noun that is in no list is treated as a count noun. Words inside a phrase are not
-corrected. The phrases "soak in hotspring" and "chest of drawer" are therefore not changed.
+The grammatical wording uses the word lists in ``consistency.yaml`` and a lexicon of words with
+their parts of speech. The grammatical wording can contain errors, because Tacit does not analyse
+the grammar of concepts. A word that can be a noun or a verb is treated as a noun, unless the
+template requires an activity. The word lists determine whether an ambiguous noun is treated as a
+mass noun or as a count noun. An ambiguous noun that is in no list is treated as a count noun. Words
+inside a phrase are not corrected. For example, the phrases "soak in hotspring" and "chest of
+drawer" are not changed.
 """
 
 from __future__ import annotations
@@ -50,11 +51,11 @@ class Paper:
 
 @dataclass(frozen=True)
 class Grammatical:
-    """The paper's wording, with corrected articles, numbers of nouns and verb forms.
+    """The paper's wording, with corrected articles, noun plurals and verb forms.
 
     Args:
         nouns: The nouns that are exceptions to the rules for plurals and articles.
-        words: The lists of words, by the names that ``consistency.yaml`` describes.
+        words: The word lists, by their names in ``consistency.yaml``.
     """
 
     nouns: Nouns
@@ -72,7 +73,7 @@ class Grammatical:
         """Return a fact as a statement with a capital first letter and without a full stop.
 
         Raises:
-            RequestError: If the template has no statement.
+            RequestError: If the template has no text for statements.
         """
         if template.statement is None:
             raise RequestError("a relation without a statement cannot be in a context")
@@ -102,7 +103,7 @@ class Grammatical:
         }
 
     def noun(self, concept: str) -> str:
-        """Return a noun with the article that it requires, if any, or the gerund of a verb."""
+        """Return a noun with an article if it requires one, or a verb as a gerund."""
         if self._is_verb(concept):
             return _gerund(concept)
         if self._is_determined(concept) or self._is_plural_noun(concept) or self._is_mass(concept):
@@ -112,18 +113,18 @@ class Grammatical:
     def plural(self, concept: str) -> str:
         """Return the plural of a noun.
 
-        A verb, a mass noun and a noun with a determiner are returned as ``noun`` returns them.
+        For a verb, a mass noun or a noun with a determiner, the result of ``noun`` is returned.
         """
         if self._is_verb(concept) or self._is_determined(concept) or self._is_mass(concept):
             return self.noun(concept)
         return concept if self._is_plural_noun(concept) else _pluralised(concept)
 
     def doing(self, concept: str) -> str:
-        """Return the gerund of a possible verb; return other concepts like ``_agreeing``."""
+        """Return the gerund if the concept can be a verb, else the result of ``_agreeing``."""
         return _gerund(concept) if self._is_verb(concept, eager=True) else self._agreeing(concept)
 
     def _agreeing(self, concept: str) -> str:
-        """Return a concept like ``two eye`` with a plural noun; return other concepts unchanged."""
+        """Change the noun of a concept like ``two eye`` to the plural; keep other concepts."""
         singular = not self._is_plural_noun(concept)
         return _pluralised(concept) if singular and self._is_many(concept) else concept
 
@@ -167,8 +168,8 @@ class Grammatical:
 def wording(preset: str) -> Wording:
     """Return the wording for a preset: ``paper``, ``grammatical`` or ``surface``.
 
-    The preset ``surface`` returns the paper's wording, which is used for facts without a surface
-    text.
+    For the preset ``surface``, the paper's wording is returned, because it is used for facts
+    without a surface text.
 
     Raises:
         RequestError: If the preset does not exist.
@@ -193,7 +194,7 @@ def determiners() -> frozenset[str]:
 
 @cache
 def _lists() -> Mapping[str, frozenset[str]]:
-    """Return the word lists that ``consistency.yaml`` describes, by name."""
+    """Return the word lists that ``consistency.yaml`` describes, by the name of the list."""
     path = resources.files("tacit") / "data" / "templates" / "consistency.yaml"
     lists = yaml.safe_load(path.read_text(encoding="utf-8"))["words"]
     return {name: frozenset(words) for name, words in lists.items()}
@@ -208,7 +209,7 @@ def _first(concept: str) -> str:
 
 
 def ended(text: str, mark: str = "?") -> str:
-    """Remove ``mark`` from the end of the text, and change its first letter to upper case."""
+    """Remove ``mark`` from the end of a text, and capitalise the first letter of the text."""
     bare = text.rstrip().removesuffix(mark).rstrip()
     return bare[:1].upper() + bare[1:]
 
@@ -242,13 +243,13 @@ def _lemmas(word: str) -> Mapping[str, tuple[str, ...]]:
 
 
 def _plurals(noun: str) -> tuple[str, ...]:
-    """Return the plurals of a noun, the most usual first."""
+    """Return the plurals of a noun, with the most common plural first."""
     return _inflected(noun, "NNS")
 
 
 @cache
 def _inflected(word: str, tag: str) -> tuple[str, ...]:
-    """Return the inflections of a word; empty if the lexicon lists none."""
+    """Return the inflected forms of a word; empty if the lexicon does not list any."""
     from lemminflect import getInflection
 
     return tuple(getInflection(word, tag, inflect_oov=False))

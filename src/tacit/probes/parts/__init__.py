@@ -1,1 +1,1 @@
-"""The parts probe: are beliefs about everyday things consistent? (Gu et al. 2023, ParRoT)."""
+"""Parts probe: consistency of beliefs about everyday things (Gu et al. 2023, ParRoT)."""

@@ -1,8 +1,8 @@
 """Accuracy of the raw and repaired beliefs (Gu et al. 2023, Tables 4 and 6, Figures 3 to 6).
 
-A stage is the raw beliefs, or the beliefs repaired under one objective. A stage is right about a
-statement if the stage's truth value equals the gold label. Statements without a belief are excluded
-from every accuracy and counted as missing.
+A stage is a set of truth values: the raw beliefs, or the beliefs repaired under one objective. The
+truth value of a statement in a stage is right if the truth value equals the gold label. Statements
+without a belief are excluded from all accuracies and are counted as missing.
 """
 
 from __future__ import annotations
@@ -25,18 +25,18 @@ if TYPE_CHECKING:
 def shifted(beliefs: pl.DataFrame, stage: str) -> pl.Series:
     """Return truth values at the threshold that makes as many statements true as repair does.
 
-    A statement is true if its belief is above the threshold. If several beliefs are exactly at the
-    threshold, it is possible that only a share of their statements can be true. Each of these
-    statements then has this share as its truth value.
+    A statement is true if its belief is above the threshold. Each statement with a belief exactly
+    at the threshold has the same truth value: the share of these statements that must be true to
+    reach the number of true statements after repair.
 
     Args:
-        beliefs: The column ``p_true`` (null when missing) and the Boolean column that ``stage``
-            names.
-        stage: The column of the repaired beliefs.
+        beliefs: Table with the column ``p_true`` (null if missing) and the Boolean column that
+            ``stage`` names.
+        stage: The name of the column with the repaired beliefs.
 
     Returns:
-        For each row, a truth value from 0 to 1; null when the belief is missing. The truth value
-        can be a fraction only if the belief is exactly at the threshold.
+        For each row, a truth value from 0 to 1; null if the belief is missing. Only a statement
+        with a belief exactly at the threshold can have a fractional truth value.
     """
     import polars as pl
 
@@ -57,8 +57,8 @@ def shifted(beliefs: pl.DataFrame, stage: str) -> pl.Series:
 def of_relation_majority() -> pl.Expr:
     """Return an expression that tests whether a label is the majority label of its relation.
 
-    The expression uses the columns ``relation`` and ``label``. A tie counts as a majority of true
-    labels.
+    The expression uses the columns ``relation`` and ``label``. If a relation has as many true
+    labels as false labels, "true" is the majority label.
     """
     import polars as pl
 
@@ -68,7 +68,7 @@ def of_relation_majority() -> pl.Expr:
 
 PAPER_SETS = ("ParRoT", "ParRoT++")
 WITHOUT_SYMMETRIC = "without symmetric relations"
-"""ParRoT without the symmetric relations: positive weights make those right by construction."""
+"""ParRoT without the symmetric relations, for which all published gold labels are true."""
 SETS = (*PAPER_SETS, WITHOUT_SYMMETRIC)
 BASELINES = ("always true", "always false", "majority by relation")
 GAIN_PARTS = ("whole", "shift of the threshold", "consistency")
@@ -85,11 +85,11 @@ def tables(
     """Compute all accuracy tables; without gold labels, the tables have no rows.
 
     Args:
-        beliefs: The columns ``thing``, ``annotator``, ``subject``, ``relation``, ``object``,
-            ``p_true``, ``label`` (null when the drawing implies no label), and one Boolean column
-            per stage.
+        beliefs: Table with the columns ``thing``, ``annotator``, ``subject``, ``relation``,
+            ``object``, ``p_true``, ``label`` (null if the drawing implies no label), and one
+            Boolean column per stage.
         symmetric: The symmetric relations, which the set ``WITHOUT_SYMMETRIC`` excludes.
-        bootstrap: The bootstrap over things, which computes the confidence intervals.
+        bootstrap: The bootstrap that resamples things to compute the confidence intervals.
     """
     verdicts = judge(beliefs)
     by_drawing = of_drawings(verdicts)
@@ -106,16 +106,17 @@ def tables(
 
 
 def judge(beliefs: pl.DataFrame) -> pl.DataFrame:
-    """Judge, for each labelled statement, which stages have the right truth value.
+    """Determine in which stages the truth value of each labelled statement is right.
 
     Returns:
-        One row per labelled statement, with the columns ``thing``, ``annotator``, ``relation``,
-        ``label``, ``agreed`` (whether all annotators of the thing agree on the label, as ParRoT++
-        requires), ``n`` (whether there is a belief) and ``missing`` (whether the belief is
-        missing). Each stage has a column, which states whether the statement has a belief and the
-        stage is right about it. The column ``always_true`` states the same for the constant answer
-        true. For each objective, the column ``<objective> shifted`` states whether the truth value
-        that :func:`shifted` returns is right: 1 or 0, or a fraction if the belief is at the
+        Table with one row per labelled statement and the columns ``thing``, ``annotator``,
+        ``relation``, ``label``, ``agreed`` (whether all annotators of the thing agree on the label,
+        as ParRoT++ requires), ``n`` (whether there is a belief) and ``missing`` (whether the belief
+        is missing). For each stage, a Boolean column is true if the statement has a belief and its
+        truth value in the stage is right. The Boolean column ``always_true`` is true if the
+        statement has a belief and its label is true. For each objective, the column ``<objective>
+        shifted`` is 1 if the truth value that :func:`shifted` returns is right, and 0 if the truth
+        value is wrong or missing. The column can be a fraction if the belief is exactly at the
         threshold.
     """
     import polars as pl
@@ -143,15 +144,15 @@ def judge(beliefs: pl.DataFrame) -> pl.DataFrame:
 
 
 def of_sets(sets: Mapping[str, pl.DataFrame], bootstrap: Bootstrap) -> pl.DataFrame:
-    """Compute accuracy on each set of statements: overall, for each gold label, and balanced.
+    """Compute the accuracy on each set of statements: overall, by gold label, and balanced.
 
     Balanced accuracy is the mean of two accuracies: one on the statements labelled true, and one on
     the statements labelled false. Balanced accuracy is undefined if no statement labelled true has
     a belief, or if no statement labelled false has a belief.
 
     Returns:
-        The columns ``set``, ``gold`` (``all``, ``true``, ``false``, ``balanced``), ``stage``,
-        ``n``, ``missing``, ``accuracy``, ``low`` and ``high``.
+        Table with the columns ``set``, ``gold`` (``all``, ``true``, ``false``, ``balanced``),
+        ``stage``, ``n``, ``missing``, ``accuracy``, ``low`` and ``high``.
     """
     import polars as pl
 
@@ -172,10 +173,11 @@ def baselines(sets: Mapping[str, pl.DataFrame], bootstrap: Bootstrap) -> pl.Data
     """Compute the accuracy of model-free baselines on the statements that have a belief.
 
     Returns:
-        The columns ``set``, ``baseline`` (one of ``BASELINES``), ``n``, ``accuracy``, ``low`` and
-        ``high``. The baseline ``majority by relation`` predicts the majority label of each
-        relation, computed on the evaluated labels. No rule that depends only on the relation can
-        have a higher accuracy than this baseline.
+        Table with the columns ``set``, ``baseline`` (one of ``BASELINES``), ``n``, ``accuracy``,
+        ``low`` and ``high``. The baseline ``majority by relation`` predicts the majority label of
+        each relation, which is determined from the labels that are also used for evaluation. No
+        rule that depends only on the relation can have a higher accuracy than ``majority by
+        relation``.
     """
     import polars as pl
 
@@ -198,16 +200,16 @@ def baselines(sets: Mapping[str, pl.DataFrame], bootstrap: Bootstrap) -> pl.Data
 
 
 def gain(sets: Mapping[str, pl.DataFrame], bootstrap: Bootstrap) -> pl.DataFrame:
-    """Compute the accuracy gain of repair, paired by statement, with confidence intervals.
+    """Compute the gain in accuracy by repair on the same statements, with intervals.
 
-    The whole gain is the sum of two parts: the gain from a shift of the threshold, and the
-    additional gain from consistency. The shift of the threshold preserves the order of the beliefs
-    and makes as many statements true as repair does. The gain from the shift may be negative, and
-    the threshold may move up or down.
+    The whole gain is the sum of two parts: the gain from a shift of the threshold for true
+    statements, and the additional gain from consistency. The shifted threshold makes as many
+    statements true as repair does, and leaves the beliefs unchanged. The gain from the shift can be
+    negative, and the shift can increase or decrease the threshold.
 
     Returns:
-        The columns ``set``, ``objective``, ``part`` (one of ``GAIN_PARTS``), ``n``, ``gain``,
-        ``low`` and ``high``.
+        Table with the columns ``set``, ``objective``, ``part`` (one of ``GAIN_PARTS``), ``n``,
+        ``gain``, ``low`` and ``high``.
     """
     import polars as pl
 
@@ -242,8 +244,8 @@ def of_relations(verdicts: pl.DataFrame, bootstrap: Bootstrap) -> pl.DataFrame:
     """Compute the accuracy on the statements of each relation (Gu et al. 2023, Figure 4).
 
     Returns:
-        The columns ``relation``, ``stage``, ``n``, ``missing``, ``accuracy``, ``low``, ``high`` and
-        ``always_true``.
+        Table with the columns ``relation``, ``stage``, ``n``, ``missing``, ``accuracy``, ``low``,
+        ``high`` and ``always_true``.
     """
     import polars as pl
 
@@ -258,15 +260,15 @@ def of_relations(verdicts: pl.DataFrame, bootstrap: Bootstrap) -> pl.DataFrame:
 
 
 def of_things(verdicts: pl.DataFrame) -> pl.DataFrame:
-    """Compute each thing's accuracy over all its statements (Gu et al. 2023, Figures 5, 6, 11).
+    """Compute the accuracy by thing (Gu et al. 2023, Figures 5, 6, 11).
 
     Returns:
-        The columns ``thing``, ``rank`` (1 for the highest accuracy before repair; things with equal
-        accuracy are sorted by name), ``band`` (``best 20``, ``middle`` or ``worst 20``), ``stage``,
-        ``n``, ``missing``, ``accuracy`` and ``always_true``. With fewer than 40 things, the best
-        and the worst band each contain half of the things, rounded down, and their names state the
-        number of things, such as ``best 12``. Rank and band are null for
-        a thing without any belief.
+        Table with the columns ``thing``, ``rank`` (1 for the highest accuracy before repair; things
+        with equal accuracy are sorted by name), ``band`` (``best 20``, ``middle`` or ``worst 20``),
+        ``stage``, ``n``, ``missing``, ``accuracy`` and ``always_true``. If fewer than 40 things
+        have a belief, the best band and the worst band each contain half of these things, rounded
+        down. The name of the band contains the number of things, such as ``best 12``. ``rank`` and
+        ``band`` are null for a thing without any belief.
     """
     import polars as pl
 
@@ -303,7 +305,7 @@ def of_things(verdicts: pl.DataFrame) -> pl.DataFrame:
 def of_drawings(verdicts: pl.DataFrame) -> pl.DataFrame:
     """Compute the accuracy of each drawing, with one column per stage.
 
-    The column ``always_true`` is the accuracy of always answering true.
+    The column ``always_true`` is the accuracy if every statement is judged true.
     """
     return _divided(_summed(verdicts, DRAWING))
 
@@ -312,8 +314,8 @@ def at_least(by_drawing: pl.DataFrame, bootstrap: Bootstrap) -> pl.DataFrame:
     """Compute accuracy@s: the share of drawings with at least s % accuracy (the paper's Figure 3).
 
     Returns:
-        The columns ``s``, ``stage``, ``n`` (the number of drawings with at least one belief),
-        ``share``, ``low``, ``high`` and ``always_true``.
+        Table with the columns ``s``, ``stage``, ``n`` (the number of drawings with at least one
+        belief), ``share``, ``low``, ``high`` and ``always_true``.
     """
     import polars as pl
 
@@ -335,7 +337,7 @@ def at_least(by_drawing: pl.DataFrame, bootstrap: Bootstrap) -> pl.DataFrame:
 def _sets(
     verdicts: pl.DataFrame, beliefs: pl.DataFrame, symmetric: Collection[str]
 ) -> dict[str, pl.DataFrame]:
-    """Return the verdicts by set; threshold shifts are computed over the relations of the set."""
+    """Return the result of ``judge`` for each set of statements."""
     import polars as pl
 
     if verdicts.is_empty():
@@ -345,7 +347,7 @@ def _sets(
 
 
 def _summed(verdicts: pl.DataFrame, by: Sequence[str]) -> pl.DataFrame:
-    """Count the statements with a belief, those without, and those about which a stage is right."""
+    """Count the statements with a belief, without a belief, and with the right truth value."""
     import polars as pl
 
     sums = (pl.col(name).sum().cast(pl.Int64) for name in _SUMS)
@@ -363,7 +365,7 @@ def _divided(summed: pl.DataFrame) -> pl.DataFrame:
 
 
 def _shares(verdicts: pl.DataFrame, bootstrap: Bootstrap) -> list[dict[str, Any]]:
-    """Return the accuracy over all rows of ``verdicts``, one row per stage."""
+    """Return the accuracy on all rows of ``verdicts``, one row per stage."""
     of_thing = _summed(verdicts, ["thing"])
     rows = []
     for stage in STAGES:
@@ -375,7 +377,7 @@ def _shares(verdicts: pl.DataFrame, bootstrap: Bootstrap) -> list[dict[str, Any]
 
 
 def _balanced(verdicts: pl.DataFrame, bootstrap: Bootstrap) -> list[dict[str, Any]]:
-    """Return the balanced accuracy (the mean over both labels), one row per stage."""
+    """Return the mean of the accuracies on true and on false labels, one row per stage."""
     import polars as pl
 
     sides = {"true": pl.col("label"), "false": ~pl.col("label")}

@@ -1,4 +1,4 @@
-"""A model's beliefs about the statements of drawings: from scores, from votes or from a file."""
+"""A model's beliefs about statements, from scores, from votes or from a file."""
 
 from __future__ import annotations
 
@@ -38,10 +38,11 @@ def answered(
     """Return the questions with the model's scores and beliefs.
 
     Returns:
-        The columns of the questions, and ``text``, ``logprob_true`` and ``logprob_false`` (in nats;
-        null when missing), ``p_true`` = P(True)/(P(True) + P(False)) (null when missing), and
-        ``filled`` (whether ``p_true`` is the value with which the template replaces missing
-        beliefs). A prompt that was skipped as too long has no belief.
+        Table with the columns of the questions and the columns ``text``, ``logprob_true`` and
+        ``logprob_false`` (in nats; null if missing), ``p_true`` = P(True)/(P(True) + P(False))
+        (null if missing), and ``filled`` (whether ``p_true`` is the value with which the template
+        replaces missing beliefs). If a prompt was skipped because it is too long, the question has
+        no belief.
     """
     import polars as pl
 
@@ -66,8 +67,8 @@ def answered(
 def beliefs(statements: pl.DataFrame, answers: pl.DataFrame) -> pl.DataFrame:
     """Return each drawing's statements with the beliefs about them.
 
-    Drawings of the same thing share the answer to a question, unless the answers have a column
-    ``annotator``. With a column ``annotator``, each drawing has separate answers.
+    All drawings of a thing share the belief about a question, unless ``answers`` has a column
+    ``annotator``. If ``answers`` has a column ``annotator``, each drawing has its own beliefs.
     """
     key = STATEMENT if by_drawing(answers) else QUESTION
     return statements.join(
@@ -84,18 +85,20 @@ def answered_summary(answers: pl.DataFrame, bootstrap: Bootstrap) -> dict[str, A
     """Return summary statistics of the answers to the distinct questions.
 
     Args:
-        answers: The columns of the questions, and ``p_true``. If beliefs can be filled in, there is
-            also a column ``filled``. If the questions were asked separately for each drawing,
-            a column ``annotator`` names the drawing of each answer.
-        bootstrap: The bootstrap over things, for the intervals.
+        answers: Table with the columns of the questions and the column ``p_true``. If the template
+            replaces missing beliefs, the table also has a column ``filled``. If the questions were
+            asked separately for each drawing, the column ``annotator`` identifies the drawing to
+            which an answer belongs.
+        bootstrap: The bootstrap that resamples things to compute the confidence interval.
 
     Returns:
-        ``by_drawing`` states whether each drawing has separate answers. If each drawing has
-        separate answers, a question about two drawings is counted twice. ``questions``,
-        ``missing``, ``filled`` and ``ties`` are counts. A tie is a belief of exactly one half, and
-        counts as false. ``true_share`` is the paper's %True: among the questions with a belief, the
-        share that the model judges true (None without beliefs). ``true_share_interval`` is the
-        interval of this share.
+        A dictionary of statistics. ``by_drawing`` is True if each drawing has separate answers. If
+        each drawing has separate answers, a question that occurs in two drawings is counted twice.
+        ``questions`` is the number of questions, ``missing`` is the number of questions without a
+        belief, ``filled`` is the number of replaced missing beliefs, and ``ties`` is the number of
+        ties. A tie is a belief of exactly 0.5, which counts as false. ``true_share`` is the paper's
+        %True: among the questions with a belief, the share that the model judges true (None without
+        beliefs). ``true_share_interval`` is the 95 % CI of ``true_share``.
     """
     import polars as pl
 
@@ -117,11 +120,11 @@ def answer_probability(answers: pl.DataFrame) -> float | None:
     """Return the median of P(true) + P(false) over the questions.
 
     Args:
-        answers: The columns ``logprob_true`` and ``logprob_false``, in nats, with one row per
-            question.
+        answers: Table with the columns ``logprob_true`` and ``logprob_false``, in nats, and with
+            one row per question.
 
     Returns:
-        The median over the questions with both log-probabilities; None if there are no such
+        The median over the questions that have both log-probabilities; None if there are no such
         questions.
     """
     import polars as pl
@@ -140,11 +143,12 @@ def voted(
     """Return the questions with the votes of the model's sampled replies.
 
     Returns:
-        The columns of the questions, and ``text``, ``votes_true``, ``votes_false``, ``unparsed``,
-        ``truncated``, ``p_true``, ``low``, ``high`` and ``filled``, which is always false.
-        ``truncated`` counts the unparsed replies that were cut off while reasoning. ``p_true`` is
-        the share of votes for true, and ``low`` and ``high`` are the ends of its Wilson 95 % CI.
-        All three columns are null when no reply could be parsed.
+        Table with the columns of the questions and the columns ``text``, ``votes_true``,
+        ``votes_false``, ``unparsed``, ``truncated``, ``p_true``, ``low``, ``high`` and ``filled``,
+        which is always false. ``truncated`` counts the unparsed replies that were cut off before
+        the model had finished its reasoning. ``p_true`` is the share of the votes that are "true".
+        ``low`` and ``high`` are the ends of Wilson's 95 % CI of ``p_true``. ``p_true``, ``low`` and
+        ``high`` are null if no reply could be parsed.
     """
     import polars as pl
 
@@ -168,12 +172,12 @@ log = logging.getLogger(__name__)
 
 
 def answers_in(path: Path, statements: pl.DataFrame, ontology: Ontology) -> pl.DataFrame:
-    """Return the probe's questions with a file's beliefs; null for questions that the file lacks.
+    """Return the probe's questions with the beliefs in a file; null if a belief is missing.
 
-    Without a column ``annotator``, each row of the file states the belief about a question. Such a
-    belief applies to all drawings of the thing. With a column ``annotator``, each row of the file
-    states the belief about a statement of one drawing. If no two drawings differ in the belief
-    about a question, the result has one row per question.
+    If the file has no column ``annotator``, each row contains the belief about one question for all
+    drawings of the thing. If the file has a column ``annotator``, each row contains the belief
+    about a statement of one drawing. If all drawings in which a question occurs have the same
+    belief about the question, the result has one row per question.
 
     Args:
         path: A file of beliefs with a column ``thing``, in TSV, CSV, JSONL or Parquet. Additional
@@ -184,13 +188,14 @@ def answers_in(path: Path, statements: pl.DataFrame, ontology: Ontology) -> pl.D
 
     Returns:
         One row per question, with the columns ``thing``, ``subject``, ``relation``, ``object`` and
-        ``p_true``. If two drawings differ in the belief about a question, the table has one row per
-        statement of each drawing, with the column ``annotator`` after ``thing``.
+        ``p_true``. If two drawings have different beliefs about a question, the table has one row
+        per statement of each drawing, with the column ``annotator`` after ``thing``.
 
     Raises:
         DataError: If the file is malformed, contains two different beliefs about a question (or
-            about a drawing's statement), matches no question, or contains no belief. If only some
-            rows match no question, a warning states their number.
+            about a drawing's statement), matches no question, or contains no belief. If some rows
+            match a question and others do not, a warning with the number of unmatched rows is
+            logged.
     """
     import polars as pl
 
@@ -211,7 +216,7 @@ def answers_in(path: Path, statements: pl.DataFrame, ontology: Ontology) -> pl.D
 def _answers(
     path: Path, beliefs: pl.DataFrame, asked: pl.DataFrame, key: Sequence[str]
 ) -> pl.DataFrame:
-    """Return the questions with a file's beliefs in ``p_true``, joined by the key columns."""
+    """Join the questions with the beliefs in a file by the key columns."""
     distinct = beliefs.select(*key, "p_true").unique(maintain_order=True)
     twice = distinct.select(key).is_duplicated()
     if twice.any():

@@ -28,18 +28,19 @@ VIOLATION = "violation, micro, before repair"
 def compare(found: Mapping[str, Findings], bootstrap: Bootstrap | None = None) -> pl.DataFrame:
     """Compare the accuracy and the constraint violations of each pair of models.
 
-    Both models are measured on the same drawings. The bootstrap resamples the same things for both
-    models.
+    The two models of a pair are compared on the same drawings. In each bootstrap resample, the two
+    models are evaluated on the same sample of everyday things.
 
     Args:
         found: The findings by model name.
         bootstrap: The bootstrap that computes the confidence intervals.
 
     Returns:
-        The columns ``figure``, ``first``, ``second`` (models), ``first_value``, ``second_value``,
-        ``difference`` (second minus first), ``low``, ``high``, ``p_value``, ``first_undecided`` and
-        ``second_undecided``. An undefined value is null. The columns ``first_undecided`` and
-        ``second_undecided`` count each model's undecided constraints, and are null for accuracies.
+        Table with the columns ``figure``, ``first``, ``second`` (models), ``first_value``,
+        ``second_value``, ``difference`` (second minus first), ``low``, ``high``, ``p_value``,
+        ``first_undecided`` and ``second_undecided``. An undefined value is null. The columns
+        ``first_undecided`` and ``second_undecided`` contain the number of undecided constraints of
+        each model, and are null if the measure is an accuracy.
     """
     import polars as pl
 
@@ -63,13 +64,13 @@ def compare(found: Mapping[str, Findings], bootstrap: Bootstrap | None = None) -
 
 
 def _undecided(findings: Findings, figure: str) -> int | None:
-    """Return the number of undecided constraints for the violation rate; None for accuracies."""
+    """Return the number of undecided constraints; None if the measure is an accuracy."""
     by_drawing = findings.tables["violation_by_drawing"]
     return int(by_drawing["undecided"].sum()) if figure == VIOLATION else None
 
 
 def _sums(findings: Findings) -> dict[str, pl.DataFrame]:
-    """Return the numerator ``over`` and the denominator ``under`` of each figure, by thing."""
+    """Return the numerator ``over`` and the denominator ``under`` of each measure by thing."""
     import polars as pl
 
     verdicts = accuracy.judge(findings.tables["beliefs"])

@@ -1,4 +1,4 @@
-"""Statements that follow from people's drawings, and their counts (Gu et al. 2023, section 4)."""
+"""Statements that follow from annotators' drawings (Gu et al. 2023, section 4)."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ if TYPE_CHECKING:
 def enriched_drawings(
     path: Path, things: Sequence[str] | None = None
 ) -> tuple[pl.DataFrame, dict[str, Any]]:
-    """Return all statements that follow from drawings, with gold labels, and their counts.
+    """Return all statements that follow from drawings, with gold labels and with counts.
 
     Args:
         path: A folder of drawings, or one annotations file.
-        things: The things to include; None for all.
+        things: The things to include; None for all things.
 
     Returns:
         A table with the columns ``thing``, ``annotator``, ``subject``, ``relation``, ``object`` and
@@ -36,7 +36,8 @@ def enriched_drawings(
 
     Raises:
         RequestError: If the file lists things and parts but no relations.
-        DataError: If a file is missing or malformed, or a statement is both true and false.
+        DataError: If a file is missing or malformed, or a drawing implies that a statement is both
+            true and false.
     """
     if is_things(path):
         raise RequestError(
@@ -53,7 +54,7 @@ def enriched_drawings(
 
 
 def _summary(found: list[Drawing], enriched: pl.DataFrame, ontology: Ontology) -> dict[str, Any]:
-    """Return the counts that ``tacit drawings enrich`` prints, also by category of relation."""
+    """Return the counts that ``tacit drawings enrich`` prints, in total and by category."""
     asked = all_statements(found, ontology.relations)
     together = agreed(enriched)
     drawn = _by_category(drawing_statements(found), ontology)
@@ -84,7 +85,7 @@ def _labels(labelled: pl.DataFrame) -> dict[str, int]:
 
 
 def _by_category(statements: pl.DataFrame, ontology: Ontology) -> dict[str, int]:
-    """Count the statements of each category of relations, in the ontology's order."""
+    """Count the statements in each category of relations, in the order of the ontology."""
     counts = dict(statements["relation"].value_counts().iter_rows())
     totals: dict[str, int] = {}
     for name, relation in ontology.relations.items():
@@ -94,7 +95,7 @@ def _by_category(statements: pl.DataFrame, ontology: Ontology) -> dict[str, int]
 
 
 def _as_table_1(enriched: pl.DataFrame, categories: dict[str, int]) -> dict[str, int]:
-    """Return the counts by category as in the paper's Table 1, where ``required by`` is spatial."""
+    """Return the counts by the categories of Table 1, in which ``required by`` is spatial."""
     moved = enriched.filter(enriched["relation"] == "required by").height
     shift = {"spatial": moved, "functional": -moved}
     return {name: count + shift.get(name, 0) for name, count in categories.items()}

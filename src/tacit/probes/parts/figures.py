@@ -1,8 +1,9 @@
 """The figures of the parts probe (Gu et al. 2023, Figures 3 to 6 and 11, and Table 3).
 
-Most figures compare the raw beliefs with the beliefs repaired under one objective. The figures of
-violations and of model size show no repaired beliefs. Each model has its own row of panels. A
-figure function returns None if there is no data to draw.
+Most figures compare the raw beliefs with the beliefs that were repaired under one objective. The
+figures ``violations`` and ``size_of_models`` show only the raw beliefs. In all figures except
+``size_of_models``, each model has its own row of panels. A figure function returns None if there is
+no data to draw.
 """
 
 from __future__ import annotations
@@ -122,7 +123,7 @@ def all_things(shown: Shown) -> Chart | None:
     "Not in Gu et al. (2023). The violation rate against the number of parameters, by family.",
 )
 def size_of_models(shown: Shown) -> Chart | None:
-    """Plot the figures of several models against their size (not in the paper)."""
+    """Plot the violation rates of models against their sizes (not in the paper)."""
     return scale_chart(shown, scaling)
 
 
@@ -180,14 +181,14 @@ def violations(shown: Shown) -> Chart | None:
 
 
 def _violation_ticks(published: Mapping[str, Any], colours: Palette) -> tuple[Series, ...]:
-    """Return the ticks of the violation chart: one per baseline, and one per model of the paper."""
+    """Return the tick marks of the violation chart: baselines and the paper's models."""
     hues = (colours.faults[0], colours.gold, colours.after["margin"], colours.after["log-odds"])
     names = ("shuffled beliefs", "always true", *published)
     return tuple(Series(name, hue, _BAR) for name, hue in zip(names, hues, strict=False))
 
 
 def _published_rates() -> dict[str, dict[str, float]]:
-    """Return the paper's violation rates (Table 3) by model and constraint."""
+    """Return the violation rates in the paper's Table 3, by model and constraint type."""
     import polars as pl
 
     from tacit.findings.published import printed_values
@@ -201,7 +202,7 @@ def _published_rates() -> dict[str, dict[str, float]]:
 
 
 def _is_all(summary: Mapping[str, Any]) -> bool:
-    """Check whether a run asked about all published drawings, as the runs of Table 3 did."""
+    """Check whether a run asked about the same 300 drawings as the paper's Table 3."""
     return (summary.get("drawings"), summary.get("statements")) == (300, _ALL_STATEMENTS)
 
 
@@ -256,7 +257,7 @@ def _things(shown: Shown, band: pl.Expr, by: str) -> Chart | None:
 def _rows(
     part: pl.DataFrame, names: Mapping[str, str], key: str, heading: str, look: Theme
 ) -> alt.LayerChart:
-    """Plot accuracy before repair, accuracy after repair and the gain for each ``key`` value."""
+    """Plot accuracy before repair, accuracy after repair and the gain for each key."""
     import polars as pl
 
     labelled = part.with_columns(label=pl.col(key).replace_strict(names))
@@ -281,7 +282,7 @@ def _rows(
 
 
 def _by_objective(name: str, column: str, shown: Shown) -> pl.DataFrame | None:
-    """Return the rows of a table before and after repair, labelled by ``series``; None if empty."""
+    """Return a table's rows before and after repair, or None if there are no rows."""
     import polars as pl
 
     table = shown.defined(name, column)
@@ -307,7 +308,7 @@ def _series(look: Theme) -> tuple[Series, Series]:
 
 
 def _gains(table: pl.DataFrame, keys: list[str], share: str) -> pl.DataFrame:
-    """Return the keys and ``gain``, the share after repair minus the share before repair."""
+    """Return the gain for each key: the share after repair minus the share before repair."""
     import polars as pl
 
     before = table.filter(series=_BEFORE).select(*keys, before=share)
@@ -326,5 +327,5 @@ def _left_out(table: pl.DataFrame) -> str:
 
 
 def _counts(table: pl.DataFrame, name: str) -> list[str]:
-    """Return a label for each row, which consists of a name and n, such as "egg (120)"."""
+    """Return a label for each row: the name and the count, such as "egg (120)"."""
     return [f"{name} ({n:,})" for name, n in table.select(name, "n").iter_rows()]

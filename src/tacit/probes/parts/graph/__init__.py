@@ -1,15 +1,17 @@
-"""The parts graph of one drawing before repair, after repair, and as the annotator drew it.
+"""Graphs of one drawing: beliefs before repair, beliefs after repair, and gold labels.
 
-An edge represents equivalent statements about two parts. Examples are a statement with ``above``
-and its reverse with ``below``, and both directions of a symmetric relation. A violated edge has a
-distinct colour, dashes and width, and its tooltip names the violation: ``yolk surrounds shell, and
-shell surrounds yolk``. The stages of a drawing are shown as graphs under two conditions: every
-stage has at most ``drawing.MOST_LINES`` lines, and no labels overlap. Otherwise, the stages are
-shown as tables.
+An edge represents equivalent statements about two parts. Examples of equivalent statements are ``A
+above B`` and ``B below A``, and the two directions of a symmetric relation. An edge that violates a
+constraint has a distinct colour, dashes and width, and its tooltip describes the violation: ``yolk
+surrounds shell, and shell surrounds yolk``. A stage is the state of the beliefs before repair or
+after repair, or the gold labels. All stages are shown as graphs if every stage has at most
+``drawing.MOST_LINES`` lines and no label overlaps another label or a part. If a stage has too many
+lines, or if a label overlaps, all stages are shown as tables.
 
 Graphs omit an edge of a transitive relation if two other edges imply the edge (the transitive
-reduction). An edge is not omitted if one of the three edges violates a constraint. Captions state
-the number of omitted edges. Tables show all edges.
+reduction). An edge is not omitted if the edge itself, or one of the two edges that imply it,
+violates a constraint. The caption of a graph contains the number of omitted edges. Tables show all
+edges, including those that graphs omit.
 """
 
 from __future__ import annotations
@@ -42,13 +44,14 @@ def parts_graph(beliefs: pl.DataFrame, ontology: Ontology, look: Theme | None = 
     Args:
         beliefs: The rows of the table ``beliefs`` for one drawing, with the columns ``thing``,
             ``annotator``, ``subject``, ``relation``, ``object``, ``p_true`` and ``before``, and the
-            column that the objective names. With gold labels, there is also a column ``label``.
+            column that is named like the repair objective. If there are gold labels, the table also
+            has a column ``label``.
         ontology: The relations and their constraints.
-        look: The palette and the objective.
+        look: The theme, which determines the palette and the repair objective.
 
     Returns:
-        An SVG document, which is identical for equal beliefs. The document has three columns, or
-        two columns without gold labels.
+        An SVG document. Equal beliefs result in identical documents. The document has three
+        columns, or two columns if there are no gold labels.
 
     Raises:
         DataError: If there are no beliefs, the beliefs belong to several drawings, or a column is
@@ -77,15 +80,16 @@ def graphs(
     """Return the parts graphs of selected drawings.
 
     Args:
-        tables: The tables of the findings by name; the result is empty without the table
-            ``beliefs``.
-        ontology: The relations.
-        look: The palette and the objective.
-        drawings: The thing and the annotator of each drawing; None for one typical drawing.
+        tables: The tables of the findings by name. If there is no table ``beliefs``, the result is
+            empty.
+        ontology: The relations and their constraints.
+        look: The theme, which determines the palette and the repair objective.
+        drawings: The thing and the annotator of each selected drawing; None to select one typical
+            drawing.
 
     Returns:
-        The file name (without suffix) and the SVG of each graph. Each model has its own graph if
-        the beliefs have a column ``model``.
+        The file name (without suffix) and the SVG document of each graph. Each model has its own
+        graph if the beliefs have a column ``model``.
 
     Raises:
         RequestError: If the beliefs do not contain a selected drawing.
@@ -166,9 +170,9 @@ def _subject(beliefs: pl.DataFrame) -> Subject:
 
 
 def _typical(tables: Mapping[str, pl.DataFrame], beliefs: pl.DataFrame) -> tuple[str, str]:
-    """Return the drawing with the median number of violations.
+    """Return the drawing with the median number of constraint violations.
 
-    Without counts of violations, the first drawing is returned.
+    If there is no table of violations, the first drawing is returned.
     """
     violations = tables.get("violation_by_drawing")
     if violations is None or violations.is_empty():

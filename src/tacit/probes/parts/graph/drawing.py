@@ -1,9 +1,10 @@
-"""The stages of one drawing as SVG, shown as graphs or, if graphs are unreadable, as tables.
+"""Draw the stages of one drawing as SVG graphs or, if graphs are unreadable, as tables.
 
-A graph places its parts on a ring, at the same positions in every stage. A single line connects two
-parts, and its labels list all relations between these parts. All stages are shown as tables if one
-stage has more than ``MOST_LINES`` lines, or if a label would overlap another label or a part. Each
-table shows one relation, with subjects as rows and objects as columns.
+In a graph, the parts are arranged on a ring. The position of each part is the same in all stages.
+If two parts are related, a single line connects them, and the labels of the line list all relations
+between the two parts. All stages are shown as tables if one stage has more than ``MOST_LINES``
+lines, or if a label would overlap another label or a part. Each table shows one relation, with
+subjects as rows and objects as columns.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
     Box = tuple[float, float, float, float]  # left, top, right, bottom
 
 MOST_LINES = 24
-"""Maximum number of lines of a readable graph."""
+"""Maximum number of lines in a graph that counts as readable."""
 
 _LETTER = 0.66  # the width of a letter, relative to the font size; rarely exceeded
 _TITLE, _HEADING, _SMALL = 16.0, 13.0, 12.0
@@ -48,13 +49,13 @@ _CROSS = "\N{MULTIPLICATION SIGN} "
 
 @dataclass(frozen=True)
 class Column:
-    """One stage and its heading.
+    """A column of the figure: one stage with its heading.
 
     Args:
-        graph: The stage.
+        graph: The graph of the stage.
         colour: The stage's colour in all figures.
-        title: The title.
-        about: The counts to show below the title, one per line.
+        title: The title of the column.
+        about: The counts that are shown below the title, one per line.
     """
 
     graph: Graph
@@ -65,7 +66,7 @@ class Column:
 
 @dataclass(frozen=True)
 class Subject:
-    """The figure's title, the line below the title, and the thing's parts in order."""
+    """The title of a figure, the line below the title, and the parts of the thing."""
 
     title: str
     about: str
@@ -73,12 +74,12 @@ class Subject:
 
 
 def drawn(subject: Subject, columns: Sequence[Column], ontology: Ontology, colours: Palette) -> str:
-    """Return the figure as SVG.
+    """Return the figure as an SVG document.
 
     Args:
-        subject: The subject of the figure.
-        columns: The stages, from left to right.
-        ontology: The relations.
+        subject: The title of the figure and the parts of the thing.
+        columns: The columns of the figure (one per stage), from left to right.
+        ontology: The relations and their constraints.
         colours: The palette.
     """
     lines = [_lines(column.graph, ontology) for column in columns]
@@ -95,13 +96,15 @@ def drawn(subject: Subject, columns: Sequence[Column], ontology: Ontology, colou
 
 @dataclass(frozen=True)
 class _Line:
-    """All relations between two parts.
+    """A line between two parts, which represents all relations between the two parts.
 
     Args:
-        tail: The part where the line starts; relations are read from ``tail`` to ``head``.
+        tail: The part where the line starts. Relations are read from ``tail`` to ``head``.
         head: The part where the line ends.
-        names: The name of each relation, as read from tail to head, with its edge.
-        directed: Whether any relation of the line has a direction.
+        names: The name of each relation, as read from ``tail`` to ``head``, and the edge of the
+            relation.
+        directed: Whether the line has an arrowhead because at least one of its relations is not
+            symmetric.
     """
 
     tail: str
@@ -111,19 +114,19 @@ class _Line:
 
     @property
     def gravity(self) -> int:
-        """The rank of the line's most severe fault; the number of ranks if there is no fault."""
+        """The rank of the most severe violation; ``len(FAULTS)`` if there is no violation."""
         faults = [edge.fault for _, edge in self.names if edge.fault is not None]
         return min(faults, default=len(FAULTS))
 
     @property
     def size(self) -> Point:
-        """The approximate width and height of the labels, from their numbers of letters."""
+        """The approximate width and height of the labels, estimated from the text lengths."""
         longest = max(len(name) + 2 * (edge.fault is not None) for name, edge in self.names)
         return longest * _LETTER * _SMALL, len(self.names) * _SMALL * _LINE
 
 
 def _lines(graph: Graph, ontology: Ontology) -> list[_Line]:
-    """Group the edges to draw by pair of parts; pairs with the most severe faults come first."""
+    """Combine the edges between two parts in one line; the most severe fault comes first."""
     found: dict[frozenset[str], list[Edge]] = {}
     for edge in graph.drawn:
         found.setdefault(frozenset((edge.tail, edge.head)), []).append(edge)
@@ -143,7 +146,7 @@ def _gravity(line: _Line) -> int:
 
 
 def _with_left_out(column: Column) -> Column:
-    """Return the column with a note on the number of edges that are not drawn."""
+    """Return the column with a note on the number of omitted edges, if there are any."""
     edges = column.graph.edges
     follow = len(edges) - len(column.graph.drawn)
     if not follow:
@@ -154,11 +157,11 @@ def _with_left_out(column: Column) -> Column:
 
 @dataclass(frozen=True)
 class _Page:
-    """The subject and the stages of a figure, with the layout of their headings.
+    """A figure: its title, its stages, and the layout of the headings.
 
     Args:
-        subject: The subject of the figure.
-        columns: The stages.
+        subject: The title of the figure and the parts of the thing.
+        columns: The columns of the figure (one per stage), from left to right.
         colours: The palette.
     """
 
@@ -168,20 +171,21 @@ class _Page:
 
     @property
     def kinds(self) -> list[int]:
-        """The ranks of the kinds of fault that occur in any stage."""
+        """The ranks of all kinds of violation that occur in the figure."""
         edges = (edge for each in self.columns for edge in each.graph.edges)
         return sorted({edge.fault for edge in edges if edge.fault is not None})
 
     @property
     def top(self) -> float:
-        """The y coordinate at which the stages start."""
+        """The y coordinate at which the graphs or tables start, below the headings."""
         return _MARGIN + 76 + 16 * max(len(each.about) for each in self.columns)
 
     def begin(self, column: float, body: float) -> tuple[Element, list[Element]]:
-        """Create a document with its title, and a group for each stage with its heading.
+        """Create a document with a title, and an element with a heading for each stage.
 
-        The attributes of the document tell a web page how to stack the stages. ``data-column`` is
-        the width of a stage, and ``data-top`` and ``data-bottom`` are its vertical extent.
+        The attributes of the document describe the layout, so that a web page can stack the stages
+        vertically. ``data-column`` is the width of a stage. ``data-top`` and ``data-bottom`` are
+        the y coordinates of the upper and the lower end of the stages.
 
         Args:
             column: The width of a stage.
@@ -211,7 +215,7 @@ class _Page:
         ]
 
     def _column(self, root: Element, column: Column, left: float) -> Element:
-        """Add the SVG group of a stage with its heading; y is relative to the document."""
+        """Add an SVG group with the heading of a stage, at the x coordinate ``left``."""
         ink: dict[str, Value] = {"fill": self.colours.ink}
         group = add(root, "g", class_="column", transform=f"translate({left:.1f} 0)")
         top = _MARGIN + 40
@@ -267,7 +271,7 @@ def _graphs(
 def _label_positions(
     lines: Sequence[_Line], spots: Mapping[str, Point]
 ) -> dict[_Line, Point] | None:
-    """Return a label position on each line without overlaps; None if a label does not fit."""
+    """Return label positions that do not overlap; None if the label of a line does not fit."""
     taken = [(x - 12, y - 12, x + 12, y + 12) for x, y in spots.values()]
     for part, (x, y) in spots.items():
         tall = len(_name(part)) * _HEADING * _LINE / 2
@@ -314,7 +318,7 @@ def _ordered(parts: Sequence[str], lines: Sequence[_Line]) -> list[str]:
 
 
 def _spot(rank: int, n: int, radius: float) -> Point:
-    """Return a position on the ring, clockwise from the top but never at the very top or bottom."""
+    """Return the coordinates of a part; parts are placed clockwise on the ring."""
     start = 0.5 if n % 2 == 0 else 0.25
     angle = (rank + start) * 2 * math.pi / n - math.pi / 2
     return radius * math.cos(angle), radius * math.sin(angle)
@@ -336,7 +340,7 @@ def _part(parent: Element, part: str, spot: Point, colours: Palette) -> None:
 def _draw(
     parent: Element, line: _Line, at: Point, spots: Mapping[str, Point], colours: Palette
 ) -> None:
-    """Draw a line between two parts, with the labels of its relations."""
+    """Draw the line between two parts, with the labels of its relations."""
     group = add(parent, "g")
     tip(group, "\n".join(edge.description for _, edge in line.names))
     fault = line.gravity if line.gravity < len(FAULTS) else None
@@ -365,7 +369,7 @@ def _line(
     *,
     arrow: bool = False,
 ) -> None:
-    """Draw a line between two dots; a violated line has a distinct colour, dashes and width."""
+    """Draw a line between two dots, in a distinct style if it represents a violation."""
     length = math.dist(*ends) or 1.0
     (x1, y1), (x2, y2) = ends
     dx, dy = (x2 - x1) / length, (y2 - y1) / length
@@ -426,7 +430,7 @@ def _table(
     left: float,
     colours: Palette,
 ) -> None:
-    """Draw a table of numbered parts, with subjects as rows and objects as columns."""
+    """Draw a table of the edges of a relation; rows are subjects, and columns are objects."""
     side = _PITCH * len(names)
     rule: dict[str, Value] = {"stroke": colours.faint, "stroke_width": 1.0}
     for rank in range(len(names) + 1):
@@ -448,7 +452,7 @@ def _table(
 
 
 def _sign(parent: Element, middle: Point, fault: int | None, colours: Palette) -> Element:
-    """Draw the sign of an edge in a table cell: a dot, a cross, a ring or a triangle."""
+    """Draw the symbol of an edge in a table cell: a dot, a cross, a ring or a triangle."""
     x, y = middle
     group = add(parent, "g")
     if fault is None:
@@ -466,7 +470,7 @@ def _sign(parent: Element, middle: Point, fault: int | None, colours: Palette) -
 
 
 def _edge_attributes(edge: Edge) -> Mapping[str, str]:
-    """Return the SVG attributes that state to which edge an element belongs."""
+    """Return the SVG attributes that identify the edge to which an element belongs."""
     return {
         "class_": "edge" if edge.fault is None else "edge violated",
         "data_relation": edge.relation,
@@ -476,7 +480,7 @@ def _edge_attributes(edge: Edge) -> Mapping[str, str]:
 
 
 def _wide(part: str) -> float:
-    """Return the approximate width of a part's name, from its number of letters."""
+    """Return the approximate width of a part's name, estimated from the number of letters."""
     return max(map(len, _name(part))) * _LETTER * _HEADING
 
 
@@ -486,5 +490,5 @@ def _name(part: str) -> list[str]:
 
 
 def _short(words: str, most: int) -> str:
-    """Truncate text to a number of letters, and mark the cut with an ellipsis."""
+    """Truncate text to ``most`` characters, and end truncated text with an ellipsis."""
     return words if len(words) <= most else words[: max(1, most - 1)] + "\N{HORIZONTAL ELLIPSIS}"

@@ -2,8 +2,8 @@
 
 An edge represents a statement and the statements that are equivalent to it. Of two inverse
 relations, an edge uses the relation that the ontology lists first. For a symmetric relation, the
-two parts of an edge are in a fixed order. The faults of an edge are the violated constraints that
-involve its statements.
+tail of an edge is the part that comes first in the order of ``parts_of``. The faults of an edge are
+the violated constraints in which a statement of the edge is believed.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     Key = tuple[str, str, str]  # relation, tail, head
 
 BEFORE = "before"
-"""The stage of the raw beliefs."""
+"""The name of the stage of the raw beliefs."""
 
 # The kinds of constraint, grouped by how their violation is shown.
 FAULTS = (
@@ -44,16 +44,16 @@ _TOLD = 6  # maximum faults listed per edge; the rest are counted
 
 @dataclass(frozen=True)
 class Edge:
-    """A believed relation between two parts, in either direction.
+    """An edge of the graph: a believed relation between two parts.
 
     Args:
         relation: The relation; of two inverse relations, the one that the ontology lists first.
-        tail: The subject.
-        head: The object.
+        tail: The part that is the subject of the relation.
+        head: The part that is the object of the relation.
         held: The one or two believed statements that the edge represents.
         faults: For each violated constraint, the rank of its kind in ``FAULTS``, and an
             explanation. The most severe violation comes first.
-        follows: Whether two other edges imply the edge, so that it can be omitted.
+        follows: Whether two other edges imply the edge, so that graphs omit the edge.
         gold: The truth value that the annotator's drawing implies; None without a gold label.
     """
 
@@ -67,12 +67,12 @@ class Edge:
 
     @property
     def fault(self) -> int | None:
-        """The rank of the edge's most severe fault; None without faults."""
+        """The rank of the edge's most severe fault; None if the edge has no faults."""
         return self.faults[0][0] if self.faults else None
 
     @property
     def description(self) -> str:
-        """The description of the edge, one fact per line."""
+        """The description of the edge as text, with one fact per line."""
         lines = [" and ".join(" ".join(statement) for statement in self.held)]
         lines += [f"violated: {why}" for _, why in self.faults[:_TOLD]]
         if len(self.faults) > _TOLD:
@@ -106,7 +106,7 @@ class Graph:
 
     @cached_property
     def by_relation(self) -> Mapping[str, tuple[Edge, ...]]:
-        """The edges of each relation that has edges."""
+        """The edges of each relation; relations without edges are omitted."""
         found: dict[str, list[Edge]] = {}
         for edge in self.edges:
             found.setdefault(edge.relation, []).append(edge)
@@ -114,7 +114,7 @@ class Graph:
 
     @property
     def drawn(self) -> tuple[Edge, ...]:
-        """The edges to draw: all edges that do not follow from other edges."""
+        """The edges to draw: all edges that other edges do not imply."""
         return tuple(edge for edge in self.edges if not edge.follows)
 
 
@@ -128,10 +128,11 @@ def graph_of(beliefs: pl.DataFrame, ontology: Ontology, stage: str) -> Graph:
 
     Args:
         beliefs: The beliefs about one drawing, with the columns ``subject``, ``relation``,
-            ``object`` and ``p_true``, and the Boolean column that ``stage`` names. With gold
-            labels, there is also a column ``label``.
+            ``object`` and ``p_true``, and the Boolean column that ``stage`` names. If there are
+            gold labels, the table also has a column ``label``.
         ontology: The relations and their constraints.
-        stage: The column with the stage's truth values, in which null means unknown.
+        stage: The name of the column with the truth values of the stage. In this column, null means
+            unknown.
 
     Raises:
         DataError: If a column is missing, or a statement is malformed or occurs twice.
@@ -166,7 +167,7 @@ def graph_of(beliefs: pl.DataFrame, ontology: Ontology, stage: str) -> Graph:
 
 @dataclass(frozen=True)
 class _Keys:
-    """Maps each statement to the key of its edge, and sorts these keys."""
+    """The mapping from statements to the keys of their edges, and the order of the keys."""
 
     ontology: Ontology
     ranks: Mapping[str, int]
@@ -208,7 +209,7 @@ def _faults(violations: pl.DataFrame, keys: _Keys) -> dict[Key, list[tuple[int, 
 
 
 def _why(row: Mapping[str, Any]) -> str:
-    """Describe a violation, as in ``yolk surrounds shell, and shell surrounds yolk``."""
+    """Describe a violation, such as ``yolk surrounds shell, and shell surrounds yolk``."""
     there = ", and ".join(" ".join(each) for each in _statements(row, believed=True))
     absent = " nor ".join(" ".join(each) for each in _statements(row, believed=False))
     return f"{there}, but not {absent}" if absent else there
@@ -223,12 +224,12 @@ def _statements(row: Mapping[str, Any], *, believed: bool) -> list[Statement]:
 
 
 def _reduced(edges: Sequence[Edge], ontology: Ontology) -> list[Edge]:
-    """Mark the edges that follow from other edges.
+    """Mark the edges that are implied by other edges.
 
-    An edge that follows from other edges has no faults, and its relation is transitive. The same is
-    true of the edges that imply this edge. Edges of a relation are marked only if the relation's
-    edges without faults contain no cycle. Without a cycle, the marked edges can be recovered from
-    the remaining edges.
+    An edge is marked if its relation is transitive, two other edges of the relation imply the edge,
+    and none of the three edges has a fault. If the edges of a relation that have no faults contain
+    a cycle, no edge of the relation is marked. If there is no cycle, the marked edges can be
+    recovered from the unmarked edges.
     """
     found = []
     relations = dict.fromkeys(edge.relation for edge in edges)
