@@ -15,7 +15,7 @@ def strings(given: Iterable[str], name: str) -> tuple[str, ...]:
 
     Args:
         given: A list, a tuple or another iterable of strings.
-        name: The name of the argument, for the error message.
+        name: The name of the checked argument or field, for the error message.
 
     Raises:
         RequestError: If the argument ``given`` is a single string, is not iterable, or contains a
@@ -37,12 +37,12 @@ def strings(given: Iterable[str], name: str) -> tuple[str, ...]:
 
 
 def listed(names: str | None) -> tuple[str, ...]:
-    """Split text with commas into a tuple of names; white space around a name is removed."""
+    """Split text at commas into a tuple of names; white space around names is removed."""
     return tuple(name.strip() for name in (names or "").split(",") if name.strip())
 
 
 def last_part(name: str) -> str:
-    """Return the last part of a model's path or hub name; return a server's address unchanged.
+    """Return the last part of a model's path or Hub name; return a server's URL unchanged.
 
     Examples:
         >>> last_part("facebook/opt-350m")
@@ -52,12 +52,13 @@ def last_part(name: str) -> str:
 
 
 def convert_strings(instance: object, *fields: str) -> None:
-    """In a frozen dataclass, replace fields by tuples of strings; ``strings`` checks the values.
+    """Check fields of a frozen dataclass with ``strings``, and convert them to tuples.
 
-    A set becomes a frozenset. If the value of a field is None, the field is not changed.
+    A set is converted to a frozenset instead of a tuple. If the value of a field is None, the field
+    is not changed.
 
     Raises:
-        RequestError: As raised by ``strings``.
+        RequestError: If ``strings`` rejects the value of a field.
     """
     for name in fields:
         given = getattr(instance, name)

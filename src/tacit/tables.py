@@ -1,7 +1,8 @@
-"""Read and write tables in TSV, CSV, JSONL or Parquet; the file's suffix selects the format.
+"""Read and write TSV, CSV, JSONL and Parquet tables; the suffix selects the format.
 
-TSV files have no quoted cells, so that each row is exactly one line. CSV uses standard quoting. In
-TSV and CSV files, an empty cell is a missing value. Files are written atomically.
+TSV files have no quoted cells, so each row is exactly one line. CSV files use standard quoting. In
+TSV and CSV files, an empty cell is a missing value, and Booleans are written as ``True`` and
+``False``. Files are written atomically.
 """
 
 from __future__ import annotations
@@ -34,17 +35,18 @@ _TOO_LARGE = 1 << 63
 def read_table(path: Path | str, required: Sequence[str] = ()) -> pl.DataFrame:
     """Read a table; the suffix of the file selects the format.
 
-    Cells of TSV and CSV files are read as strings. Empty cells are read as null.
+    Cells of TSV and CSV files are read as strings. Empty cells of TSV and CSV files are read as
+    null.
 
     Args:
-        path: The file.
+        path: The path of the table.
         required: The columns that the table must have. All other columns are also read.
 
     Raises:
-        DataError: If the file is missing, its suffix is not supported, it lacks a required column,
-            or a row is malformed. For a malformed row, the error message names the line. A column
-            contains lists, records or bytes, or if a column of a JSONL file contains values of
-            different types.
+        DataError: If the file is missing, has an unsupported suffix, lacks a required column, or
+            contains a malformed row. For a malformed row, the error message contains the line
+            number. If a column contains lists, records or bytes, or if a column of a JSONL file
+            contains values of different types.
     """
     required = strings(required, "required")
     path = Path(path)
@@ -67,7 +69,7 @@ def read_table(path: Path | str, required: Sequence[str] = ()) -> pl.DataFrame:
 
 
 def _separator_hint(columns: Sequence[str], suffix: str) -> str:
-    """Return a hint about the separator, if the header of a table is a single column."""
+    """Return a hint about the separator if the header of a table has only one column."""
     expected = {".csv": (",", "commas"), ".tsv": ("\t", "tabs")}.get(suffix)
     others = {";": "semicolons", ",": "commas", "\t": "tabs", "|": "bars"}
     if expected is None or len(columns) != 1:
@@ -79,23 +81,24 @@ def _separator_hint(columns: Sequence[str], suffix: str) -> str:
 
 
 def write_table(frame: pl.DataFrame, path: Path | str) -> None:
-    """Write a table atomically; the suffix selects the format, and Booleans become True and False.
+    """Write a table atomically; the suffix of the file selects the format.
 
     Raises:
-        DataError: If the suffix is not supported. Or, in a TSV file, a cell or a column name
-            contains a tab or a line break.
+        DataError: If the suffix of the file is not supported. If a cell or a column name of a TSV
+            file contains a tab or a line break.
         WorkError: If the file cannot be written.
     """
     write_tables([(frame, Path(path))])
 
 
 def write_tables(tables: Sequence[tuple[pl.DataFrame, Path]]) -> None:
-    """Write several tables, each of them atomically; if a table is invalid, no table is written.
+    """Write several tables, each atomically; if a table is invalid, no table is written.
 
     Raises:
-        DataError: If a suffix is not supported. Or, in a TSV file, a cell or a column name contains
-            a tab or a line break. No table is written.
-        WorkError: If a file cannot be written. All tables before it have already been written.
+        DataError: If the suffix of a file is not supported. If a cell or a column name of a TSV
+            file contains a tab or a line break. No table is written if this error is raised.
+        WorkError: If a file cannot be written. All tables that come before this file in ``tables``
+            have already been written.
     """
     for frame, path in tables:
         if _suffix_of(path) == ".tsv":
@@ -105,7 +108,7 @@ def write_tables(tables: Sequence[tuple[pl.DataFrame, Path]]) -> None:
 
 
 def check_suffix(path: Path | str) -> None:
-    """Raise, before any work, if the suffix of a path is not a supported format of tables.
+    """Raise an error if the suffix of a path is not that of a supported table format.
 
     Raises:
         DataError: If the suffix of the path is not that of a TSV, CSV, JSONL or Parquet file.
@@ -114,7 +117,7 @@ def check_suffix(path: Path | str) -> None:
 
 
 def line_of_row(path: Path | str, row: int) -> int:
-    """Return the line number, from 1, of a row of a table; rows are counted from 0."""
+    """Convert the index of a table row, counted from 0, to its line number, from 1."""
     path = Path(path)
     if path.suffix == ".parquet":
         return row + 1
@@ -170,7 +173,7 @@ def check_file(path: Path) -> None:
 
 
 def _numbered_rows(path: Path) -> Iterator[tuple[int, list[str]]]:
-    """For each row, yield its first line number and its cells; a blank line has no cells."""
+    """Yield the first line number and the cells of each row; a blank line has no cells."""
     with path.open(encoding="utf-8-sig", newline="") as file:
         if path.suffix == ".tsv":
             for number, line in enumerate(file, 1):
@@ -237,11 +240,11 @@ def _json_lines(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
 
 
 class RepeatedKeyError(ValueError):
-    """A JSON object contains a key twice; without this error, Python would use the last value."""
+    """A JSON object contains a key twice; by default, Python silently keeps the last value."""
 
 
 def once(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
-    """Convert key-value pairs to a JSON object, for ``json.loads``; reject duplicate keys.
+    """Convert key-value pairs to a dictionary for ``json.loads``; reject duplicate keys.
 
     Raises:
         RepeatedKeyError: If a key occurs twice.
@@ -255,7 +258,7 @@ def once(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def read_json_lines(path: Path | str) -> list[tuple[int, dict[str, Any]]]:
-    """Return the number and the JSON object of each line of a file; blank lines are skipped.
+    """Return the line number and the JSON object of each line that is not blank.
 
     Raises:
         DataError: If the file is missing, or one of its lines is not a JSON object.
@@ -283,7 +286,7 @@ def _read_jsonl(path: Path) -> pl.DataFrame:
 
 
 def _check_kinds(record: dict[str, Any], kinds: dict[str, str], path: Path, line: int) -> None:
-    """Raise if the type of a cell differs from earlier cells of its column; updates ``kinds``."""
+    """Raise an error if a cell's type differs from earlier cells of the same column."""
     for name, cell in record.items():
         if cell is None:
             continue
@@ -317,7 +320,7 @@ def _refuse_nested(frame: pl.DataFrame, path: Path) -> None:
 
 
 def read_parquet(path: Path) -> pl.DataFrame:
-    """Read a Parquet file with columns of any type; decode strings that are dictionary-encoded.
+    """Read a Parquet file with any column types; decode dictionary-encoded strings.
 
     Raises:
         DataError: If the file is missing or cannot be read.
@@ -384,7 +387,7 @@ def _write_parquet(frame: pl.DataFrame, path: Path) -> None:
 
 
 def _publish(path: Path, write: Callable[[BytesIO], object]) -> None:
-    """Write to a buffer and then to the file, because polars hides the reason of a failed write."""
+    """Write a file through a buffer, because polars hides why a write to a file failed."""
     content = BytesIO()
     write(content)
     publish_bytes(path, content.getbuffer())

@@ -1,4 +1,4 @@
-"""The version of Tacit; in a checkout of the Git repository, it includes the commit."""
+"""The version of Tacit; in a Git checkout, the version includes the commit."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ __version__ = "0.1.0"
 
 @cache
 def version() -> str:
-    """Return the version of Tacit: for example 0.2.0, or 0.2.0+gabc1234.dirty in a checkout."""
+    """Return Tacit's version, such as 0.2.0, or 0.2.0+gabc1234.dirty in a Git checkout."""
     return __version__ + _commit_of(Path(__file__).resolve().parents[2])
 
 
 def _commit_of(root: Path) -> str:
-    """Return the commit of a Git checkout as the end of a version; empty if not in a checkout."""
+    """Return the commit of a Git checkout as a version suffix; empty outside a checkout."""
     # An installed Tacit may lie in an environment within a repository of the user's.
     if not (root / ".git").exists() or not _is_ours(root):
         return ""
@@ -41,7 +41,7 @@ def _commit_of(root: Path) -> str:
 
 
 def _is_ours(root: Path) -> bool:
-    """Return whether a folder is the root of the source code to which this module belongs."""
+    """Return whether a folder is the root of the source tree that contains this module."""
     try:
         project = (root / "pyproject.toml").read_text(encoding="utf-8")
     except (OSError, ValueError):

@@ -1,31 +1,38 @@
-"""Compare marked items with all items by correctness: P(right | marked) - P(right).
+"""Estimate how much more often rows are correct if they are linked to marked items.
 
-An item, such as a background fact, is linked to rows, such as anchor questions. Each row is correct
-or incorrect. The value of an item is the share of correct rows among its linked rows. Each item
-counts once.
+Each item, such as a background fact, is linked to one or more rows, such as anchor questions. Some
+of the items are marked, for example the facts whose background question the model answers
+correctly. Each row, such as an anchor question, is either correct or incorrect. The value of an
+item is the share of correct rows among its linked rows. P(right) is the mean value of all items,
+each with the same weight. P(right | marked) is the mean value of the marked items.
 
-1. To compute an interval, the gain P(right | marked) - P(right) is converted to a log odds ratio
-   that compares marked items with unmarked items. The log odds ratio has no upper or lower limit.
-   If it is 0, an item's value does not depend on its mark.
+1. To compute a confidence interval, the gain P(right | marked) - P(right) is converted to a log
+   odds ratio that compares marked items with unmarked items. The log odds ratio has no upper or
+   lower limit. If the log odds ratio is 0, the mean value of the marked items equals the mean value
+   of the unmarked items.
 2. The standard error of the log odds ratio is a jackknife estimate. The jackknife leaves out the
-   links of one cluster at a time. The changes of the log odds ratio are squared and summed over the
-   clusters.
+   links to the rows of one cluster at a time. For each left-out cluster, the change of the log odds
+   ratio is squared. The standard error is the square root of the sum of these squares.
 3. The log odds ratio and its standard error are also computed after random permutations of the
-   marks. The marks of a cluster stay together in each permutation. The interval contains those log
-   odds ratios that the permutation test does not reject, as in `studentised`.
-4. The two ends of the interval are converted back to gains. For this conversion, the share of
-   marked items and the mean value of all items are held fixed.
-5. The share of marked items is itself estimated from the data. The gain is nearly proportional to
-   the share of unmarked items. The sampling error of the share of marked items therefore also
-   affects the gain. To allow for it, an end of the interval is moved away from the gain, on a
-   logarithmic scale, if the end has the same sign as the gain. The new distance from the gain is
-   the root of the sum of two squares: the square of the old distance, and the square of the error
-   that comes from the share of marked items. No end changes its sign.
+   marks. In each permutation, the marks of all items of a cluster stay together. The interval
+   contains those log odds ratios that the permutation test does not reject, as in the module
+   `studentised`.
+4. The two ends of the interval are converted from log odds ratios to differences P(right | marked)
+   - P(right). In the conversion from log odds ratios to gains, the share of marked items and the
+   mean value of all items are held fixed.
+5. The share of marked items is itself estimated from the data. For a fixed log odds ratio, the gain
+   is nearly proportional to the share of unmarked items. The sampling error of the share of marked
+   items therefore also affects the gain. To allow for this sampling error, each end of the interval
+   that has the same sign as the gain is moved away from the gain on a logarithmic scale. On the
+   logarithmic scale, the square of the distance between the moved end and the gain increases by the
+   square of the error that comes from the share of marked items. Moving an end of the interval
+   never changes the sign of the end.
 
-There is no interval if the share of correct rows is 0 or 1, among the marked items or among the
-unmarked items. In this case, the log odds ratio is infinite. There is also no interval if only few
-items are marked, or if only few items are unmarked. The standard error cannot be estimated from few
-items.
+The gain has no interval if the mean value of the marked items is 0 or 1, or if the mean value of
+the unmarked items is 0 or 1. With a mean value of 0 or 1, the log odds ratio is infinite. The gain
+also has no interval if fewer than ``FEWEST_ITEMS`` items are marked, if fewer than ``FEWEST_ITEMS``
+items are unmarked, or if there are fewer than ``FEWEST_CLUSTERS`` clusters. The standard error
+cannot be estimated reliably from fewer items.
 """
 
 from __future__ import annotations
@@ -65,7 +72,9 @@ _STEP = 1e-4  # in the log-odds of the share, for a numerical derivative
 
 @dataclass(frozen=True)
 class Links:
-    """Links from items to rows. An item that is not linked to any row is ignored.
+    """Links from items (such as background facts) to rows (such as anchor questions).
+
+    An item that is not linked to any row is ignored.
 
     Args:
         item: For each link, the index of its item, counted from 0, shape (links,).
@@ -80,18 +89,20 @@ class Links:
 
 @dataclass(frozen=True)
 class Gain:
-    """The difference between P(right | marked) and P(right), with an interval.
+    """The difference P(right | marked) - P(right), with its confidence interval.
 
     Args:
         marked: Number of marked items.
         others: Number of unmarked items.
-        given_marked: The mean value of the marked items. None if no item is marked.
-        given_others: The mean value of the unmarked items. None if all items are marked.
-        mean: The mean value of all items. None if there are no items.
-        gain: The difference ``given_marked`` - ``mean``, with its interval. The difference has no
-            value if no item is marked.
-        no_interval: The reason why the gain has no interval; a constant of this module. None if the
-            gain has an interval.
+        given_marked: P(right | marked): the mean value of the marked items. None if no item is
+            marked.
+        given_others: P(right | unmarked): the mean value of the unmarked items. None if all items
+            are marked.
+        mean: P(right): the mean value of all items. None if there are no items.
+        gain: The difference ``given_marked`` - ``mean``, with its interval. The value of the
+            difference is None if no item is marked.
+        no_interval: The reason why the gain has no interval: one of the module's constants, such as
+            ``FEW_MARKED``. None if the gain has an interval.
     """
 
     marked: int
@@ -104,7 +115,7 @@ class Gain:
 
 
 def conditional_gain(marked: ArrayLike, links: Links, how: Permutations | None = None) -> Gain:
-    """Estimate P(right | marked) - P(right) for a random row that is linked to a random item.
+    """Estimate P(right | marked) - P(right) for a random item and a random row of the item.
 
     Args:
         marked: For each item, whether it is marked, shape (items,).
@@ -133,16 +144,17 @@ def conditional_gain(marked: ArrayLike, links: Links, how: Permutations | None =
 
 @dataclass(frozen=True)
 class _Table:
-    """All items that have a link, sorted by the cluster of each item's first link.
+    """All items that are linked to a row, sorted by the cluster of the first linked row.
 
     Args:
-        marked: Shape (items,).
-        values: Shape (items,).
+        marked: For each item, whether it is marked, shape (items,).
+        values: For each item, the share of correct rows among its linked rows, shape (items,).
         starts: For each cluster of items, the index of its first item, shape (clusters,).
         weights: For each item and cluster, the total weight of the item's links to rows of the
-            cluster, shape (clusters, items). All links of an item have the same weight, and these
-            weights sum to 1.
-        right: The same total weight, but only for links to correct rows, shape (clusters, items).
+            cluster, shape (clusters, items). All links of an item have the same weight, and the
+            weights of the item's links sum to 1.
+        right: For each item and cluster, the total weight of the item's links to correct rows of
+            the cluster, shape (clusters, items).
     """
 
     marked: NDArray[np.bool_]
@@ -173,7 +185,7 @@ class _Table:
         return cls(marked[given[order]], values.astype(float), starts, weights, counted)
 
     def why_not(self) -> str | None:
-        """Return why an interval is not possible; None if it may be possible."""
+        """Return the reason why the gain has no interval; None if an interval may be possible."""
         if self.marked.sum() < FEWEST_ITEMS:
             return FEW_MARKED
         if (~self.marked).sum() < FEWEST_ITEMS:
@@ -193,7 +205,7 @@ class _Table:
         return _widened(low, gain, from_share), _widened(high, gain, from_share)
 
     def _share_moves(self, log_odds: float, mean: float, level: float) -> float:
-        """Return the error of log(gain) that comes from the share of marked items."""
+        """Return the margin of error of log(gain) that is due to the share of marked items."""
         items = np.stack([self.marked, np.ones(len(self.marked))], axis=1)
         counts: Floats = self.weights @ items
         (value,), moved = _log_odds(counts[:, :1], counts[:, 1:])
@@ -214,7 +226,7 @@ class _Table:
             return log_odds - others, np.sqrt(((moved - moved_others) ** 2).sum(axis=0))
 
     def _permuted(self, how: Permutations) -> Iterator[NDArray[np.bool_]]:
-        """Yield permuted marks in batches, shape (permutations, items); clusters stay together."""
+        """Yield batches of permuted marks, each of shape (permutations, items)."""
         random = np.random.default_rng(how.seed)
         items = len(self.marked)
         sizes = np.diff(self.starts, append=items)
@@ -231,11 +243,13 @@ class _Table:
 
 
 def _log_odds(right: Floats, weights: Floats) -> tuple[Floats, Floats]:
-    """Compute the log-odds of the share of correct rows, and how each cluster changes them.
+    """Compute the log-odds of the share of correct rows, and the influence of each cluster.
 
     Args:
-        right: Total weight of the correct rows, shape (clusters, permutations).
-        weights: Total weight of all rows, shape (clusters, permutations).
+        right: For each cluster and permutation, the total weight of the correct rows, shape
+            (clusters, permutations).
+        weights: For each cluster and permutation, the total weight of all rows, shape (clusters,
+            permutations).
     """
     all_weights = weights.sum(axis=0)
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -249,8 +263,10 @@ def _log_odds(right: Floats, weights: Floats) -> tuple[Floats, Floats]:
 def _gain(log_odds: float, share: float, mean: float) -> float:
     """Convert a log odds ratio to the gain P(right | marked) - P(right).
 
-    Let x be the probability that an item is marked and right. The value of x solves the quadratic
-    equation x·(1-share-mean+x) = odds·(share-x)·(mean-x).
+    Let x be the probability that a random item is marked and that a random row of the item is
+    correct. Let ``odds`` be the odds ratio, ``share`` the share of marked items, and ``mean`` the
+    mean value of all items. Then x solves the quadratic equation x·(1-share-mean+x) =
+    odds·(share-x)·(mean-x).
     """
     odds = float(np.exp(log_odds))
     if abs(odds - 1) < _NEARLY_ONE:
@@ -261,7 +277,7 @@ def _gain(log_odds: float, share: float, mean: float) -> float:
 
 
 def _widened(end: float, gain: float, from_share: float) -> float:
-    """Move one end of an interval outwards, for the error of the share of marked items."""
+    """Move an end of the interval outwards to allow for error in the share of marked items."""
     if end * gain <= 0:
         return end
     distance = float(np.log(end / gain))

@@ -1,4 +1,4 @@
-"""Cross-validated logistic regression; all rows of a group are in the same fold."""
+"""Cross-validated logistic regression that keeps all rows of a group in the same fold."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ _RARE = 10
 def out_of_fold(
     labels: ArrayLike, numbers: ArrayLike, categories: ArrayLike, groups: ArrayLike
 ) -> Floats | None:
-    """Predict each row by a logistic regression with an L2 penalty, fitted on the other folds.
+    """Predict each row with an L2-penalised logistic regression fitted on the other folds.
 
-    Numeric predictors are standardised, and categories are one-hot encoded. Both steps use only the
-    rows of the training folds. The folds depend only on the names and the sizes of the groups. They
-    do not depend on the order of the rows.
+    Numeric predictors are standardised, and categories are one-hot encoded. Standardisation and
+    one-hot encoding use only the rows of the training folds. The folds depend only on the names and
+    the sizes of the groups. The folds do not depend on the order of the rows.
 
     Args:
         labels: Whether each row is positive, shape (rows,). Each group must contain at least one
             positive row and at least one negative row.
-        numbers: Numeric predictors, shape (rows, numbers).
-        categories: A categorical predictor, shape (rows,).
+        numbers: The numeric predictors of each row, shape (rows, numeric predictors).
+        categories: The category of each row, shape (rows,). The category is a further predictor.
         groups: The group of each row, shape (rows,). All rows of a group are in the same fold. If
             the number of groups is smaller than ``FOLDS``, each group is a fold.
 

@@ -1,24 +1,25 @@
 """Estimates with confidence intervals for clustered observations.
 
-Statements about the same thing are not independent. The bootstrap therefore resamples whole things
-(clusters), with all rows of each cluster. The confidence interval of a statistic is computed as
-follows.
+Statements about the same everyday thing, such as an egg, are not independent of each other. The
+bootstrap therefore resamples whole clusters of rows, for example all statements about a thing. The
+confidence interval of a statistic is computed as follows.
 
-1. First, the values of the rows are summed for each cluster. Clusters in which all denominators are
-   0 are then dropped.
-2. Each resample consists of clusters that are drawn with replacement. The number of draws equals
-   the number of clusters in the data. The statistic is computed from the sums of the drawn
-   clusters.
-3. The ends of the interval are percentiles of the statistic over the resamples, with linear
-   interpolation. If the statistic is undefined in a resample, the resample is ignored.
+1. First, the numerators and the denominators of the rows are summed separately within each cluster.
+   Clusters in which all denominators are 0 are then dropped.
+2. Each resample consists of clusters that are drawn with replacement. The number of clusters drawn
+   for a resample equals the number of clusters in the data. The statistic is computed from the sums
+   of the drawn clusters.
+3. The ends of the confidence interval are percentiles of the resampled statistics, computed with
+   linear interpolation. Resamples in which the statistic is undefined are ignored.
 
-A ratio of sums has no interval if there are fewer than ``FEWEST_CLUSTERS`` clusters. So few
-clusters do not show how much clusters vary. A statistic also has no interval if it has the same
-value in all resamples. For example, a share that is 1 in every cluster has no interval.
+A ratio of sums has no interval if fewer than ``FEWEST_CLUSTERS`` clusters have a denominator other
+than 0. Fewer than ``FEWEST_CLUSTERS`` clusters do not show reliably how much clusters vary. A
+statistic also has no interval if it has the same value in all resamples. For example, a share that
+is 1 in every cluster has no interval.
 
 The random draws depend only on the seed and the number of clusters. Statistics that are computed
-over the same clusters use the same resamples. Differences between such statistics are therefore
-paired.
+over the same clusters use the same resamples. A difference between two statistics that use the same
+resamples is a paired difference.
 """
 
 from __future__ import annotations
@@ -63,7 +64,7 @@ class Estimate:
 
     @property
     def interval(self) -> list[float] | None:
-        """Both ends of the interval, as JSON can store them; None if there is no interval."""
+        """Both ends of the interval as a list, for JSON; None if there is no interval."""
         return None if self.low is None or self.high is None else [self.low, self.high]
 
 
@@ -72,23 +73,24 @@ class Change(Estimate):
     """A difference or a slope, with its confidence interval and p-value.
 
     Args:
-        p_value: The two-sided p-value of the null hypothesis that the true value is 0. It is
-            computed from the same resamples as the interval. The p-value is below 1 minus the
-            confidence level exactly if the interval does not contain 0. If there is no interval,
-            the p-value is None; but it is 1 if the statistic is 0 in all resamples.
+        p_value: The two-sided p-value of the null hypothesis that the true difference or slope is
+            0. The p-value is computed from the same resamples as the confidence interval. The
+            p-value is below 1 minus the confidence level if and only if the interval does not
+            include 0. If there is no interval, the p-value is 1 if the statistic is 0 in all
+            resamples, and None otherwise.
     """
 
     p_value: float | None = None
 
     @property
     def estimate(self) -> Estimate:
-        """The value and the interval, but not the p-value."""
+        """The value and the interval, without the p-value."""
         return Estimate(self.value, self.low, self.high)
 
 
 @dataclass(frozen=True)
 class Bootstrap:
-    """A percentile bootstrap over clusters.
+    """A percentile bootstrap that resamples clusters of rows.
 
     Args:
         resamples: Number of resamples.
@@ -102,11 +104,12 @@ class Bootstrap:
 
     @classmethod
     def for_pairs(cls, models: int) -> Bootstrap:
-        """Return a bootstrap for comparing each pair of models.
+        """Return a bootstrap with enough resamples to compare all pairs of models.
 
-        The smallest possible p-value is 2/(resamples + 1). Holm's correction can multiply a p-value
-        by the number of pairs. If there are many models, the bootstrap uses more resamples.
-        Otherwise, p-values could not be small after Holm's correction.
+        The smallest possible p-value of a bootstrap is 2/(resamples + 1). Holm's correction can
+        multiply a p-value by the number of pairs of models. With many pairs of models, the
+        bootstrap therefore uses more resamples than by default. With too few resamples, no p-value
+        could be small after Holm's correction.
         """
         return cls(max(cls.resamples, _RESAMPLES_PER_PAIR * models * (models - 1) // 2))
 
@@ -134,14 +137,14 @@ class Bootstrap:
         *,
         all_defined: bool = False,
     ) -> Estimate:
-        """Estimate the mean of several ratios of sums (a macro average); ignore undefined ratios.
+        """Estimate a macro average: the mean of several ratios of sums.
 
         Args:
             clusters: The cluster of each row, shape (rows,).
-            numerators: Shape (ratios, rows).
-            denominators: Shape (ratios, rows).
-            all_defined: If true, undefined ratios are not ignored: the mean is undefined if a ratio
-                is undefined.
+            numerators: For each ratio, the numerator of each row, shape (ratios, rows).
+            denominators: For each ratio, the denominator of each row, shape (ratios, rows).
+            all_defined: Whether the mean is undefined if any of the ratios is undefined. By
+                default, undefined ratios are ignored.
         """
         figure = _mean_of_all if all_defined else _mean
         return self._estimate(clusters, numerators, denominators, figure).estimate
@@ -149,26 +152,27 @@ class Bootstrap:
     def difference(
         self, clusters: ArrayLike, numerators: ArrayLike, denominators: ArrayLike
     ) -> Change:
-        """Estimate the second of two ratios of sums minus the first, on shared resamples.
+        """Estimate the difference of two ratios of sums: the second ratio minus the first.
 
         Args:
             clusters: The cluster of each row, shape (rows,).
-            numerators: Shape (2, rows).
-            denominators: Shape (2, rows).
+            numerators: For each of the two ratios, the numerator of each row, shape (2, rows).
+            denominators: For each of the two ratios, the denominator of each row, shape (2, rows).
         """
         return self._estimate(clusters, numerators, denominators, _difference)
 
     def weighted(self, clusters: ArrayLike, figures: Callable[[Floats], Floats]) -> list[Estimate]:
-        """Estimate statistics that are computed from a weight for each row.
+        """Estimate the statistics that ``figures`` computes from the weights of the rows.
 
         All statistics are computed on the same resamples. Differences between the statistics are
         therefore paired.
 
         Args:
             clusters: The cluster of each row, shape (rows,). There must be at least one row.
-            figures: A function from weights, shape (samples, rows), to statistics, shape (samples,
-                statistics). An undefined statistic is nan. The weight of a row is the number of
-                times that the cluster of the row is drawn.
+            figures: A function that receives the weights of the rows, shape (samples, rows), and
+                returns the statistics, shape (samples, statistics). The function must return nan
+                for an undefined statistic. The weight of a row is the number of times that the
+                cluster of the row is drawn.
         """
         import numpy as np
 
@@ -190,12 +194,12 @@ class Bootstrap:
         ]
 
     def auroc(self, clusters: ArrayLike, right: ArrayLike, score: ArrayLike) -> Estimate:
-        """Estimate the AUROC of a score for correct rows; a pair with tied scores counts one half.
+        """Estimate the AUROC of a score that should be higher for correct rows.
 
         Args:
             clusters: The cluster of each row, shape (rows,).
             right: Whether each row is correct, shape (rows,).
-            score: Shape (rows,), without nan.
+            score: The score of each row, shape (rows,). No score may be nan.
         """
         import numpy as np
 
@@ -220,12 +224,13 @@ class Bootstrap:
         return Estimate(value, float(low), float(high))
 
     def change(self, value: float, resampled: Floats) -> Change:
-        """Return a statistic, with its percentile interval and its p-value from given resamples.
+        """Return a statistic with its interval and p-value, computed from given resamples.
 
         Args:
-            value: The statistic of the observed rows. NaN if it is undefined.
-            resampled: The statistic of each resample, shape (resamples,). If the statistic of a
-                resample is undefined (NaN), the resample is ignored.
+            value: The value of the statistic for the observed rows. NaN if the statistic is
+                undefined.
+            resampled: The value of the statistic in each resample, shape (resamples,). If the
+                statistic of a resample is undefined (NaN), the resample is ignored.
         """
         import numpy as np
 
@@ -243,7 +248,7 @@ class Bootstrap:
         return Change(float(value), float(low), float(high), p_value)
 
     def to_json(self) -> dict[str, Any]:
-        """Return the name and the parameters of the bootstrap, as JSON can store them."""
+        """Return the name and the parameters of the bootstrap as a JSON-compatible dictionary."""
         return {"method": "percentile bootstrap", **asdict(self)}
 
     def _estimate(
@@ -266,7 +271,7 @@ class Bootstrap:
         return self.change(value, np.concatenate(drawn))
 
     def draws(self, clusters: int) -> Iterator[Floats]:
-        """Yield how often each resample draws each cluster, shape (resamples, clusters)."""
+        """Yield the number of draws per resample and cluster, shape (resamples, clusters)."""
         import numpy as np
 
         if self.resamples * clusters <= _CELLS:
@@ -279,7 +284,7 @@ class Bootstrap:
 
 
 def no_interval_because(clusters: str) -> str:
-    """Return a sentence for the notes of a report; it explains when there is no interval.
+    """Return a sentence for the notes of a report that explains when there is no interval.
 
     Args:
         clusters: The plural noun for the units that are resampled, such as ``things``.
@@ -292,7 +297,7 @@ def no_interval_because(clusters: str) -> str:
 
 @lru_cache(maxsize=2)
 def _all_drawn(seed: int, resamples: int, clusters: int) -> Floats:
-    """Return all resamples of a number of clusters; many statistics share the cached result."""
+    """Draw all resamples at once, and cache the result for use by several statistics."""
     import numpy as np
 
     times = _drawn(np.random.default_rng(seed), resamples, clusters)
@@ -325,7 +330,7 @@ def _share_below(values: Floats) -> float:
 
 
 def sums_by_cluster(clusters: ArrayLike, values: ArrayLike) -> Floats:
-    """Sum values for each cluster, in sorted order; the result has the shape (clusters, ratios)."""
+    """Sum values within each cluster, shape (clusters, ratios); the clusters are sorted."""
     import numpy as np
 
     names, cluster = np.unique(np.asarray(clusters), return_inverse=True)
@@ -362,15 +367,15 @@ def _mean_of_all(ratios: Floats) -> Floats:
 
 
 def t_interval(values: Iterable[float | None], level: float = 0.95) -> Estimate:
-    """Compute the mean of one value per group, with the interval of Student's t distribution.
+    """Compute the mean of one value per group, with Student's t confidence interval.
 
     Args:
-        values: One value per group. If a value was not measured, it is None and is ignored.
+        values: One value per group. None stands for a value that was not measured and is ignored.
         level: Confidence level of the interval.
 
     Returns:
-        The mean of the values. It has no interval if there is only one value, or if all values are
-        equal. If there are no values, the mean is None.
+        The mean of the values. The mean has no interval if there is only one value, or if all
+        values are equal. If there are no values, the mean is None.
     """
     from statistics import fmean, stdev
 
@@ -388,7 +393,7 @@ def t_interval(values: Iterable[float | None], level: float = 0.95) -> Estimate:
 
 
 def wilson(successes: int, draws: int, level: float = 0.95) -> Estimate:
-    """Compute a share with Wilson's score interval, which is also valid if the share is 0 or 1.
+    """Compute a share with its Wilson score interval, which is also valid for 0 and 1.
 
     Args:
         successes: Number of successful draws.
@@ -396,7 +401,7 @@ def wilson(successes: int, draws: int, level: float = 0.95) -> Estimate:
         level: Confidence level of the interval.
 
     Returns:
-        The share of successful draws. It has no value and no interval if there are no draws.
+        The share of successful draws. The share has no value and no interval if there are no draws.
     """
     if not draws:
         return Estimate(None, None, None)

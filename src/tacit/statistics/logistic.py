@@ -1,9 +1,9 @@
-"""Cross-validated logistic regression with a ridge penalty; clusters are kept together.
+"""Cross-validated logistic regression with a ridge penalty; no fold splits a cluster.
 
-Features are standardised. The loss is the sum of the log losses, plus half the sum of the squared
-coefficients. The intercept is not penalised. This equals ``C=1`` in scikit-learn. The strength of
-the penalty is fixed. It is not chosen from the data. The results do not depend on the order of the
-rows.
+Features are standardised. The loss is the sum of the log losses of all rows, plus half the sum of
+the squared coefficients. The intercept is not penalised. The penalty equals that of scikit-learn's
+``LogisticRegression`` with ``C=1``. The strength of the penalty is a constant that is not tuned on
+the data. The results do not depend on the order of the rows.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     Ints: TypeAlias = NDArray[np.intp]
 
 PENALTY = 1.0
-"""The penalty on half the squared coefficients of the standardised features."""
+"""The weight of the ridge penalty (half the sum of squared coefficients) in the loss."""
 
 FOLDS = 10
 
@@ -33,7 +33,7 @@ ALL_WRONG = "all wrong"
 FEW_ROWS = "too few rows right or wrong"
 FEW_CLUSTERS = "too few clusters"
 FEWEST_ROWS = 10
-"""Minimum number of right rows, and of wrong rows."""
+"""Minimum number of correct rows, and also of incorrect rows, for a prediction."""
 FEWEST_CLUSTERS = FOLDS
 
 
@@ -45,8 +45,8 @@ class Logistic:
         means: The mean of each feature, shape (features,).
         scales: For each feature, its standard deviation, or 1 if the feature is constant, shape
             (features,).
-        coefficients: The intercept and the coefficients of the features after standardisation,
-            shape (1 + features,).
+        coefficients: The intercept, then the coefficients of the standardised features, shape (1 +
+            features,).
         covariance: The cluster-robust covariance of the coefficients, shape (1 + features, 1 +
             features).
     """
@@ -60,7 +60,7 @@ class Logistic:
         """Return the predicted probability that each row is correct, shape (rows,).
 
         Args:
-            features: Shape (rows, features).
+            features: The features of each row, shape (rows, features).
         """
         from scipy.special import expit
 
@@ -69,10 +69,10 @@ class Logistic:
         return found
 
     def interval(self, features: ArrayLike, level: float = 0.95) -> Estimate:
-        """Return the predicted probability of a row, and Wald's interval of the log-odds.
+        """Return a row's predicted probability, with a Wald interval computed on log-odds.
 
         Args:
-            features: Shape (features,).
+            features: The features of the row, shape (features,).
             level: Confidence level of the interval.
         """
         from scipy.special import expit, ndtri
@@ -84,13 +84,13 @@ class Logistic:
         return Estimate(middle, low, high)
 
     def design(self, features: ArrayLike) -> Floats:
-        """Return the design matrix (1, then the features), shape (rows, 1 + features)."""
+        """Return the design matrix: a column of ones, then the standardised features."""
         standard = (np.asarray(features, dtype=np.float64) - self.means) / self.scales
         return np.column_stack([np.ones(len(standard)), standard])
 
 
 def why_not(right: ArrayLike, clusters: ArrayLike) -> str | None:
-    """Return why rows cannot be predicted; None if they can be predicted.
+    """Return the reason why the rows cannot be predicted; None if they can be predicted.
 
     Args:
         right: Whether each row is correct, shape (rows,).
@@ -135,10 +135,10 @@ def fit(right: ArrayLike, features: ArrayLike, clusters: ArrayLike) -> Logistic:
     """Fit a logistic regression that predicts the probability that a row is correct.
 
     Args:
-        right: Whether each row is correct, shape (rows,). Whether each row is correct. At least one
-            row must be correct, and at least one must be incorrect.
-        features: The features of each row, shape (rows, features). There must be at least one
-            feature, and no missing values.
+        right: Whether each row is correct, shape (rows,). At least one row must be correct, and at
+            least one row must be incorrect.
+        features: The features of each row, shape (rows, features). At least one feature is
+            required, and no value may be missing.
         clusters: The cluster of each row, shape (rows,).
     """
     from sklearn.linear_model import LogisticRegression
@@ -174,7 +174,7 @@ def _covariance(model: Logistic, labels: Floats, columns: Floats, groups: Ints) 
 
 
 def out_of_fold(right: ArrayLike, features: ArrayLike, clusters: ArrayLike, fold: Ints) -> Floats:
-    """Predict the probability of each row by a regression that is fitted on the other folds.
+    """Predict P(correct) of each row with a regression that is fitted on the other folds.
 
     Args:
         right: Whether each row is correct, shape (rows,).

@@ -1,4 +1,4 @@
-"""Paired changes of accuracy, with McNemar's exact test and a cluster bootstrap interval."""
+"""Changes of accuracy on paired answers, with McNemar's test and bootstrap intervals."""
 
 from __future__ import annotations
 
@@ -18,27 +18,25 @@ NO_CHANGE = "no answer changed"
 FEW_CHANGES = "too few answers changed"
 FEW_CLUSTERS = f"fewer than {FEWEST_CLUSTERS} clusters, or no variation"
 FEWEST_CHANGES = 6
-"""With fewer changed rows, the exact test cannot reach 5 %, but the bootstrap could exclude 0."""
+"""Minimum number of changed rows; with fewer, McNemar's p-value is always above 5 %."""
 
 
 @dataclass(frozen=True)
 class PairedChange:
-    """The change of accuracy between two sets of answers; both sets answer the same rows.
+    """The change of accuracy between two sets of answers that are paired by row.
 
     Args:
-        n: Number of rows (pairs).
+        n: Number of rows, each with a pair of answers.
         before: The accuracy of the first set of answers. None if there are no rows.
         after: The accuracy of the second set of answers. None if there are no rows.
         change: The accuracy of the second set minus the accuracy of the first set, with a cluster
             bootstrap interval.
-        gained: The number of rows of which the first answer is incorrect and the second answer is
-            correct.
-        lost: The number of rows of which the first answer is correct and the second answer is
-            incorrect.
+        gained: Number of rows whose first answer is incorrect and whose second answer is correct.
+        lost: Number of rows whose first answer is correct and whose second answer is incorrect.
         p_value: The two-sided p-value of McNemar's exact test. The test assumes that rows are
             independent. None if there are no rows.
-        no_interval: The reason why the change has no interval; a constant of this module. None if
-            the change has an interval.
+        no_interval: The reason why the change has no interval: one of the module's constants, such
+            as ``FEW_CHANGES``. None if the change has an interval.
     """
 
     n: int
@@ -54,12 +52,12 @@ class PairedChange:
 def paired_change(
     before: ArrayLike, after: ArrayLike, clusters: ArrayLike, bootstrap: Bootstrap | None = None
 ) -> PairedChange:
-    """Compute the change of accuracy.
+    """Compute the change of accuracy from the first answers to the second answers.
 
     Args:
         before: For each row, whether the first answer is correct, shape (rows,).
         after: For each row, whether the second answer is correct, shape (rows,).
-        clusters: The cluster of each row.
+        clusters: The cluster of each row, shape (rows,).
         bootstrap: The bootstrap with which the interval is computed. If None, the default
             ``Bootstrap()`` is used.
     """
@@ -88,8 +86,8 @@ def mcnemar(gained: int, lost: int) -> float:
         lost: The number of pairs in which only the first answer is correct.
 
     Returns:
-        The probability that the changed pairs split at least as unevenly as observed, if both
-        directions are equally likely. The p-value is 1 if no pair changes.
+        The probability that the split between gained and lost pairs is at least as uneven as
+        observed, if gains and losses are equally likely. The p-value is 1 if no pair changes.
     """
     from scipy.stats import binomtest
 

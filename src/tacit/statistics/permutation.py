@@ -1,4 +1,4 @@
-"""Chance levels and permutation tests of ranking metrics on scales without limits."""
+"""Chance levels, permutation tests and unbounded scales for ranking metrics."""
 
 from __future__ import annotations
 
@@ -23,17 +23,18 @@ _EQUAL = 1e-12
 
 
 def chance_level(right: ArrayLike, score: ArrayLike) -> float | None:
-    """Compute the exact mean of average precision over all permutations of the rows' labels.
+    """Compute the exact mean of average precision over all permutations of the labels.
 
     Args:
         right: Whether each row is correct, shape (rows,).
-        score: Shape (rows,).
+        score: The score of each row, shape (rows,).
 
     Returns:
-        The mean of average precision. None if no row is correct. If all scores are tied, the mean
-        equals the share of correct rows. If some scores differ and some rows are incorrect, the
-        mean is larger than the share of correct rows. The difference is larger if there are fewer
-        rows.
+        The mean of average precision over all permutations of the labels. None if no row is
+        correct. If all scores are tied, the mean of average precision equals the share of correct
+        rows. If some scores differ and some rows are incorrect, the mean of average precision is
+        larger than the share of correct rows. The difference between the mean of average precision
+        and the share of correct rows is larger if there are fewer rows.
     """
     at, rows = at_thresholds(right, score)
     level = float(chance_levels(at.sum(), rows))
@@ -41,14 +42,16 @@ def chance_level(right: ArrayLike, score: ArrayLike) -> float | None:
 
 
 def chance_levels(right: ArrayLike, rows: Floats) -> Floats:
-    """Compute the mean of average precision over all permutations of labels, from counts of rows.
+    """Compute the chance level of average precision from counts of rows.
 
-    There are n rows, of which P are correct. Let p = P/n. At threshold j, there are g rows, of
-    which H are correct. At or above threshold j, there are N rows, of which T are correct. Average
-    precision (AP) is the sum of H·T/(N·P) over the thresholds j. The number T has a hypergeometric
-    distribution, with E[T²] = N·p·(1-p)·(n-N)/(n-1) + N²·p². For a given T, the expected value of H
-    is g·T/N. Therefore, E[H·T] = g/N·E[T²]. The sum over all thresholds is E[AP] = p + (1-p)·(Σ g/N
-    - 1)/(n-1).
+    Let a sample have n rows, of which P are correct, and let p = P/n be the share of correct rows.
+    At threshold j, let g be the number of all rows and H the number of correct rows. At or above
+    threshold j, let N be the number of all rows and T the number of correct rows. Average precision
+    (AP) is the sum of H·T/(N·P) over all thresholds j. In a random permutation of the labels, the
+    number T of correct rows at or above threshold j has a hypergeometric distribution, with E[T²] =
+    N·p·(1-p)·(n-N)/(n-1) + N²·p². Given T, the expected number H of correct rows at threshold j is
+    g·T/N. Therefore, the expected value of H·T is (g/N)·E[T²]. The expected average precision is
+    the sum of E[H·T]/(N·P) over all thresholds: E[AP] = p + (1-p)·(Σ(g/N)-1)/(n-1).
 
     Args:
         right: Number of correct rows in each sample, shape (...).
@@ -56,7 +59,7 @@ def chance_levels(right: ArrayLike, rows: Floats) -> Floats:
             comes first.
 
     Returns:
-        The chance level of each sample, shape (...). It is nan if no row is correct.
+        The chance level of each sample, shape (...). The chance level is nan if no row is correct.
     """
     all_right, n = np.asarray(right, dtype=np.float64), rows.sum(axis=-1)
     parts = divided(rows, rows.cumsum(axis=-1))
@@ -66,25 +69,26 @@ def chance_levels(right: ArrayLike, rows: Floats) -> Floats:
 
 
 def lift(average_precision: float | None, chance: float | None) -> float | None:
-    """Return the lift (AP - chance)/(1 - chance); None if a value is None or chance is 1."""
+    """Return the lift (average precision - chance)/(1 - chance); None if it is undefined."""
     if average_precision is None or chance is None or chance >= 1:
         return None
     return (average_precision - chance) / (1 - chance)
 
 
 def dealt(right: int, keys: Floats, weights: Floats | None = None) -> NDArray[np.bool_]:
-    """Draw random labels; in each sample, exactly ``right`` labels are true.
+    """Draw samples of random labels with exactly ``right`` true labels in each sample.
 
     Args:
-        right: The number of true labels in each sample. It must be at least 1.
-        keys: Random numbers from 0 to below 1, with a uniform distribution, shape (samples, rows).
-        weights: The logarithm of each row's weight, shape (rows,). The true rows are drawn one
-            after the other, without replacement. The probability of each remaining row is
-            proportional to its weight. If ``weights`` is None, all subsets of rows are equally
-            likely. This is a permutation of the labels.
+        right: The number of true labels in each sample. At least one label must be true.
+        keys: Random numbers from the uniform distribution on [0, 1), shape (samples, rows).
+        weights: The logarithm of each row's weight, shape (rows,). The rows with true labels are
+            drawn one after another, without replacement. In each draw, the probability of a
+            remaining row is proportional to the row's weight. If ``weights`` is None, all subsets
+            of ``right`` rows are equally likely. Without weights, the labels are a random
+            permutation.
 
     Returns:
-        Shape (samples, rows).
+        The labels of each sample, shape (samples, rows).
     """
     if weights is not None:
         keys = weights - np.log(-np.log(np.maximum(keys, np.finfo(float).tiny)))
@@ -94,15 +98,15 @@ def dealt(right: int, keys: Floats, weights: Floats | None = None) -> NDArray[np
 
 
 def laid(sizes: Ints, samples: int, random: np.random.Generator) -> Ints:
-    """Draw random orders of clusters; for each cluster, return the new number of its first row.
+    """Put clusters in random orders; return the new index of each cluster's first row.
 
     Args:
         sizes: Number of rows in each cluster, shape (clusters,).
-        samples: Number of orders to draw.
+        samples: Number of random orders.
         random: The random generator.
 
     Returns:
-        Shape (samples, clusters).
+        For each random order, the new index of each cluster's first row, shape (samples, clusters).
     """
     order = random.permuted(np.tile(np.arange(len(sizes)), (samples, 1)), axis=1)
     lengths = sizes[order]
@@ -112,11 +116,11 @@ def laid(sizes: Ints, samples: int, random: np.random.Generator) -> Ints:
 
 
 def p_value(observed: float, permuted: Floats) -> float:
-    """Return the share of permutations that reach the observed value; counts the observed one.
+    """Return the p-value (1 + k)/(1 + n), where k of n permutations reach ``observed``.
 
     Args:
         observed: The observed statistic. Large values are evidence against the null hypothesis.
-        permuted: The same statistic for each permutation, shape (permutations,).
+        permuted: The value of the statistic for each permutation, shape (permutations,).
     """
     reached = int((permuted >= observed - _EQUAL).sum())
     return (1 + reached) / (1 + len(permuted))
@@ -126,8 +130,8 @@ def critical_value(permuted: Floats, level: float = 0.05) -> float | None:
     """Return the value above which a statistic has a p-value of at most ``level``.
 
     Returns:
-        One of the values in ``permuted``, plus a small tolerance for rounding. None if there are
-        too few permutations for a p-value of ``level``.
+        The critical value: one of the values in ``permuted``, plus a small tolerance for rounding.
+        None if there are too few permutations for any p-value to be at most ``level``.
     """
     allowed = int(level * (1 + len(permuted)) + _EQUAL) - 1
     if allowed < 0:
@@ -137,10 +141,10 @@ def critical_value(permuted: Floats, level: float = 0.05) -> float | None:
 
 @dataclass(frozen=True)
 class Influence:
-    """The value of a metric in several samples, and the influence of each row on the metric.
+    """A metric in several samples, and the influence of each row on the metric.
 
     Args:
-        value: The metric on a scale without limits, shape (samples,).
+        value: The value of the metric on an unbounded scale, shape (samples,).
         right: The influence of a correct row at each threshold, shape (samples, thresholds).
         wrong: The influence of an incorrect row at each threshold, shape (samples, thresholds).
     """
@@ -152,14 +156,16 @@ class Influence:
 
 @dataclass(frozen=True)
 class Scale:
-    """A scale without limits for a metric, and the conversion back to the metric.
+    """The conversion of a metric to an unbounded scale, and the conversion back.
 
     Args:
-        influence: A function that computes the metric and the influences of rows. It receives two
-            arrays of shape (samples, thresholds): the number of correct rows at each threshold, and
-            the number of all rows. If all samples have the same number of rows, the second array
-            may have shape (thresholds,). The number of all rows at a threshold must not be 0.
-        back: A function that converts a value on the scale back to the metric.
+        influence: A function that computes the metric on the unbounded scale and the influence of
+            each row. The function receives two arrays of shape (samples, thresholds): the number of
+            correct rows at each threshold, and the number of all rows at each threshold. If all
+            samples have the same number of rows at each threshold, the array with the numbers of
+            all rows may have the shape (thresholds,). The number of all rows at a threshold must
+            not be 0.
+        back: A function that converts a value on the unbounded scale back to the metric.
     """
 
     influence: Callable[[Floats, Floats], Influence]
@@ -185,7 +191,7 @@ def _of_lift(right: Floats, rows: Floats) -> Influence:
 
 
 def _of_auroc(right: Floats, rows: Floats) -> Influence:
-    """Compute the log-odds of AUROC in each sample, and the influence of each row on them."""
+    """Compute the log-odds of AUROC in each sample, and the influence of each row."""
     wrong = rows - right
     all_right, all_wrong = right.sum(axis=1, keepdims=True), wrong.sum(axis=1, keepdims=True)
     area = aurocs(right, rows)[:, None]
@@ -205,5 +211,5 @@ AUROC = Scale(_of_auroc, lambda value: float(1 / (1 + np.exp(-value))))
 
 
 def _from_here_on(values: Floats) -> Floats:
-    """For each threshold, return the sum of its value and the values of all later thresholds."""
+    """For each threshold, sum the values of that threshold and of all later thresholds."""
     return values[:, ::-1].cumsum(axis=1)[:, ::-1]

@@ -1,9 +1,9 @@
 """Evaluate how well a score predicts which rows are correct.
 
-Average precision is higher if the share of correct rows is higher. Each evaluation therefore also
-reports the chance level of average precision, the lift above chance, AUROC and a p-value. It also
-reports the smallest lift that could be detected with the given number of rows. If the lift has no
-interval, `Prediction.no_interval` contains the reason.
+Average precision increases with the share of correct rows, even if the score predicts nothing. Each
+evaluation therefore also reports the chance level of average precision, the lift above chance,
+AUROC and a p-value. Each evaluation also reports the smallest lift that could be detected with the
+given number of rows. If the lift has no interval, `Prediction.no_interval` contains the reason.
 """
 
 from __future__ import annotations
@@ -49,15 +49,15 @@ _HALVINGS = 14
 
 
 def benjamini_hochberg(p_values: Sequence[float | None]) -> list[float | None]:
-    """Adjust p-values for multiple tests: the false discovery rate of Benjamini and Hochberg.
+    """Adjust p-values for multiple tests by the method of Benjamini and Hochberg.
 
     Args:
-        p_values: One p-value per test. None stands for a test that could not be run, which does not
-            count as a test.
+        p_values: One p-value per test. A test that could not be run has the p-value None and is
+            ignored.
 
     Returns:
-        The adjusted p-values in the same order. If a p-value is None, the adjusted p-value is also
-        None.
+        The adjusted p-values, in the order of ``p_values``. If a p-value is None, the adjusted
+        p-value is also None.
     """
     from scipy.stats import false_discovery_control
 
@@ -66,17 +66,18 @@ def benjamini_hochberg(p_values: Sequence[float | None]) -> list[float | None]:
 
 
 def holm(p_values: Sequence[float | None]) -> list[float | None]:
-    """Adjust p-values for multiple tests by Holm's method; it controls the family-wise error rate.
+    """Adjust p-values by Holm's method, which controls the family-wise error rate.
 
-    There are m p-values. The i-th smallest of them is multiplied by m - i + 1 and limited to 1. If
-    the result is below the previous adjusted p-value, it is raised to that value.
+    Of m p-values, the i-th smallest is multiplied by m - i + 1 and limited to 1. In ascending order
+    of the p-values, an adjusted p-value that is below its predecessor is raised to its predecessor.
 
     Args:
-        p_values: One p-value per test. None stands for a test that could not be run, which does not
-            count.
+        p_values: One p-value per test. A test that could not be run has the p-value None and is
+            ignored.
 
     Returns:
-        The adjusted p-values in the same order, with None where the input is None.
+        The adjusted p-values, in the order of ``p_values``. If a p-value is None, the adjusted
+        p-value is also None.
     """
     found: list[float | None] = [None] * len(p_values)
     tested = sorted((p, at) for at, p in enumerate(p_values) if p is not None)
@@ -92,23 +93,26 @@ def smallest_lift(
 ) -> float | None:
     """Estimate the smallest lift that could be detected with the given number of rows.
 
-    The function simulates samples with the same number of correct rows. In a sample, the odds that
-    a row is correct rise with the rank of its score, as exp(b·rank/rows). For each slope b, a
-    one-sided permutation test is applied to the samples. The function finds the smallest b at which
-    a share ``power`` of the samples has a p-value of at most ``level``. The result is the mean lift
-    for this b. Clusters are ignored.
+    The function simulates samples of rows with ``right`` correct rows in each sample. In a
+    simulated sample, the odds that a row is correct are proportional to exp(b·rank/n). Among the n
+    scores, the lowest score has rank 0. For each slope b, a one-sided permutation test is applied
+    to each simulated sample. The function searches for the smallest slope b for which at least a
+    share ``power`` of the simulated samples has p-values of at most ``level``. The result is the
+    mean lift of the samples that are simulated with this smallest slope b. The simulation ignores
+    clusters.
 
     Args:
         right: The number of correct rows. To plan for a given accuracy, multiply the accuracy by
             the number of rows.
-        score: The scores, shape (rows,). Scores may be tied; for n rows without ties, use
-            ``range(n)``.
+        score: The score of each row, shape (rows,). Scores may be tied. For n rows without ties,
+            pass ``range(n)``.
         seed: Seed of the random draws.
         level: Significance level of the test.
-        power: The share of the samples in which the test must be significant.
+        power: The share of the simulated samples in which the test must be significant.
 
     Returns:
-        The smallest lift. None if the test cannot be significant with these scores.
+        The smallest lift that could be detected. None if the required ``power`` cannot be reached
+        with the given rows and scores.
     """
     rows = at_thresholds(np.zeros(np.shape(score)), score)[1]
     n = int(rows.sum())
@@ -128,7 +132,7 @@ def smallest_lift(
 
 
 class _Samples:
-    """Average precision of simulated samples; their labels depend on the score's rank."""
+    """Simulated samples of labels, and the average precision of each sample."""
 
     def __init__(self, right: int, rows: Floats, seed: int) -> None:
         self._right, self._rows = right, rows
@@ -143,7 +147,7 @@ class _Samples:
         return self._figures(self._random.random((_PERMUTATIONS, len(self._ranks))), None)
 
     def tilted(self, steepness: float) -> Floats:
-        """Return the average precision of samples in which log-odds rise with the score's rank."""
+        """Return average precisions of samples in which correct rows tend to score higher."""
         return self._figures(self._keys, steepness * self._ranks)
 
     def _figures(self, keys: Floats, weights: Floats | None) -> Floats:
@@ -177,20 +181,22 @@ class Prediction:
         right: Number of correct rows.
         average_precision: The average precision of the score; None if no row is correct.
         chance: The exact mean of average precision over all permutations of the labels.
-        lift: The lift (average precision - chance)/(1 - chance). It has no value if all rows are
-            correct, or if no row is correct. The interval of the lift is clipped at the lowest
-            possible lift. The distance from chance to a perfect ranking is 1. An interval that
-            includes 0 and is wider than 1 is therefore omitted.
-        auroc: The area under the ROC curve. It has no value if all rows are correct, or if no row
-            is correct. AUROC has no interval if there are too few rows, or too few clusters, for an
-            interval of the lift.
-        p_value: The one-sided p-value of the lift. It is computed from the same permutations as the
-            interval. The p-value is None if all rows are correct, if no row is correct, or if there
-            is only one cluster.
-        smallest: The smallest lift that would be detected: the test would be significant at 5 % in
-            80 of 100 samples with the same number of rows. None if no lift would be significant.
-        no_interval: The reason why the lift has no interval; a constant of this module. None if the
-            lift has an interval.
+        lift: The lift (average precision - chance)/(1 - chance). The lift has no value if all rows
+            are correct, or if no row is correct. The interval of the lift is clipped at the lowest
+            possible lift. On the scale of the lift, the distance from chance to a perfect ranking
+            is 1. An interval of the lift that includes 0 and is wider than 1 is uninformative and
+            is omitted.
+        auroc: The area under the ROC curve. AUROC has no value if all rows are correct, or if no
+            row is correct. AUROC has no interval if there are too few rows, or too few clusters,
+            for an interval of the lift.
+        p_value: The one-sided p-value of the lift. The p-value is computed from the same
+            permutations as the interval of the lift. The p-value is None if all rows are correct,
+            if no row is correct, or if there is only one cluster.
+        smallest: The smallest lift that could be detected: with this lift, the test would be
+            significant at the 5 % level in 80 of 100 samples with the same number of rows. None if
+            no lift could be detected.
+        no_interval: The reason why the lift has no interval: one of the module's constants, such as
+            ``ONE_SCORE``. None if the lift has an interval.
     """
 
     n: int
@@ -214,7 +220,7 @@ def predict(
 
     Args:
         right: Whether each row is correct, shape (rows,).
-        score: The predictor, shape (rows,).
+        score: The score of each row, shape (rows,).
         clusters: The cluster of each row, shape (rows,). Rows of the same cluster need not be
             independent.
         how: The number of permutations, the random seed, and the confidence level.
@@ -256,19 +262,19 @@ def predict(
 
 
 def informative(lifted: Estimate, sample: Sample) -> tuple[Estimate, str | None]:
-    """Return a lift with the interval to report, or with the reason why it has no interval.
+    """Return a lift with the interval to report, or with the reason why it has none.
 
-    The interval is clipped at the lowest lift that the number of correct rows allows. The distance
-    from chance to a perfect ranking is 1. An interval that includes 0 and is wider than 1 is
-    therefore uninformative, and it is omitted.
+    The interval is clipped at the lowest lift that is possible for the given rows. On the scale of
+    the lift, the distance from chance to a perfect ranking is 1. An interval of the lift that
+    includes 0 and is wider than 1 is uninformative and is omitted.
 
     Args:
-        lifted: The lift with the interval that ``Sample.interval`` returned for it.
-        sample: The rows that were ranked. At least one row is correct, and at least one row is
-            incorrect.
+        lifted: The lift, with the interval that ``Sample.interval`` returned.
+        sample: The rows from which the lift was computed. At least one row must be correct, and at
+            least one row must be incorrect.
 
     Returns:
-        The lift, and the reason why it has no interval. The reason is None if the lift has an
+        The lift, and the reason why the lift has no interval. The reason is None if the lift has an
         interval.
     """
     bare = replace(lifted, low=None, high=None)

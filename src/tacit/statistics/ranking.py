@@ -1,10 +1,11 @@
-"""Ranking metrics: they measure how well a score ranks correct rows above incorrect rows.
+"""Ranking metrics: how well a score ranks correct rows above incorrect rows.
 
-Each threshold is the score of one or several rows. Rows with the same score share a threshold. For
-each threshold, two numbers are counted: all rows, and the correct rows. With the thresholds in
-descending order of score, these counts determine the ranking. A function with a plural name accepts
-the counts of many samples at once. Two scores are tied if they are equal as floating-point numbers.
-Scores that are mathematically equal must therefore be computed in the same way.
+Each distinct score is a threshold. Rows with the same score share a threshold. At each threshold,
+the functions count all rows and the correct rows. A ranking metric depends only on these two counts
+at each threshold, in descending order of score. A function with a plural name, such as ``aurocs``,
+accepts the counts of many samples at once. Two scores are tied if they are equal as floating-point
+numbers. Scores that should be tied must therefore be computed in exactly the same way, because
+rounding errors could otherwise separate them.
 """
 
 from __future__ import annotations
@@ -20,13 +21,13 @@ if TYPE_CHECKING:
 
 
 def average_precision(right: ArrayLike, score: ArrayLike) -> float | None:
-    """Compute average precision: the precision at each threshold, weighted by the gain in recall.
+    """Compute average precision: the sum over thresholds of precision times gain in recall.
 
-    Average precision is equation 3 of Sahu et al. (2022).
+    Average precision is defined in equation 3 of Sahu et al. (2022).
 
     Args:
         right: Whether each row is correct, shape (rows,).
-        score: The predictor, shape (rows,).
+        score: The score of each row, shape (rows,).
 
     Returns:
         The average precision; None if no row is correct.
@@ -38,32 +39,34 @@ def average_precision(right: ArrayLike, score: ArrayLike) -> float | None:
 
 
 def auroc(right: ArrayLike, score: ArrayLike) -> float | None:
-    """Compute the area under the ROC curve of a score that should be higher for correct rows.
+    """Compute the AUROC of a score that should be higher for correct rows.
 
     Args:
         right: Whether each row is correct, shape (rows,).
-        score: The score of each row, shape (rows,). If a correct row and an incorrect row have the
-            same score, the pair counts one half.
+        score: The score of each row, shape (rows,). A pair of a correct row and an incorrect row
+            with the same score counts as one half.
 
     Returns:
         Among all pairs of a correct row and an incorrect row, the share of pairs in which the
         correct row has the higher score. None if all rows are correct, or if no row is correct.
 
     Raises:
-        ValueError: If the shapes differ, or a score is nan.
+        ValueError: If the shapes of ``right`` and ``score`` do not match, or a score is nan.
     """
     return _one(aurocs(*at_thresholds(right, score)))
 
 
 def average_precisions(right: Floats, rows: Floats) -> Floats:
-    """Compute average precision from the counts at each threshold, shape (..., thresholds).
+    """Compute average precision from counts of rows, each of shape (..., thresholds).
 
     Args:
         right: The number of correct rows at each threshold. The highest threshold comes first.
-        rows: The number of all rows at each threshold. It may be 0, as in a resample.
+        rows: The number of all rows at each threshold. The number may be 0, for example in a
+            resample that draws no row of the threshold.
 
     Returns:
-        The average precision of each sample, shape (...). It is nan if no row is correct.
+        The average precision of each sample, shape (...). The average precision is nan if no row is
+        correct.
     """
     precision = divided(right.cumsum(axis=-1), rows.cumsum(axis=-1))
     gained = np.where(right > 0, right * precision, 0.0)
@@ -73,11 +76,11 @@ def average_precisions(right: Floats, rows: Floats) -> Floats:
 def least_average_precision(right: int, rows: int) -> float:
     """Compute the lowest possible average precision: all correct rows are ranked last.
 
-    In this case, the i-th correct row from the top has the precision i/(rows-right+i) (Boyd et al.
-    2012).
+    If all correct rows are ranked last, the i-th correct row from the top has the precision
+    i/(rows-right+i) (Boyd et al. 2012).
 
     Args:
-        right: The number of correct rows. It must be at least 1.
+        right: The number of correct rows. At least one row must be correct.
         rows: Number of rows.
     """
     places = np.arange(1, right + 1)
@@ -85,10 +88,10 @@ def least_average_precision(right: int, rows: int) -> float:
 
 
 def aurocs(right: Floats, rows: Floats) -> Floats:
-    """Compute AUROC from the counts at each threshold, as in `average_precisions`.
+    """Compute AUROC from the same counts of rows that `average_precisions` receives.
 
     Returns:
-        The AUROC of each sample, shape (...). It is nan if all rows are correct, or if no row is
+        The AUROC of each sample, shape (...). AUROC is nan if all rows are correct, or if no row is
         correct.
     """
     wrong = rows - right
@@ -101,16 +104,16 @@ def at_thresholds(right: ArrayLike, score: ArrayLike) -> tuple[Floats, Floats]:
     """Count the correct rows and all rows at each threshold; the highest score comes first.
 
     Args:
-        right: Whether each row is correct, shape (..., rows). The leading dimensions can hold
-            several labellings of the same rows.
-        score: Shape (rows,).
+        right: Whether each row is correct, shape (..., rows). With additional leading dimensions,
+            the array contains several labellings of the same rows.
+        score: The score of each row, shape (rows,).
 
     Returns:
         The number of correct rows at each threshold, shape (..., thresholds), and the number of all
-        rows, shape (thresholds,).
+        rows at each threshold, shape (thresholds,).
 
     Raises:
-        ValueError: If the shapes differ, or a score is nan.
+        ValueError: If the shapes of ``right`` and ``score`` do not match, or a score is nan.
     """
     labels, scores = np.asarray(right, dtype=bool), np.asarray(score, dtype=np.float64)
     if scores.ndim != 1 or labels.shape[-1:] != scores.shape:
@@ -130,12 +133,12 @@ def weighted_thresholds(
     Args:
         right: Whether each row is correct, shape (rows,).
         score: The score of each row, shape (rows,). There must be at least one row.
-        weights: The weight of each row, shape (samples, rows). For example, the weight is the
-            number of times that a resample draws the row.
+        weights: The weight of each row, shape (samples, rows). For example, the weight of a row is
+            the number of times that a resample draws the row.
 
     Returns:
-        The total weight of the correct rows, and the total weight of all rows. Both have the shape
-        (samples, thresholds).
+        At each threshold, the total weight of the correct rows and the total weight of all rows.
+        Both arrays have the shape (samples, thresholds).
     """
     labels, scores = np.asarray(right, dtype=np.float64), np.asarray(score, dtype=np.float64)
     _, level = np.unique(-scores, return_inverse=True)
@@ -149,8 +152,9 @@ def summed(labels: NDArray[np.bool_], rows: Floats) -> Floats:
     """Count the correct rows at each threshold.
 
     Args:
-        labels: Shape (..., rows), sorted by threshold.
-        rows: The number of rows at each threshold, shape (thresholds,). It must be at least 1.
+        labels: Whether each row is correct, shape (..., rows). The rows are sorted by threshold.
+        rows: The number of rows at each threshold, shape (thresholds,). There must be at least one
+            row at each threshold.
     """
     if not len(rows):
         return np.zeros(labels.shape, dtype=np.float64)

@@ -32,20 +32,21 @@ _DIVERGED = 50.0
 
 @dataclass(frozen=True)
 class OddsRatio:
-    """The odds ratio of one predictor, if all other predictors are held fixed.
+    """The odds ratio of one predictor, with all other predictors held fixed.
 
     Args:
         n: Number of rows.
-        ratio: The factor by which the odds of a correct row are multiplied if the predictor rises
-            by 1. The interval is Wald's confidence interval with the cluster-robust standard error.
-            The value of the ratio is None if the odds ratio is undefined.
+        ratio: The factor by which the odds that a row is correct are multiplied if the predictor
+            increases by 1. The interval is Wald's confidence interval, computed with the
+            cluster-robust standard error. The value of the ratio is None if the odds ratio is
+            undefined.
         log_error: The cluster-robust standard error of the logarithm of the odds ratio.
         p_value: The two-sided p-value of the null hypothesis that the odds ratio is 1.
-        undefined: The reason why the odds ratio is undefined; a constant of this module. None if
-            the odds ratio is defined.
+        undefined: The reason why the odds ratio is undefined: one of the module's constants, such
+            as ``FEW_ROWS``. None if the odds ratio is defined.
         influence: For each cluster, its influence on the logarithm of the odds ratio. The clusters
-            are sorted. The influences are scaled. The root of the sum of their squares equals
-            ``log_error``.
+            are in sorted order. The influences are scaled so that the square root of the sum of
+            their squares equals ``log_error``.
     """
 
     n: int
@@ -66,12 +67,13 @@ def odds_ratio(
 ) -> OddsRatio:
     """Estimate the odds ratio of the first predictor, adjusted for the other predictors.
 
-    A constant predictor is ignored, unless it is the first predictor.
+    Constant predictors are ignored. If the first predictor is constant, the odds ratio is
+    undefined.
 
     Args:
         right: Whether each row is correct, shape (rows,).
-        predictors: The predictors by name. Each has the shape (rows,) and no missing values. The
-            first of them is the predictor whose odds ratio is estimated.
+        predictors: The predictors, with their names as keys. Each predictor has the shape (rows,)
+            and no missing values. The function estimates the odds ratio of the first predictor.
         clusters: The cluster of each row, shape (rows,).
         level: Confidence level of the interval.
     """
@@ -103,20 +105,21 @@ def _why_not(labels: Floats, columns: list[Floats], groups: NDArray[np.intp]) ->
 
 
 def difference(first: OddsRatio, second: OddsRatio, level: float = 0.95) -> Change:
-    """Return the log of the second odds ratio minus the log of the first odds ratio.
+    """Return log(second odds ratio) - log(first odds ratio).
 
-    The standard error is cluster-robust. For each cluster, its influence on the first ratio is
-    subtracted from its influence on the second ratio.
+    The standard error of the difference is cluster-robust. For each cluster, the influence on the
+    first odds ratio is subtracted from the influence on the second odds ratio.
 
     Args:
-        first: A ratio.
-        second: An odds ratio for the same rows and clusters as the first, but with other labels or
-            predictors.
+        first: The odds ratio whose logarithm is subtracted.
+        second: The other odds ratio, for the same rows and clusters as ``first``, but with other
+            labels or predictors.
         level: Confidence level of the interval.
 
     Returns:
         The difference, with Wald's interval and a p-value. The difference has no value if one of
-        the ratios is undefined. It has no interval if every cluster influences both ratios equally.
+        the two odds ratios is undefined. The difference has no interval if each cluster has the
+        same influence on both odds ratios.
     """
     from scipy.special import ndtr, ndtri
 
@@ -134,7 +137,7 @@ def difference(first: OddsRatio, second: OddsRatio, level: float = 0.95) -> Chan
 def _fitted(
     labels: Floats, columns: Floats, groups: NDArray[np.intp]
 ) -> tuple[float, float, Floats] | None:
-    """Return the first coefficient, its cluster-robust standard error, and cluster influences.
+    """Return the first predictor's coefficient, its standard error, and cluster influences.
 
     Returns:
         None if the fit diverges.

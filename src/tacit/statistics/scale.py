@@ -1,10 +1,10 @@
-"""How a metric changes with model size: the slope over size, and Page's trend test.
+"""How a metric changes with model size: a least-squares slope and Page's trend test.
 
-The slope is the slope of a least-squares line. Each model is a point, the metric is on the vertical
-axis, and log10 of the number of parameters is on the horizontal axis. The interval of the slope is
-computed by resampling clusters of questions. All models use the same resamples. The interval shows
-how much the slope depends on the questions. It does not show how much the slope depends on the
-choice of models.
+A least-squares line is fitted to one point for each model. The horizontal axis of this line is
+log10 of the number of parameters, and the vertical axis is the metric. The interval of the slope is
+computed by resampling clusters of questions. The same resamples are used for all models. The
+interval shows how much the slope depends on the questions. The interval does not show how much the
+slope depends on the choice of models.
 """
 
 from __future__ import annotations
@@ -37,13 +37,13 @@ FEW_BLOCKS = "no trend test: fewer than 2 blocks"
 
 @dataclass(frozen=True)
 class Trend:
-    """The result of Page's test.
+    """The result of Page's trend test.
 
     Args:
-        statistic: Page's L. In each block, the models are ranked by the metric, and each model's
-            ranks are summed over blocks. L is the sum of each model's rank sum times its position
-            in order of size; the smallest model has position 1. The value is None if no test is
-            possible.
+        statistic: The statistic L of Page's trend test. In each block, the models are ranked by the
+            metric, and each model's ranks are summed over all blocks. To compute L, each model's
+            rank sum is multiplied by the model's position in order of size, and the products are
+            summed. The smallest model has position 1. L is None if no test is possible.
         p_value: The one-sided p-value of the null hypothesis that there is no trend.
         blocks: The number of blocks in which the metric is defined for every model.
         reason: The reason why no test is possible; None if the test was run.
@@ -56,7 +56,7 @@ class Trend:
 
 
 def slopes(parameters: Sequence[int], values: Floats) -> Floats:
-    """Return the slopes of least-squares lines, with log10 of the number of parameters as x.
+    """Return the slopes of least-squares lines over log10 of the number of parameters.
 
     Args:
         parameters: The number of parameters of each model. The models must have at least two
@@ -64,8 +64,8 @@ def slopes(parameters: Sequence[int], values: Floats) -> Floats:
         values: The metric of each model, shape (..., models).
 
     Returns:
-        For each line, the change of the metric if the number of parameters becomes ten times as
-        large, shape (...). NaN if the metric of a model is undefined.
+        For each line, the change of the metric when the number of parameters is multiplied by 10,
+        shape (...). NaN if the metric of a model is undefined.
     """
     x = np.log10(np.asarray(parameters, dtype=np.float64))
     x -= x.mean()
@@ -76,18 +76,18 @@ def slopes(parameters: Sequence[int], values: Floats) -> Floats:
 def slope(
     parameters: Sequence[int], observed: Floats, resampled: Floats | None, how: Bootstrap
 ) -> tuple[Change, str | None]:
-    """Estimate the slope of a metric over log10 of the models' numbers of parameters.
+    """Estimate the slope of a metric over log10 of the number of model parameters.
 
     Args:
         parameters: The number of parameters of each model.
         observed: The metric of each model, shape (models,).
         resampled: The metric of each model in each resample, shape (resamples, models). None if
             there are fewer than two clusters.
-        how: The bootstrap that drew the resamples.
+        how: The bootstrap with which the resamples were drawn.
 
     Returns:
         The slope, and the reason why the slope or its interval is undefined. The reason is None if
-        both are defined.
+        the slope is defined and ``resampled`` is not None.
     """
     if len(set(parameters)) < FEWEST_SIZES:
         return Change(None, None, None), ONE_SIZE
@@ -104,9 +104,10 @@ def trend(parameters: Sequence[int], blocks: Floats, *, falls: bool = False) -> 
 
     Args:
         parameters: The number of parameters of each model.
-        blocks: The metric of each model in each block, shape (blocks, models). If the metric of a
-            model is undefined (NaN) in a block, the block is ignored.
-        falls: If true, the test is whether the metric falls with model size.
+        blocks: The metric of each model in each block of clusters, shape (blocks, models). If the
+            metric of a model is undefined (NaN) in a block, the block is ignored.
+        falls: Whether to test that the metric falls with model size. By default, the test is
+            whether the metric rises.
     """
     from scipy.stats import page_trend_test
 

@@ -1,9 +1,9 @@
-"""Selective prediction: select the rows with the highest scores, and count the incorrect ones.
+"""Selective prediction: the share of incorrect rows among the rows with high scores.
 
-Rows are selected in descending order of score. The coverage is the share of all rows that are
-selected. The risk at a coverage is the share of incorrect rows among the selected rows. A coverage
-may select only some of the rows with equal scores. The risk is then the mean over all orders of
-these rows, so that the order of the input has no effect.
+Rows are selected in descending order of score. The coverage is the number of selected rows divided
+by the number of all rows. The risk at a coverage is the share of incorrect rows among the selected
+rows. If several rows have equal scores, a coverage may select only some of them. The risk is the
+mean over all orders of rows with equal scores, so that the order of the input has no effect.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ if TYPE_CHECKING:
 
 
 def risks(right: ArrayLike, score: ArrayLike) -> Floats:
-    """Compute the risk at each of the coverages 1/rows, 2/rows, … 1.
+    """Compute the risk at each of the coverages 1/n, 2/n, ..., 1 of n rows.
 
     Args:
         right: Whether each row is correct, shape (rows,).
-        score: The score of each row, which states the confidence in the row, shape (rows,).
+        score: The confidence that each row is correct, shape (rows,).
 
     Raises:
-        ValueError: If the shapes differ, or a score is nan.
+        ValueError: If the shapes of ``right`` and ``score`` do not match, or a score is nan.
     """
     counts, rows = at_thresholds(right, score)
     each = np.repeat(divided(rows - counts, rows), rows.astype(np.intp))
@@ -38,18 +38,18 @@ def risks(right: ArrayLike, score: ArrayLike) -> Floats:
 
 
 def risk_area(right: ArrayLike, score: ArrayLike) -> float | None:
-    """Compute the area under the risk-coverage curve (AURC): the mean of all values of ``risks``.
+    """Compute the area under the risk-coverage curve (AURC): the mean of all risks.
 
     Args:
         right: Whether each row is correct, shape (rows,).
-        score: The confidence in each row, shape (rows,).
+        score: The confidence that each row is correct, shape (rows,).
 
     Returns:
         The area, or None if there are no rows. If all scores are equal, the area is the share of
         incorrect rows.
 
     Raises:
-        ValueError: If the shapes differ, or a score is nan.
+        ValueError: If the shapes of ``right`` and ``score`` do not match, or a score is nan.
     """
     if not np.size(right):
         return None
@@ -57,19 +57,20 @@ def risk_area(right: ArrayLike, score: ArrayLike) -> float | None:
 
 
 def risk_areas(right: Floats, rows: Floats) -> Floats:
-    """Compute the area under the risk-coverage curve from the number of rows at each threshold.
+    """Compute the area under the risk-coverage curve from the counts at each threshold.
 
-    Let m rows have the same score, of which e rows are incorrect. Let N rows have a higher score,
-    of which E rows are incorrect. For the m rows, the sum of the risks is e + (E - N·e/m)·(1/(N +
-    1) + … + 1/(N + m)).
+    Let m rows have the same score, and let e of these m rows be incorrect. Let N rows have a higher
+    score than the m rows, and let E of these N rows be incorrect. The sum of the risks of the m
+    rows is e + (E - N·e/m)·(h(N+m) - h(N)), where h(k) = 1 + 1/2 + ... + 1/k.
 
     Args:
         right: The number of correct rows at each threshold, shape (..., thresholds). The highest
             threshold comes first.
-        rows: The number of all rows at each threshold. It may be 0, as in a resample.
+        rows: The number of all rows at each threshold. The number may be 0, for example in a
+            resample that draws no row of the threshold.
 
     Returns:
-        Shape (...); nan without rows.
+        The area of each sample, shape (...). The area is nan if a sample has no rows.
     """
     wrong = rows - right
     through, wrong_through = rows.cumsum(axis=-1), wrong.cumsum(axis=-1)

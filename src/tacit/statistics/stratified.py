@@ -1,17 +1,19 @@
-"""The lift of a score above chance within strata; a stratum can be anchors with equally many facts.
+"""Lift above chance within strata, such as anchor questions with equally many facts.
 
-A third quantity may affect both the score and the share of correct rows. The score can then predict
-correct rows overall, even if it does not predict them within any stratum of this quantity.
-Therefore, this module permutes labels only within strata. The chance level is the mean of average
-precision over all such permutations. The p-value and the interval also use permutations within
-strata. They are studentised as in `studentised` (METHODS section 4, "Number-of-facts confound").
+A third quantity, such as the number of facts, may affect both the score and the share of correct
+rows. A score that depends on a third quantity can predict correct rows overall, even if it does not
+predict them among rows with the same value of the quantity. Therefore, this module permutes labels
+only within strata, that is, among rows with similar values of the third quantity. The chance level
+is the mean of average precision over all permutations within strata. The p-value and the interval
+also use permutations within strata. The permutation tests are studentised as in the module
+`studentised` (METHODS section 4, "Number-of-facts confound").
 
 The metric is log(1 - chance) - log(1 - AP), where AP is average precision. The standard error of
 the metric is an infinitesimal jackknife estimate. The chance level depends on the share of correct
-rows in each stratum. A row therefore affects average precision and also the chance level. For the
-standard error, the chance level is approximated. The label of each row is replaced by the share of
-correct rows in its stratum, and average precision is computed from these values. The influences of
-the rows are summed for each cluster. A cluster may contain rows of several strata. Within each
+rows in each stratum. A row therefore affects not only average precision but also the chance level.
+For the standard error, the chance level is approximated by an average precision with soft labels.
+The soft label of a row is the share of correct rows in its stratum. The influences of the rows on
+the metric are summed for each cluster. A cluster may contain rows of several strata. Within each
 stratum, the permutations keep the labels of a cluster together.
 """
 
@@ -45,7 +47,7 @@ if TYPE_CHECKING:
     Labels: TypeAlias = NDArray[np.bool_]
 
 LEAST_ROWS = 20
-"""Minimum number of rows of a stratum; smaller neighbours are merged."""
+"""Minimum number of rows of a stratum; smaller strata are merged with a neighbour."""
 
 # Reasons why there is no adjusted lift or interval.
 NO_ROWS = "no rows"
@@ -59,17 +61,17 @@ _CELLS = 500_000  # labels per batch of permutations; bounds the memory
 
 @dataclass(frozen=True)
 class Adjusted:
-    """The lift of average precision above the chance level that holds within strata.
+    """The lift of average precision above the chance level within strata.
 
     Args:
         strata: Number of strata.
-        chance: The mean of average precision over permutations within strata. None if no row is
-            correct.
+        chance: The chance level: the mean of average precision over all permutations within strata.
+            None if no row is correct.
         lift: The lift (average precision - chance)/(1 - chance), with its interval.
-        p_value: The one-sided p-value of the null hypothesis that the lift is 0. It is computed
-            from the same permutations as the interval.
-        no_interval: The reason why the lift has no interval, as a constant of this module; None if
-            the lift has an interval.
+        p_value: The one-sided p-value of the null hypothesis that the lift is 0. The p-value is
+            computed from the same permutations as the interval of the lift.
+        no_interval: The reason why the lift has no interval: one of the module's constants, such as
+            ``FEW_CLUSTERS``. None if the lift has an interval.
     """
 
     strata: int
@@ -80,15 +82,16 @@ class Adjusted:
 
 
 def strata_of(values: ArrayLike, least: int = LEAST_ROWS) -> Ints:
-    """Group rows into strata by value; merge a small stratum with the stratum above it.
+    """Group rows with equal or neighbouring values into strata of at least ``least`` rows.
 
     Args:
-        values: The quantity for which the lift is adjusted, shape (rows,).
-        least: The smallest number of rows that a stratum may have. If the highest stratum is too
-            small, it is merged with the stratum below it.
+        values: For each row, the quantity that defines the strata, shape (rows,).
+        least: The smallest number of rows that a stratum may have. A smaller stratum is merged with
+            the stratum above it. If the highest stratum is too small, it is merged with the stratum
+            below it.
 
     Returns:
-        For each row, the number of its stratum, shape (rows,). Strata are numbered from 0, in
+        For each row, the index of its stratum, shape (rows,). The strata are numbered from 0, in
         ascending order of value.
     """
     levels, level, rows = np.unique(np.asarray(values), return_inverse=True, return_counts=True)
@@ -111,18 +114,18 @@ def adjusted_lift(
     clusters: ArrayLike,
     how: Permutations | None = None,
 ) -> Adjusted:
-    """Measure how well a score predicts, within strata, whether rows are correct.
+    """Measure how well a score predicts which rows of a stratum are correct.
 
     Args:
         right: Whether each row is correct, shape (rows,).
-        score: The predictor, shape (rows,).
+        score: The score of each row, shape (rows,).
         strata: The stratum of each row, as `strata_of` returns it, shape (rows,).
         clusters: The cluster of each row, shape (rows,). Rows of the same cluster need not be
             independent.
-        how: The number of permutations, their seed and the confidence level.
+        how: The number of permutations, the random seed, and the confidence level.
 
     Raises:
-        ValueError: If the shapes differ, or a score is nan.
+        ValueError: If the shapes of the arguments do not match, or a score is nan.
     """
     how = how or Permutations()
     if not np.size(right):
@@ -149,13 +152,14 @@ def adjusted_lift(
 
 @dataclass(frozen=True)
 class _Rows:
-    """Rows in descending order of score; the input order does not affect the order of ties.
+    """Rows in descending order of score; the order of ties does not depend on the input.
 
     Args:
         labels: Whether each row is correct, shape (rows,).
         counts: The number of rows at each threshold, shape (thresholds,).
-        stratum: Shape (rows,).
-        member: A matrix of shape (clusters, rows). An entry is 1 if the row belongs to the cluster.
+        stratum: The stratum of each row, shape (rows,).
+        member: The cluster of each row, as a sparse matrix of shape (clusters, rows). An entry is 1
+            if the row belongs to the cluster.
     """
 
     labels: Labels
@@ -186,7 +190,7 @@ class _Rows:
         return len(np.unique(self.stratum))
 
     def why_not(self) -> str | None:
-        """Return why there can be no p-value and no interval; None if both are possible."""
+        """Return the reason why there is no p-value and no interval; None if both are possible."""
         if not self.labels.any() or self.labels.all():
             return UNDEFINED
         if not ((self._share > 0) & (self._share < 1)).any():
@@ -195,7 +199,7 @@ class _Rows:
 
     @cached_property
     def _level(self) -> Ints:
-        """The threshold of each row."""
+        """For each row, the index of its threshold."""
         return np.repeat(np.arange(len(self.counts)), self.counts.astype(np.intp))
 
     @cached_property
@@ -221,10 +225,11 @@ class _Rows:
 
     @cached_property
     def _of_chance(self) -> tuple[Floats, Floats]:
-        """A row's influence on the chance level: a constant, plus a factor times its label.
+        """The constant and the factor in each row's influence: constant + factor·label.
 
-        The chance level is approximated by average precision with soft labels. The soft label of a
-        row is the share of correct rows in its stratum.
+        The influence on the chance level is computed from average precision with soft labels, which
+        approximates the chance level. The soft label of a row is the share of correct rows in its
+        stratum.
         """
         soft = self._share[self.stratum]
         here = np.bincount(self._level, soft)
@@ -239,10 +244,11 @@ class _Rows:
         return (soft * raised - lowered - soft * of_label) / right, of_label / right
 
     def scaled(self, labels: Labels) -> tuple[Floats, Floats]:
-        """Compute each sample's metric, and its standard error up to a common factor.
+        """Compute the metric of each sample, and its standard error up to a constant factor.
 
         Args:
-            labels: Labels that were permuted within strata, shape (samples, rows).
+            labels: For each sample, the observed labels or labels that were permuted within strata,
+                shape (samples, rows).
         """
         chance = self.chance or 0.0
         found = LIFT.influence(summed(labels, self.counts), self.counts)
@@ -295,9 +301,9 @@ class _Block:
     """The rows of one stratum, sorted by cluster.
 
     Args:
-        rows: Shape (rows,).
+        rows: The index of each row of the stratum, shape (rows,).
         cluster: The cluster of each row of the stratum, counted from 0, shape (rows,).
-        sizes: The number of rows in each cluster, shape (clusters,).
+        sizes: The number of the stratum's rows in each cluster, shape (clusters,).
     """
 
     rows: Ints
@@ -320,10 +326,11 @@ class _Block:
 
 
 def chance_within_strata(right: Floats, rows: Floats) -> Floats:
-    """Compute the mean of average precision over permutations within strata, from counts of rows.
+    """Compute the chance level of average precision within strata from counts of rows.
 
-    Consider a stratum of n rows, of which R are correct. The probability that two different rows
-    are both correct is R(R - 1)/(n(n - 1)). Rows of different strata are independent of each other.
+    In a stratum of n rows, of which R are correct, the probability that two different rows are both
+    correct is R(R - 1)/(n(n - 1)). In a random permutation within strata, the labels of rows of
+    different strata are independent of each other.
 
     Args:
         right: The number of correct rows in each stratum, shape (..., strata).
@@ -344,22 +351,23 @@ def chance_within_strata(right: Floats, rows: Floats) -> Floats:
 
 
 def _by_stratum(values: Floats, factors: Floats) -> Floats:
-    """Multiply values (..., thresholds, strata) by a factor for each stratum; sum over strata."""
+    """Multiply the values of each stratum by its factor, and sum over the strata."""
     sums: Floats = np.einsum("...ts,...s->...t", values, factors)
     return sums
 
 
 def lifts_within_strata(right: Floats, rows: Floats) -> Floats:
-    """Compute the lift of many samples from the number of rows at each threshold and stratum.
+    """Compute the lift of each sample from counts of rows per threshold and stratum.
 
     Args:
         right: The number of correct rows for each threshold and stratum, shape (..., thresholds,
             strata).
-        rows: The number of all rows, in the same shape.
+        rows: The number of all rows for each threshold and stratum, shape (..., thresholds,
+            strata).
 
     Returns:
-        The lift of each sample, shape (...). It is nan if no row is correct, or if the chance level
-        is 1.
+        The lift of each sample, shape (...). The lift is nan if no row is correct, or if the chance
+        level is 1.
     """
     chance = chance_within_strata(right.sum(axis=-2), rows)
     over = average_precisions(right.sum(axis=-1), rows.sum(axis=-1)) - chance
@@ -367,5 +375,5 @@ def lifts_within_strata(right: Floats, rows: Floats) -> Floats:
 
 
 def _onward(values: Floats) -> Floats:
-    """For each value, return the sum of the value and all later values."""
+    """For each value, return the sum of that value and all later values."""
     return values[::-1].cumsum()[::-1]

@@ -1,17 +1,18 @@
-"""P-values and intervals of ranking metrics, by studentised permutations.
+"""P-values and intervals of ranking metrics, computed with studentised permutations.
 
-A ranking metric is converted to a scale without limits. On this scale, chance is 0. The standard
-error of the metric is an infinitesimal jackknife estimate. The influences of the rows on the metric
-are summed for each cluster. The standard error is the root of the sum of the squares of these sums.
-The ratio of the metric to its standard error is computed for the observed labels and for each
-permutation. The p-value is the share of permutations whose ratio is at least the observed ratio.
-The interval contains all values that the one-sided tests in both directions do not reject.
-Therefore, the p-value is at most 2.5 % exactly if the whole 95 % CI is above chance.
+A ranking metric is converted to an unbounded scale. On the unbounded scale, the chance level is 0.
+The standard error of the metric is an infinitesimal jackknife estimate. The influences of the rows
+on the metric are summed for each cluster. The standard error is the square root of the sum of the
+squared influences of the clusters. The ratio of the metric to its standard error is computed for
+the observed labels and for each permutation. The p-value is the share of permutations whose ratio
+is at least the observed ratio. The interval contains all values that neither of the two one-sided
+tests rejects. Therefore, the p-value is at most 2.5 % if and only if the whole 95 % CI is above
+chance.
 
-The permutations keep the labels of a cluster together. Assume that all clusters have the same size,
-and that labels are independent of scores. Every permutation is then as likely as the observed
-sample, and 5 % of the p-values are at most 5 %. If clusters have different sizes, the rate of false
-positives is only approximately 5 %.
+The permutations keep the labels of a cluster together. If all clusters have the same size and
+labels are independent of scores, every permutation is as likely as the observed sample. With
+clusters of equal size, a test at the 5 % level therefore has a false-positive rate of 5 %. If
+clusters have different sizes, the rate of false positives is only approximately 5 %.
 """
 
 from __future__ import annotations
@@ -56,7 +57,7 @@ class Permutations:
     level: float = 0.95
 
     def to_json(self) -> dict[str, Any]:
-        """Return the method and its parameters, as JSON can store them."""
+        """Return the method and its parameters as a JSON-compatible dictionary."""
         return {"method": "studentised permutations", **asdict(self)}
 
 
@@ -65,8 +66,10 @@ class Permuted:
     """For each metric and permutation, the ratio of the metric to its standard error.
 
     Args:
-        lift: Shape (permutations,).
-        auroc: Shape (permutations,).
+        lift: For each permutation, the ratio of the lift to its standard error, shape
+            (permutations,).
+        auroc: For each permutation, the ratio of AUROC to its standard error, shape
+            (permutations,).
     """
 
     lift: Floats
@@ -75,12 +78,13 @@ class Permuted:
 
 @dataclass(frozen=True)
 class Sample:
-    """Rows in descending order of score; the input order does not affect the order of tied rows.
+    """Rows in descending order of score; the order of ties does not depend on the input.
 
     Args:
         labels: Whether each row is correct, shape (rows,).
         rows: Number of rows at each threshold, shape (thresholds,).
-        clusters: A matrix that is 1 where a row belongs to a cluster, shape (clusters, rows).
+        clusters: The cluster of each row, as a sparse matrix of shape (clusters, rows). An entry is
+            1 if the row belongs to the cluster.
     """
 
     labels: Labels
@@ -89,15 +93,15 @@ class Sample:
 
     @classmethod
     def of(cls, right: ArrayLike, score: ArrayLike, clusters: ArrayLike) -> Sample:
-        """Sort rows into a sample.
+        """Create a sample; sort its rows in descending order of score.
 
         Args:
             right: Whether each row is correct, shape (rows,).
-            score: Shape (rows,).
+            score: The score of each row, shape (rows,).
             clusters: The cluster of each row, shape (rows,).
 
         Raises:
-            ValueError: If the shapes differ, or a score is nan.
+            ValueError: If the shapes of the arguments do not match, or a score is nan.
         """
         rows = at_thresholds(right, score)[1]
         labels, scores = np.asarray(right, dtype=bool), np.asarray(score, dtype=np.float64)
@@ -110,7 +114,7 @@ class Sample:
         return cls(labels[order], rows, member)
 
     def permuted(self, how: Permutations) -> Permuted:
-        """Compute the ratio of each metric to its standard error, for labels that are permuted."""
+        """Permute the labels; compute the ratio of each metric to its standard error."""
         batches = [
             (
                 over_error(*self._scaled(LIFT, labels)),
@@ -124,14 +128,14 @@ class Sample:
         """Compute the one-sided p-value of a metric.
 
         Args:
-            scale: The metric's scale.
-            permuted: The ratio of the metric to its standard error, for each permutation.
+            scale: The unbounded scale of the metric: ``LIFT`` or ``AUROC``.
+            permuted: For each permutation, the ratio of the metric to its standard error, shape
+                (permutations,).
 
         Returns:
-            The p-value. None if there are fewer than two clusters, because one cluster does not
-            show how much clusters vary. For a perfect ranking, the metric is infinite on its scale
-            and has no standard error. In this case, the p-value is the share of permutations that
-            also give a perfect ranking.
+            The p-value. None if there are fewer than two clusters. For a perfect ranking, the
+            metric is infinite on the unbounded scale and has no standard error. The p-value of a
+            perfect ranking is the share of permutations that also give a perfect ranking.
         """
         if self.clusters.shape[0] < _FEWEST_CLUSTERS:
             return None
@@ -142,15 +146,16 @@ class Sample:
         """Compute the confidence interval of a metric.
 
         Args:
-            figure: The metric itself.
-            scale: The metric's scale.
-            permuted: The ratio of metric to error for each permutation.
+            figure: The observed metric, before its conversion to the unbounded scale.
+            scale: The unbounded scale of the metric: ``LIFT`` or ``AUROC``.
+            permuted: For each permutation, the ratio of the metric to its standard error, shape
+                (permutations,).
             level: Confidence level of the interval.
 
         Returns:
             The metric with its interval. There is no interval if there are fewer than two clusters,
-            if the metric is infinite on its scale, if no row influences the metric, or if the
-            permutations do not limit the interval.
+            if the metric is infinite on the unbounded scale, if no row influences the metric, or if
+            the permutations have no finite critical value.
         """
         (value,), (error,) = self._scaled(scale, self.labels[None])
         ends = interval_of(float(value), float(error), permuted, level)
@@ -159,7 +164,7 @@ class Sample:
         return Estimate(figure, scale.back(ends[0]), scale.back(ends[1]))
 
     def _scaled(self, scale: Scale, labels: Labels) -> tuple[Floats, Floats]:
-        """Compute each sample's metric on a scale, and its standard error up to a common factor."""
+        """Compute each sample's metric on ``scale``, and its error up to a constant factor."""
         influence = scale.influence(summed(labels, self.rows), self.rows)
         times = self.rows.astype(np.intp)
         right = np.repeat(influence.right, times, axis=1)
@@ -169,10 +174,10 @@ class Sample:
             return influence.value, np.sqrt((sums**2).sum(axis=0))
 
     def dealt(self, how: Permutations) -> Iterator[Labels]:
-        """Yield permuted labels in batches of shape (permutations, rows).
+        """Yield batches of permuted labels, each of shape (permutations, rows).
 
-        The labels of a cluster stay together. The labels are shuffled within each cluster, and the
-        clusters are put in random order.
+        In each permutation, the labels of a cluster stay together. The labels are shuffled within
+        each cluster, and the clusters are put in random order.
         """
         shuffling, ordering = np.random.default_rng(how.seed).spawn(2)
         rows, n = self.clusters.indices, len(self.labels)
@@ -192,19 +197,19 @@ class Sample:
 def interval_of(
     value: float, error: float, permuted: Floats, level: float
 ) -> tuple[float, float] | None:
-    """Compute the interval of those values that the permutations do not reject.
+    """Compute the interval of the values that the permutation test does not reject.
 
     Args:
         value: The observed metric, on a scale where chance is 0.
-        error: Its standard error.
+        error: The standard error of ``value``.
         permuted: For each permutation, the ratio of the metric to its standard error, shape
             (permutations,).
         level: Confidence level of the interval.
 
     Returns:
-        Both ends of the interval, on the scale of ``value``. The lower end is above 0 exactly if
-        the one-sided p-value is at most (1 - level)/2. The result is None if the metric is
-        infinite, if the standard error is 0, or if the permutations do not limit the interval.
+        Both ends of the interval, on the scale of ``value``. The lower end is above 0 if and only
+        if the one-sided p-value is at most (1 - level)/2. The result is None if the metric is
+        infinite, if the standard error is 0, or if the permutations have no finite critical value.
     """
     tail = (1 - level) / 2
     high, low = critical_value(permuted, tail), critical_value(-permuted, tail)
@@ -218,8 +223,8 @@ def interval_of(
 def over_error(values: Floats, errors: Floats) -> Floats:
     """Divide each value by its standard error.
 
-    The ratio is infinite if the value is infinite. It is also infinite if the value is not 0 and
-    its standard error is 0.
+    The ratio is infinite if the value is infinite. The ratio is also infinite if the value is not 0
+    and the standard error of the value is 0.
     """
     unmoved = ~(errors > _NOTHING) | np.isinf(values)
     ends = np.where(np.abs(values) <= _NOTHING, 0.0, np.copysign(np.inf, values))
