@@ -1,4 +1,4 @@
-"""Conversion of a probe's charts to interactive charts of the page, and the Vega runtime."""
+"""Convert a probe's charts to interactive charts, and provide the Vega runtime."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ _NARROW = 500  # maximum width in pixels of a narrow chart, without its axes
 
 @contextmanager
 def unchecked() -> Iterator[None]:
-    """For charts created in the context, skip Altair's schema validation, which takes seconds.
+    """Return a context manager that disables Altair's slow schema validation.
 
-    The tests draw each figure with schema validation.
+    Tacit's tests create each figure with schema validation.
     """
     from altair.utils.schemapi import debug_mode
 
@@ -45,7 +45,7 @@ def figure(probe: str, declared: FigureSpec, chart: Chart, colours: Palette) -> 
         probe: The name of the probe.
         declared: The declaration of the figure.
         chart: The Altair chart that the probe drew.
-        colours: The palette.
+        colours: The colour palette.
     """
     from tacit.charts.theme import themed
 
@@ -65,7 +65,7 @@ def figure(probe: str, declared: FigureSpec, chart: Chart, colours: Palette) -> 
 
 
 def _heading(spec: dict[str, Any]) -> dict[str, Any] | None:
-    """Remove a chart's title, which the page shows as text, and return it; None without a title."""
+    """Remove and return a chart's title; return None if the chart has no title."""
     heading = spec.pop("title", None)
     return {"text": heading} if isinstance(heading, str) else heading
 
@@ -98,10 +98,10 @@ _SNIPPET = "window.vegaEmbed = vegaEmbed;"
 
 @cache
 def runtime() -> str:
-    """Return a self-contained script that defines ``vegaEmbed``, which draws the charts.
+    """Return a self-contained script with the function ``vegaEmbed``, which draws charts.
 
-    Bundling takes seconds. The script is bundled once for each version of vl-convert, and stored in
-    the user's cache folder.
+    Bundling the script takes several seconds. The script is bundled once for each version of
+    vl-convert, and stored in the user's cache folder.
     """
     import vl_convert
 
@@ -117,12 +117,12 @@ def runtime() -> str:
 
 
 def charts_script() -> str:
-    """Return the chart runtime as a script for the page, wrapped to keep its names local."""
+    """Return the script that draws charts, wrapped so that its variables are local."""
     return f"/* {LICENCES} */\n(function () {{ {runtime()}\n}})();"
 
 
 def checked(script: str) -> str:
-    """Return a script, or raise if it cannot be embedded in a page unchanged.
+    """Check that a script can be embedded in a page unchanged, and return the script.
 
     Raises:
         WorkError: If the script contains text that would end the script element, or a character

@@ -28,10 +28,11 @@ class Column:
 
     Args:
         name: The column's name in the page's data and in downloaded CSV files.
-        heading: The name for people.
+        heading: The heading of the column that the page shows.
         kind: The format of the cells.
-        to: In a column of intervals, the name of the column with the upper end. In a column of
-            prompts, the name of the column whose text replaces ``{question}``.
+        to: For a column with the lower ends of intervals, the name of the column with the upper
+            ends. For a column of prompts, the name of the column with the text that replaces
+            ``{question}``.
     """
 
     name: str
@@ -42,12 +43,13 @@ class Column:
 
 @dataclass(frozen=True)
 class Details:
-    """The rows of other tables that a reader can open from a row of a table.
+    """The tables whose rows a reader can open from a row of another table.
 
     Args:
-        key: The column whose value the row and the opened rows share.
+        key: The column by which a row is linked to the rows that a reader opens: linked rows have
+            the same value.
         tables: The ids of the tables whose rows are opened.
-        label: The label of the button; screen readers also read the row's name.
+        label: The label of the button that opens the rows. Screen readers also read the row's name.
     """
 
     key: str
@@ -60,16 +62,16 @@ class Table:
     """A table that readers can sort, filter and download.
 
     Args:
-        id: The table's id in the page, and the name of the downloaded file.
+        id: The table's HTML id, which is also the name of the downloaded file.
         title: The title.
-        about: How to read the table, as plain text.
-        frame: The rows.
+        about: An explanation of the table, as plain text.
+        frame: The rows of the table.
         columns: The columns that the page shows, in order; other columns of ``frame`` are omitted.
         details: The rows of other tables that a reader can open from a row of this table.
         model: The name of the model, if the table is about a single model.
-        behind: The column that links this table to another table. A reader opens this table from a
-            row of the other table. None if the page shows this table directly. The data of a linked
-            table are unpacked on demand.
+        behind: The column that links this table to another table, if readers open this table from
+            the rows of that other table. None if the page shows this table directly. If ``behind``
+            is set, the page unpacks the data only when a reader opens the table.
     """
 
     id: str
@@ -100,11 +102,12 @@ class Figure:
     """A chart.
 
     Args:
-        id: The id in the page, and the name of the downloaded file.
+        id: The chart's HTML id, which is also the name of the downloaded file.
         title: The title.
-        about: How to read the chart.
-        spec: The Vega-Lite specification without its title; ``datasets`` contains the data.
-        heading: The title of the chart in a downloaded image.
+        about: An explanation of the chart.
+        spec: The Vega-Lite specification without the chart's title. The entry ``datasets`` contains
+            the data.
+        heading: The title of the chart, which is included in a downloaded image.
         told: The lines of the caption that the page shows below the chart.
         wide: Whether the chart needs the full width of the page.
     """
@@ -136,9 +139,9 @@ class Graphs:
     """A set of graphs, of which the page shows one at a time.
 
     Args:
-        id: The id of the set in the page, and the name of the downloaded files.
+        id: The HTML id of the set of graphs, which is also part of the names of downloaded files.
         title: The title.
-        about: How to read the graphs, and which graphs are included.
+        about: An explanation of the graphs, which also describes the selection of the graphs.
         graphs: The graphs.
         first: The index of the graph that is shown first.
     """
@@ -156,16 +159,20 @@ Block: TypeAlias = Table | Figure | Graphs
 
 @dataclass(frozen=True)
 class Mark:
-    """The value of one model on the scale of a tile.
+    """A mark that shows the value of one model on the scale of a tile.
 
     Args:
         model: The model's name.
         value: The value as text.
-        about: The interval and the sample size as text.
-        at: The position of the value on the scale, from 0 to 1; None if the value is undefined.
-        low: The position of the interval's lower end, from 0 to 1; None without an interval.
-        high: The position of the interval's upper end, from 0 to 1; None without an interval.
-        reference: The position of the chance level, from 0 to 1; None without a chance level.
+        about: The confidence interval and the sample size, as text.
+        at: The position of the value, from 0 (start of the scale) to 1 (end of the scale); None if
+            the value is undefined.
+        low: The position of the interval's lower end on the scale, as a number from 0 to 1; None if
+            there is no interval.
+        high: The position of the interval's upper end on the scale, as a number from 0 to 1; None
+            if there is no interval.
+        reference: The position of the chance level on the scale, as a number from 0 to 1; None if
+            there is no chance level.
     """
 
     model: str
@@ -177,10 +184,11 @@ class Mark:
     reference: float | None = None
 
     def edge(self, name: PlaceName) -> str:
-        """Return the CSS class that sets an element's left edge; for ``high``, the right edge.
+        """Return the CSS class for the position of one element of the mark.
 
-        The page's style sheet declares a class for each position, because the content security
-        policy forbids inline styles.
+        The class sets the left edge of the element, or the right edge if ``name`` is ``high``. The
+        page's style sheet declares a class for each position, because the content security policy
+        forbids inline styles.
         """
         value: float = getattr(self, name)
         within = round(10_000 * min(1.0, max(0.0, value)))  # clamped to the scale
@@ -195,12 +203,12 @@ class Mark:
 
 @dataclass(frozen=True)
 class Tile:
-    """A main result of each model, in large type at the top of a section.
+    """One main result of all models, shown in large type at the top of a section.
 
     Args:
-        label: The name of the figure.
+        label: The name of the result.
         about: The meaning of the main result in a few words.
-        marks: One or several marks for each model that has a value.
+        marks: One or more marks for each model for which the result exists.
     """
 
     label: str
@@ -210,19 +218,20 @@ class Tile:
 
 @dataclass(frozen=True)
 class Section:
-    """A section of the report: one probe, or the differences between models.
+    """A section of the report, about one probe or about the differences between models.
 
     Args:
-        id: The id in the page.
+        id: The HTML id of the section.
         title: The heading.
-        question: The question that the probe answers, in a sentence.
-        said: Sentences on each model's questions and results, by model name.
-        tiles: The main figures.
+        question: The question that the section answers, as one sentence.
+        said: For each model name, sentences about the model's questions and results.
+        tiles: The tiles, which show the main results.
         blocks: The tables, figures and graphs of the section, in order.
-        keys: The columns by which readers filter the section's tables, each with its values.
+        keys: For each column by which readers can filter the section's tables, the values to choose
+            from.
         notes: Sentences on how the results were computed.
         warnings: The warnings that the page shows at the top of the section.
-        headlines: A sentence with the main result of each model, by model name.
+        headlines: For each model name, a text of a few sentences with the model's main results.
     """
 
     id: str
@@ -238,9 +247,9 @@ class Section:
 
     @property
     def shown(self) -> tuple[Block, ...]:
-        """The blocks that the page shows, without the tables that readers open from a row."""
+        """The blocks that the page shows directly, without tables that open from a row."""
         return tuple(b for b in self.blocks if not (isinstance(b, Table) and b.behind))
 
     def kind_of(self, block: Block) -> str:
-        """Return the kind of a block (table, figure or graphs), for the template."""
+        """Return the kind of a block: ``table``, ``figure`` or ``graphs``."""
         return type(block).__name__.lower()

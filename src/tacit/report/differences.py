@@ -1,4 +1,4 @@
-"""Comparison of several runs: whether the runs are comparable, and the paired differences."""
+"""Check whether runs are comparable, and compute paired differences between models."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _FILES = frozenset(
 
 
 def refusals(runs: Sequence[Run]) -> dict[str, list[str]]:
-    """Return, by probe, why runs are not comparable; probes with comparable runs are absent."""
+    """For each probe whose runs are not comparable, return the reasons."""
     found = {}
     for probe in probes():
         mine = [run for run in runs if run.probe == probe]
@@ -47,7 +47,7 @@ def refusals(runs: Sequence[Run]) -> dict[str, list[str]]:
 
 
 def _reasons(first: Run, other: Run) -> Iterator[str]:
-    """Yield each difference between two runs, except differences between their models."""
+    """Yield each reason why two runs are not comparable."""
     both = f"between {first.name} and {other.name}"
     versions = [_versions(run) for run in (first, other)]
     if versions[0] != versions[1]:
@@ -61,7 +61,7 @@ def _reasons(first: Run, other: Run) -> Iterator[str]:
 
 
 def _versions(run: Run) -> str:
-    """Return the versions of Tacit that computed a run, as text."""
+    """Return the versions of Tacit that were used for a run, as text."""
     told = run.manifest.get("versions")
     each = (
         [one.get("tacit") for one in told if isinstance(one, dict)]
@@ -72,7 +72,7 @@ def _versions(run: Run) -> str:
 
 
 def _requested(run: Run, key: str) -> object:
-    """Return the value of a run's option; the path of a vocabulary file becomes "a file"."""
+    """Return the value of a run's option, or "a file" for the path of a vocabulary file."""
     value, data = run.request.get(key), run.manifest.get("data")
     is_file = key == "vocabulary" and isinstance(data, dict) and value in data
     return "a file" if is_file else value
@@ -99,7 +99,7 @@ def _differing(first: Run, other: Run) -> str:
 
 
 def differences(runs: Sequence[Run], only: Collection[str] | None = None) -> Section | None:
-    """Return the section of paired differences between models; None if no probe has two runs.
+    """Return the report's section on paired differences; None if no probe has two runs.
 
     Args:
         runs: The runs to compare.
@@ -140,19 +140,19 @@ def differences(runs: Sequence[Run], only: Collection[str] | None = None) -> Sec
 
 
 def all_compared(runs: Sequence[Run]) -> pl.DataFrame:
-    """Return the paired differences of all pairs of models, with the column ``probe``."""
+    """Return one table of the paired differences between all models of each probe."""
     return _joined(runs, compared_by)
 
 
 def all_scaled(runs: Sequence[Run]) -> pl.DataFrame:
-    """Return the results of all probes by model size, with the column ``probe``."""
+    """Return one table with each probe's results by model size."""
     return _joined(runs, scaled)
 
 
 def _joined(
     runs: Sequence[Run], table_of: Callable[[Sequence[Run]], pl.DataFrame | None]
 ) -> pl.DataFrame:
-    """Return one table with the rows of all probes that have several runs."""
+    """Combine the tables of all probes with several runs, and add a column ``probe``."""
     import polars as pl
 
     frames = [
@@ -176,15 +176,15 @@ def _columns(spec: TableSpec, table: pl.DataFrame) -> Iterator[Column]:
 
 
 def check_comparable(runs: Sequence[Run], *, force: bool = False) -> None:
-    """Raise if runs of the same probe differ in more than the model.
+    """Raise an error if runs of the same probe differ in more than the model.
 
     Args:
         runs: The runs to compare.
-        force: Whether to allow such differences.
+        force: Whether to accept runs that differ in more than the model.
 
     Raises:
-        RequestError: If no probe has two runs. If ``force`` is False: runs of the same probe differ
-            in their data, their request or the version of Tacit.
+        RequestError: If no probe has two runs. If ``force`` is False, and runs of the same probe
+            differ in their data, their options or the version of Tacit.
     """
     if not any(sum(run.probe == probe for run in runs) > 1 for probe in probes()):
         raise RequestError(

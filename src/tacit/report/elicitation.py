@@ -1,4 +1,4 @@
-"""Text on how each run elicited answers, and warnings if runs differ in the elicitation method."""
+"""Describe the elicitation methods of runs, and warn if the methods differ."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def elicitation_text(run: Run) -> str:
-    """Return sentences on a run's elicitation method, and on unscored or unparsed answers."""
+    """Describe a run's elicitation method, missing scores and unparsed replies."""
     votes = run.summary.get("votes")
     if votes is None:
         return " ".join((f"Elicitation: {run.elicitation}.", *_unscored(run)))
@@ -23,7 +23,7 @@ def elicitation_text(run: Run) -> str:
 
 
 def skipped_notes(summary: Mapping[str, Any], *, listed: bool = True) -> Iterator[str]:
-    """Yield a sentence on the number of prompts that were skipped as too long, unless it is 0.
+    """If prompts were skipped because they are too long, yield a note with their number.
 
     Args:
         summary: A run's summary.
@@ -57,7 +57,7 @@ def differing(runs: Sequence[Run]) -> list[str]:
 def elicitation_notes(summary: Mapping[str, Any], *, listed: bool = True) -> Iterator[str]:
     """Yield notes on a run's elicitation method, skipped prompts, and unparsed sampled replies.
 
-    A summary without an elicitation method results in no notes.
+    If the summary contains no elicitation method, no notes are yielded.
 
     Args:
         summary: A run's summary.
@@ -73,7 +73,7 @@ def elicitation_notes(summary: Mapping[str, Any], *, listed: bool = True) -> Ite
 
 
 def _unparsed(votes: Mapping[str, Any]) -> str:
-    """Return how many sampled replies could not be parsed as an answer, as text."""
+    """Return a phrase with the number of sampled replies that could not be parsed."""
     cut = f" ({votes['truncated']:,} of them cut off during reasoning)"
     return (
         f"{votes['unparsed']:,} of {several(votes['replies'], 'reply', 'replies')} could not be "

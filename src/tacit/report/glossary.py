@@ -15,8 +15,9 @@ class Term:
 
     Args:
         meaning: The definition of the term, in one or two sentences.
-        forms: Other words that the report also explains with this definition.
-        headings: Words that the report explains with this definition only in headings of columns.
+        forms: Other words for which the report shows the definition of this term.
+        headings: Words for which the report shows the definition of this term only in column
+            headings.
     """
 
     meaning: str
@@ -33,11 +34,11 @@ def glossary() -> dict[str, Term]:
 
 
 def meanings(*, headings: bool = False) -> dict[str, str]:
-    """Return the definition of every word that the report explains, by word in lower case.
+    """Return a mapping from words in lower case to the definitions that the report shows.
 
     Args:
-        headings: If True, return the words that are explained only in headings of columns; if
-            False, return the words that are explained everywhere.
+        headings: If True, return the words that are explained only in column headings. If False,
+            return the words that are explained everywhere.
     """
     return {
         form.lower(): term.meaning

@@ -29,7 +29,7 @@ def packed(content: object) -> str:
 
 
 def table_data(table: Table) -> dict[str, Any]:
-    """Return a table in the data format of the page's script: the columns and their values."""
+    """Return a table in the format that the page's script reads."""
     names = [column.name for column in table.columns]
     wanted = [*names, *(to for to in table.columns_to if to not in names)]
     keys = (table.behind, None if table.details is None else table.details.key)
@@ -61,7 +61,8 @@ def columns_of(frame: pl.DataFrame, *, fine: bool = True) -> list[Any]:
 
     Args:
         frame: The rows.
-        fine: Whether numbers are rounded to six significant digits; if False, to four decimals.
+        fine: Whether to round numbers to six significant digits. If False, numbers are rounded to
+            four decimals.
     """
     import polars as pl
 
@@ -89,7 +90,7 @@ def _whole(values: Sequence[float | None]) -> list[float | int | None]:
 
 
 def shared(figures: Sequence[Figure]) -> dict[str, Any]:
-    """Return charts with their data in columns; data that several charts use are stored once.
+    """Return the specifications of charts, and each distinct dataset of the charts once.
 
     Args:
         figures: The charts.

@@ -1,4 +1,4 @@
-"""The section of a probe in the report, built from the probe's declarations."""
+"""Create a probe's section of the report from the probe's declarations."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ if TYPE_CHECKING:
     from tacit.runs.reading import Run
 
 MOST_ROWS = 30_000
-"""Maximum rows shown of a table, over all models."""
+"""Maximum number of rows of a table in the report, summed over all models."""
 
 MOST_SCORES = 250_000
-"""Maximum rows of a probe's views, over all models."""
+"""Maximum number of rows of a view (see ``View``), summed over all models."""
 
 
 def section(runs: Sequence[Run], look: Theme | None = None) -> Section:
@@ -37,7 +37,7 @@ def section(runs: Sequence[Run], look: Theme | None = None) -> Section:
 
     Args:
         runs: The runs of one probe.
-        look: The theme.
+        look: The theme of the charts.
     """
     kind = probe(runs[0].probe)
     told = declared(kind)
@@ -60,9 +60,10 @@ def section(runs: Sequence[Run], look: Theme | None = None) -> Section:
 
 
 def values_of(name: str, runs: Sequence[Run]) -> tuple[str, ...]:
-    """Return the choices of a filter: the values of the columns that declare this filter.
+    """Return the choices of a filter: the values of the columns that name the filter.
 
-    If no column declares the filter, the choices are the values of columns with the filter's name.
+    If no column names the filter, the choices are the values of the columns that have the same name
+    as the filter.
     """
     shown = [
         (spec.name, column)
@@ -83,7 +84,7 @@ def values_of(name: str, runs: Sequence[Run]) -> tuple[str, ...]:
 
 
 def views(runs: Sequence[Run]) -> Iterator[Table]:
-    """Yield the tables of the probe's views, separately for each model."""
+    """Yield each model's views (see ``View``) as tables of the report."""
     told = declared(probe(runs[0].probe))
     for number, run in enumerate(runs):
         stem = f"{run.probe}-{number}"
@@ -110,7 +111,7 @@ def views(runs: Sequence[Run]) -> Iterator[Table]:
 
 
 def graphs(runs: Sequence[Run], look: Theme) -> Iterator[Graphs]:
-    """Yield the set of graphs that the probe draws, such as one graph per drawing."""
+    """If the probe draws graphs, yield one set that contains all of them."""
     found = declared(probe(runs[0].probe)).graphs({run.name: run.findings for run in runs}, look)
     if found is not None:
         graphs = tuple(Graph(labels, svg) for labels, svg in found.graphs)
@@ -119,7 +120,7 @@ def graphs(runs: Sequence[Run], look: Theme) -> Iterator[Graphs]:
 
 
 def figures(runs: Sequence[Run], look: Theme) -> Iterator[Figure]:
-    """Yield each figure for which the findings have data; a figure shows all models."""
+    """Yield each figure for which there are data; every figure shows all models."""
     told = declared(probe(runs[0].probe))
     for spec, chart in charts(told.figures, shown_of(runs, look)):
         yield figure(runs[0].probe, spec, chart, look.colours)
@@ -134,10 +135,10 @@ def tables(runs: Sequence[Run]) -> Iterator[Table]:
 
 
 def table_of(spec: TableSpec, runs: Sequence[Run]) -> Table | None:
-    """Return a declared table with the rows of all models; None without rows.
+    """Return a declared table with the rows of all models; None if there are no rows.
 
-    The table contains at most ``MOST_ROWS`` rows. If rows are omitted, the table's description
-    states the limit.
+    The table contains at most ``MOST_ROWS`` rows. If rows are left out, the table's description
+    contains the number of rows shown.
     """
     import polars as pl
 
@@ -166,7 +167,7 @@ def _rows(spec: TableSpec, run: Run) -> pl.DataFrame | None:
 
 
 def shown_columns(column: Declared, table: pl.DataFrame) -> Iterator[Column]:
-    """Yield the page's column for a declared column, and a second column if it has an interval."""
+    """Yield the columns of the page for a declared column: its values and its 95 % CI."""
     if not column.shown or column.kind == "list":
         return
     kind: Kind = "score" if column.kind == "number" else column.kind
@@ -176,7 +177,7 @@ def shown_columns(column: Declared, table: pl.DataFrame) -> Iterator[Column]:
 
 
 def tile(headline: Headline, runs: Sequence[Run]) -> Tile:
-    """Return the tile of a headline, with a mark for each model."""
+    """Return the tile for a headline, with one or more marks for each model."""
     marks = tuple(mark for run in runs for mark in _marks(headline, run))
     found = next((of for run in runs if (of := _source(headline.table, run))), None)
     if found is None:
@@ -187,7 +188,7 @@ def tile(headline: Headline, runs: Sequence[Run]) -> Tile:
 
 
 def _marks(headline: Headline, run: Run) -> Iterator[Mark]:
-    """Yield a model's marks for a headline; nothing if the model has no such result."""
+    """Yield the marks of one run for a headline; none if the run lacks the result."""
     found = _source(headline.table, run)
     if found is None:
         return
@@ -198,7 +199,7 @@ def _marks(headline: Headline, run: Run) -> Iterator[Mark]:
 
 
 def _source(name: str, run: Run) -> tuple[TableSpec, pl.DataFrame] | None:
-    """Return the declaration and rows of a table or view of a run; None if missing."""
+    """Return the declaration and the rows of a run's table or view; None if missing."""
     told = declared(probe(run.probe))
     if name in told.tables:
         spec = told.tables[name]

@@ -1,4 +1,4 @@
-"""Writing of the report: create the sections, pack the data, and fill in the template."""
+"""Write the report: create the sections, pack the data, and fill in the template."""
 
 from __future__ import annotations
 
@@ -54,26 +54,26 @@ class _RunSection:
 
 
 def write_report(folders: Sequence[Path], path: Path, *, warn: bool = False) -> None:
-    """Write the report of some runs; equal runs result in identical bytes.
+    """Write a report on runs; equal runs result in identical bytes.
 
-    Models are compared if they ran the same probe on the same data.
+    Models are compared if their runs used the same probe, data, options and version of Tacit.
 
     Args:
         folders: The folders of runs, or folders that contain several runs.
-        path: The file.
-        warn: Whether runs that are not comparable are compared, with a warning. If False, runs that
+        path: The HTML file to write.
+        warn: Whether to compare runs that are not comparable, with a warning. If False, runs that
             are not comparable are shown without a comparison.
 
     Raises:
         RequestError: If a folder contains no run, or one run is given twice.
-        DataError: If a run is not finished, or is damaged.
+        DataError: If a run is unfinished or damaged, or the probe of a run is unknown.
         WorkError: If the file cannot be written.
     """
     publish_text(path, report(read_runs(folders), warn=warn))
 
 
 def page_kind(kind: PageKind) -> Kind:
-    """Return the kind of file that ``report`` creates, by which Tacit recognises its own pages."""
+    """Return an output kind that recognises pages written by Tacit."""
     mark = f'content="Tacit {kind} '
 
     def is_own(path: Path) -> bool:
@@ -88,7 +88,7 @@ def report(runs: Sequence[Run], kind: PageKind = "report", *, warn: bool = False
 
     Args:
         runs: The runs.
-        kind: The kind of page, which the page's metadata states.
+        kind: The kind of page, ``report`` or ``comparison``, which the page's metadata contains.
         warn: As for :func:`write_report`.
     """
     sections, warnings = _sections(runs, warn=warn)
@@ -187,7 +187,7 @@ def _listed(names: Sequence[str]) -> str:
 
 
 def _example(sections: Sequence[Section]) -> Block | None:
-    """Return the block on the first screen: the first set of graphs, else the first chart."""
+    """Return the first set of graphs, or else the first chart, for the top of the page."""
     blocks = [block for section in sections for block in section.shown]
     graphs: list[Block] = [block for block in blocks if isinstance(block, Graphs)]
     charts: list[Block] = [block for block in blocks if isinstance(block, Figure)]

@@ -1,8 +1,9 @@
-"""Requests to a model and the answers to requests, with one module per kind of request.
+"""Requests to a model, and the model's answers; one module per kind of request.
 
-A ``Prompt`` scores candidate answers, a ``RankingPrompt`` ranks the words of a vocabulary, and a
-``SamplingPrompt`` samples replies. Each module also defines how its requests are merged, stored and
-looked up, so that other modules process all kinds of requests in the same way.
+A ``Prompt`` requests scores of candidate answers, a ``RankingPrompt`` requests a ranking of the
+words of a vocabulary, and a ``SamplingPrompt`` requests sampled replies. Each module also defines
+how requests of its kind are merged, stored and looked up, so that other modules can process all
+kinds of requests in the same way.
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ KINDS: dict[type, Kind[Any, Any]] = {
     RankingPrompt: RankingKind(),
     SamplingPrompt: SamplingKind(),
 }
-"""The handling of each kind of request, by the request's class."""
+"""A mapping from each class of requests to the ``Kind`` that defines its handling."""
 
 __all__ = [
     "BLANK",

@@ -15,14 +15,14 @@ R_contra = TypeVar("R_contra", contravariant=True)
 A_co = TypeVar("A_co", covariant=True)
 
 Key = tuple[str | int | None, ...]
-"""The store's key of one part of a request."""
+"""The key under which one part of a request is stored."""
 
 _HAIR = 1e-3
 """Tolerance in nats: a sum of rounded logarithms may slightly exceed 0."""
 
 
 class Cached(Protocol[R_contra, A_co]):
-    """A model's cached answers, as read from the store."""
+    """A model's cached answers, as read from the score store."""
 
     @property
     def keys(self) -> Collection[Key]:
@@ -46,8 +46,8 @@ class Kind(Protocol[R, A]):
     one request.
 
     ``folder`` is the store's folder for the answers to this kind of request. ``unsupported`` is the
-    error message for a model that does not support this kind of request; the message starts with
-    the model's name.
+    error message for a model that does not support this kind of request. The message does not
+    contain the model's name, which the caller puts before the message.
     """
 
     folder: str
@@ -74,11 +74,11 @@ class Kind(Protocol[R, A]):
         ...
 
     def row(self, request: R) -> dict[str, Any]:
-        """Return the request as a dictionary of values that JSON supports."""
+        """Return the request as a dictionary that can be converted to JSON."""
         ...
 
     def request(self, row: Mapping[str, Any], shared: Mapping[str, Any]) -> R:
-        """Return the request that a row of plain values encodes."""
+        """Return the request that was converted to a row by the method ``row``."""
         ...
 
     def check(self, request: R, answer: A) -> str | None:
@@ -86,7 +86,7 @@ class Kind(Protocol[R, A]):
         ...
 
     def missing(self, request: R, reason: str) -> A:
-        """Return an answer without scores, for a request that was skipped for a given reason."""
+        """Return an answer without scores for a skipped request, with the given reason."""
         ...
 
     def schema(self) -> Mapping[str, Any]:
@@ -98,7 +98,7 @@ class Kind(Protocol[R, A]):
         ...
 
     def files(self, requests: Iterable[R]) -> Mapping[str, bytes]:
-        """Return the content of each file to which stored rows refer; the keys are file names."""
+        """Return the content of each file to which stored rows refer, by file name."""
         ...
 
     def settled(self, rows: pl.DataFrame) -> pl.DataFrame:
@@ -111,7 +111,7 @@ class Kind(Protocol[R, A]):
 
 
 def improper(value: float | None, what: str) -> str | None:
-    """Return an error message if a value is not a log-probability, or None if it is.
+    """Return None if a value is a valid log-probability, or else an error message.
 
     The caller puts the model's name before the message.
 

@@ -1,7 +1,7 @@
 """Ranking prompts, which request the ranks of words among all words of a vocabulary.
 
-Many prompts share a vocabulary. A ranking stores only the targets' ranks and log-probabilities, the
-normaliser and the top candidates.
+Usually, many prompts share one vocabulary. A ranking stores the ranks and log-probabilities of the
+targets, and the top candidates. It does not store the log-probability of every candidate.
 """
 
 from __future__ import annotations
@@ -39,9 +39,9 @@ class RankingPrompt:
 
     Args:
         text: The text, as in a ``Prompt``.
-        vocabulary: The candidates.
-        targets: Words whose rank and log-probability are returned; empty to return only the top
-            candidates.
+        vocabulary: The candidate words.
+        targets: The words whose ranks and log-probabilities are returned. If empty, only the top
+            candidates are returned.
         separator: The separator, as in a ``Prompt``.
         top: Number of top candidates to return.
 
@@ -90,8 +90,8 @@ class Standing:
         rank: The rank, counted from 1. A target ranks after all candidates with the same
             log-probability, so that ties never favour the target. The rank is None if the target
             has no log-probability.
-        logprob: Log-probability in nats. It refers to the model's whole distribution, not only to
-            the candidates. The value is None if the model cannot generate the target.
+        logprob: Log-probability in nats. The log-probability is not renormalised over the
+            candidates. ``logprob`` is None if the model cannot generate the target.
         tokens: Number of tokens of the target; 0 if unknown.
 
     Examples:
@@ -112,16 +112,17 @@ class Ranking:
 
     Args:
         targets: One ``Standing`` per target, in the order of the prompt's targets.
-        normaliser: Logarithm of the candidates' summed probability, in nats. Subtract the
-            normaliser from a log-probability to renormalise over the candidates. The normaliser may
-            exceed 0 if two candidates consist of the same tokens. The normaliser is None if all
-            candidates are missing.
+        normaliser: Logarithm of the candidates' summed probability, in nats. To renormalise a
+            log-probability over the candidates, subtract ``normaliser`` from it. The normaliser may
+            exceed 0 if two candidates consist of the same tokens. The normaliser is None if no
+            candidate has a log-probability.
         top: The candidates with the highest log-probabilities, each with its log-probability. The
-            best candidate is first, and ties are in alphabetical order.
-        several: Number of candidates that consist of two or more tokens; missing candidates are not
-            counted.
+            candidate with the highest log-probability is first. Candidates with equal
+            log-probabilities are in alphabetical order.
+        several: Number of candidates that consist of two or more tokens, without candidates that
+            the model cannot generate.
         missing: Number of candidates that the model cannot generate; these candidates have no rank.
-        unranked: Why no candidate was ranked; None if candidates were ranked.
+        unranked: The reason why no candidate was ranked; None if candidates were ranked.
 
     Examples:
         >>> from tacit import FakeModel, RankingPrompt, Vocabulary
@@ -144,7 +145,7 @@ class Ranking:
         """Return the rank and the log-probability of one target.
 
         Raises:
-            KeyError: If the prompt has no such target.
+            KeyError: If the ranking does not contain the target.
         """
         for standing in self.targets:
             if standing.target == target:
@@ -153,10 +154,10 @@ class Ranking:
 
     @classmethod
     def of(cls, scores: Scores, targets: Sequence[str], top: int = TOP) -> Ranking:
-        """Rank a prompt's answers; answers without a log-probability count as missing.
+        """Rank scored answers; answers without a log-probability count as missing.
 
         Raises:
-            PromptError: If a target is not among the answers.
+            PromptError: If a target is not among the scored answers.
             RequestError: If ``targets`` is a single string.
         """
         import numpy as np
@@ -271,7 +272,7 @@ class RankingKind:
         return request.text, request.separator
 
     def shared(self, requests: Iterable[RankingPrompt]) -> Mapping[str, Any]:
-        """Return the vocabularies, by digest."""
+        """Return the vocabularies of the prompts, by digest."""
         return {prompt.vocabulary.digest: prompt.vocabulary for prompt in requests}
 
     def row(self, request: RankingPrompt) -> dict[str, Any]:
@@ -370,7 +371,7 @@ class RankingKind:
         }
 
     def settled(self, rows: pl.DataFrame) -> pl.DataFrame:
-        """Return all rows, because targets that are requested later are in separate rows."""
+        """Return all rows, because rows of the same prompt can contain different targets."""
         return rows
 
     def cached(self, rows: pl.DataFrame) -> CachedRankings:
@@ -399,7 +400,7 @@ class CachedRankings:
         return {(*key, None) for key in self._rows} | set(self._targets)
 
     def answer(self, request: RankingPrompt) -> Ranking:
-        """Return the cached ranking of a prompt with the prompt's targets."""
+        """Return the cached ranking of a prompt's targets."""
         key = _key(request)
         row = self._rows[key]
         return Ranking(

@@ -1,8 +1,8 @@
 """Sampling prompts, which request several replies of a model to the same text.
 
-Replies are stored as unparsed text and matched to candidate answers later. Replies can therefore be
-matched to new candidate answers without further requests. For a larger sample, Tacit requests only
-the missing replies.
+Replies are stored as unparsed text and matched to candidate answers later. Stored replies can be
+matched to other candidate answers without new requests. If a larger sample is requested later,
+Tacit requests only the additional replies.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from tacit.requests.kind import Key
 
 State = Literal["whole", "cut", "thinking"]
-"""Whether a reply ended by itself, was cut, or was cut before the reasoning ended."""
+"""How a reply ended: complete, truncated, or truncated before the reasoning ended."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +26,7 @@ class SamplingPrompt:
     """A text for which several replies of the model are sampled.
 
     Args:
-        text: The user's message.
+        text: The text, which is sent as the user's message.
         numbers: Numbers of the samples, counted from 0; the model generates one reply per number.
 
     Examples:
@@ -45,7 +45,7 @@ class Sample:
 
     Args:
         reply: The text of the reply, without the reasoning that precedes it.
-        state: How the reply ended.
+        state: The way in which the reply ended; see ``State``.
 
     Examples:
         >>> from tacit import Sample
@@ -75,7 +75,7 @@ class Votes:
     """The number of sampled replies per answer, and the number of replies that cannot be parsed.
 
     Args:
-        counts: Number of replies per answer.
+        counts: Number of parsed replies for each answer.
         unparsed: Number of replies that do not clearly match one answer.
         truncated: Number of unparsed replies that were truncated before the model's reasoning
             ended.
@@ -107,7 +107,7 @@ class Votes:
         return self.count(*answers) / self.parsed if self.parsed else None
 
     def belief(self, positive: str, negative: str) -> float | None:
-        """Return the positive share of positive and negative replies; None if there are neither."""
+        """Return positive/(positive + negative) replies, or None if both numbers are 0."""
         n = self.count(positive, negative)
         return self.count(positive) / n if n else None
 
@@ -147,7 +147,7 @@ class SamplingKind:
         return {"text": request.text, "numbers": list(request.numbers)}
 
     def request(self, row: Mapping[str, Any], shared: Mapping[str, Any]) -> SamplingPrompt:  # noqa: ARG002 - see Kind
-        """Return the prompt that a row of plain values encodes."""
+        """Return the prompt that a row encodes."""
         return SamplingPrompt(row["text"], tuple(row["numbers"]))
 
     def check(self, request: SamplingPrompt, answer: Samples) -> str | None:
@@ -157,13 +157,13 @@ class SamplingKind:
         return None
 
     def missing(self, request: SamplingPrompt, reason: str) -> Samples:  # noqa: ARG002 - see Kind
-        """Return no replies."""
+        """Return an answer without replies."""
         return Samples(())
 
     def schema(self) -> Mapping[str, Any]:
         """Return the columns of a table with one row per reply.
 
-        ``state`` says how the reply ended.
+        ``state`` is the way in which the reply ended; see ``State``.
         """
         import polars as pl
 
@@ -197,7 +197,7 @@ class SamplingKind:
 
 
 class CachedSamples:
-    """Cached replies by text and number. See ``Cached``."""
+    """Cached replies by text and sample number. See ``Cached``."""
 
     def __init__(self, samples: Mapping[Key, Sample]) -> None:
         self._samples = samples

@@ -1,8 +1,8 @@
 """Scoring prompts, which request the log-probabilities of candidate answers.
 
-A prompt is a text with at most one blank, and its candidate answers. An answer fills the blank, or
-follows a text that has no blank. Stored scores are not normalised: every normalisation is computed
-later, without a model.
+A prompt consists of a text with at most one blank, and of candidate answers. An answer fills the
+blank. If the text has no blank, an answer follows the text. Stored scores are not normalised: every
+normalisation is computed later, without a model.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 _LARGEST = 700.0  # the exponential of a larger number may overflow
 
 BLANK = "___"
-"""Three underscores are the blank; a longer or shorter run is plain text."""
+"""The blank: exactly three underscores. Any other number of underscores is plain text."""
 
 _BLANK = re.compile(r"(?<!_)___(?!_)")
 
@@ -36,19 +36,19 @@ OUTSIDE = "not among the most probable tokens that the server returns"
 OUTSIDE_FIRST = (
     "not among the most probable first tokens that the server returns, or has several tokens"
 )
-"""Reasons for a missing score that bound the answer's probability; models may have others."""
+"""Like ``OUTSIDE``, a reason that implies an upper bound of the missing probability."""
 
 UNSAID = "the server returns no value for one of its tokens"
 UNSAID_FIRST = "the server returns no value for the first token of the reply"
 FOR_NOW = frozenset({UNSAID, UNSAID_FIRST})
-"""Reasons for a score that is missing for now: the next run requests it again."""
+"""Reasons for a temporarily missing score, which the next run requests again."""
 
 TOO_LONG = "the prompt exceeds the model's context window"
-"""The reason for the missing scores of a skipped prompt."""
+"""The reason for the missing scores of a prompt that is too long."""
 
 
 def shown(text: str) -> str:
-    """Return "the prompt" and a prompt's text, cut to 80 characters, for an error message."""
+    """Return "the prompt" followed by a prompt's text, which is cut to 80 characters."""
     cut = 80
     return f"the prompt {text if len(text) <= cut else text[: cut - 1] + '…'!r}"
 
@@ -59,10 +59,10 @@ class Prompt:
 
     Args:
         text: The text, which may be empty. ``___`` marks the blank.
-        answers: The candidate answers: at least one, and none of them empty. A list becomes a
-            tuple.
+        answers: The candidate answers: at least one, and none of them empty. A list is converted to
+            a tuple.
         separator: Text that is inserted between the prompt's text and the answer if the text has no
-            blank. The separator is scored with the answer.
+            blank. The score of an answer includes the separator.
 
     Raises:
         PromptError: If the prompt has no answer, an empty answer, more than one blank, or a lone
@@ -101,7 +101,7 @@ class Prompt:
 
     @property
     def shown(self) -> str:
-        """The words "the prompt" and the prompt's text, cut to 80 characters, for messages."""
+        """The words "the prompt" followed by the prompt's text, which is cut to 80 characters."""
         return shown(self.text)
 
     @property
@@ -118,14 +118,14 @@ class AnswerScore:
     Args:
         answer: The answer.
         logprob: Sum of the log-probabilities, in nats, of the tokens that cover the separator and
-            the answer. The end token is not included. The value is None if the log-probability is
-            unavailable.
+            the answer. An end token after the answer is not included. The value is None if the
+            log-probability is unavailable.
         tokens: Number of tokens that cover the separator and the answer; 0 if unknown.
         spanned: Whether the answer's first token also covers text before the answer, or the
-            answer's last token also covers text after the answer. Characters outside the answer
-            that such a token covers are scored with the answer.
-        missing: Why there is no log-probability; None if there is a log-probability or if the
-            reason is unknown.
+            answer's last token also covers text after the answer. If ``spanned`` is True, the score
+            also includes characters outside the answer, because each token is scored as a whole.
+        missing: The reason why the answer has no log-probability. None if the answer has a
+            log-probability or the reason is unknown.
 
     Examples:
         >>> from tacit import AnswerScore
@@ -162,7 +162,7 @@ class Scores:
         """Return P(positive)/(P(positive) + P(negative)), or None if either answer has no score.
 
         Raises:
-            KeyError: If the prompt has no such answer.
+            KeyError: If the scores do not contain one of the two answers.
         """
         yes, no = self[positive].logprob, self[negative].logprob
         if yes is None or no is None:
@@ -173,7 +173,7 @@ class Scores:
         """Return the score of one answer.
 
         Raises:
-            KeyError: If the prompt has no such answer.
+            KeyError: If the scores do not contain the answer.
         """
         for score in self.answers:
             if score.answer == answer:
@@ -249,7 +249,7 @@ class ScoringKind:
     def schema(self) -> Mapping[str, Any]:
         """Return the columns of a table with one row per answer.
 
-        ``logprob`` is in nats; ``reason`` states why an answer has no log-probability.
+        ``logprob`` is in nats, and ``reason`` is the reason why an answer has no log-probability.
         """
         import polars as pl
 
@@ -288,7 +288,7 @@ class ScoringKind:
         return {}
 
     def settled(self, rows: pl.DataFrame) -> pl.DataFrame:
-        """Return the row that was stored first for each answer.
+        """For each answer, return the row that was stored first.
 
         A row with a reason in ``FOR_NOW`` is returned only if the answer has no other row.
         """
@@ -325,7 +325,7 @@ class CachedScores:
 
 
 def missing_by_reason(scores: Iterable[Scores]) -> dict[str, int]:
-    """For each reason, count the answers without a score; the reasons are in alphabetical order."""
+    """Count the answers without a score by reason; reasons are in alphabetical order."""
     answers = (one for score in scores for one in score.answers if one.logprob is None)
     counts = Counter(one.missing or "the reason was not recorded" for one in answers)
     return dict(sorted(counts.items()))

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Vocabulary:
-    """The candidate words of a ranking, to be created once and shared among prompts.
+    """The candidate words of a ranking, which many prompts can share.
 
     Two vocabularies with the same words are equal, regardless of the order in which the words were
     passed.
@@ -37,7 +37,7 @@ class Vocabulary:
 
     words: tuple[str, ...] = field(repr=False)
     digest: str = field(init=False)
-    """SHA-256 of the words."""
+    """The SHA-256 digest of the words."""
     _indices: dict[str, int] = field(init=False, repr=False)
 
     def __init__(self, words: Iterable[str]) -> None:

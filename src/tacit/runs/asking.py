@@ -1,4 +1,4 @@
-"""Run a probe on one model: send the requests of the probe, and measure the answers."""
+"""Run a probe on one model: send its requests, and compute findings from the answers."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def group_sizes(probe: Probe) -> dict[str, int]:
 
 
 def ungrouped(groups: Mapping[str, Requests]) -> list[Request]:
-    """Return the requests of all groups, in order, as one list."""
+    """Return the requests of all groups as one list, in the order of the groups."""
     return [request for group in groups.values() for request in group.requests]
 
 
@@ -55,10 +55,10 @@ def ask(probe: Probe, engine: Engine, folder: RunFolder, reporter: Reporter) -> 
 
     Args:
         probe: The probe.
-        engine: The engine of the model.
-        folder: The run's folder. Before anything is written to the folder, planning checks that the
-            model can answer all requests.
-        reporter: An object that receives the progress.
+        engine: The engine, which sends requests to the model.
+        folder: The run's folder. The function first checks that the model can answer all requests,
+            and only then writes to the folder.
+        reporter: An object that receives progress reports.
     """
     groups = requests_of(probe)
     requests = ungrouped(groups)
@@ -92,8 +92,9 @@ def answers_to(
 ) -> list[Any]:
     """Return the model's answers to planned requests.
 
-    The reporter receives the result of a server's preflight. It also receives the numbers of
-    skipped prompts, missing scores and unreadable replies.
+    If a server's preflight has run, ``reporter`` receives the result of the preflight. ``reporter``
+    also receives the numbers of skipped prompts, missing scores and replies that could not be
+    parsed.
     """
     passed = engine.model.description.get("preflight")
     if passed:
@@ -107,11 +108,11 @@ def answers_to(
 
 
 def check_replies(probe: object, *, sampled: bool) -> None:
-    """Before requests cost money, check that a probe's questions can be answered by chat replies.
+    """Check that a probe's questions can be answered by chat replies.
 
     Raises:
-        RequestError: If the probe needs log-probabilities of whole texts, and a chat API does not
-            return these.
+        RequestError: If the probe needs log-probabilities of whole texts, which a chat API does not
+            return.
     """
     if not isinstance(probe, ReadsReplies):
         raise RequestError(
@@ -122,14 +123,14 @@ def check_replies(probe: object, *, sampled: bool) -> None:
 
 
 def is_sampled(name: str, loading: LoadOptions) -> bool:
-    """Return whether the answers of a model are measured by sampled replies."""
+    """Return whether a model's answers are obtained by sampling replies."""
     from tacit.models.openai.options import is_address
 
     return is_address(name) and loading.server is not None and loading.server.samples is not None
 
 
 def _warn_of_skipped(model: str, plan: Plan, reporter: Reporter) -> None:
-    """Report the number of skipped prompts, and list the first few."""
+    """Report the number of skipped prompts, and list the first few of them."""
     if not plan.skipped:
         return
     reporter.warn(
@@ -145,14 +146,14 @@ def _warn_of_skipped(model: str, plan: Plan, reporter: Reporter) -> None:
 
 
 def _warn_of_missing(model: str, found: Sequence[Any], reporter: Reporter) -> None:
-    """Report how many answers have no score, for each reason."""
+    """For each reason, report how many answers have no score."""
     scores = [one for one in found if isinstance(one, Scores)]
     for reason, count in missing_by_reason(scores).items():
         reporter.warn(f"{model}: {several(count, 'answer has', 'answers have')} no score: {reason}")
 
 
 def _warn_of_unparsed(model: str, found: Sequence[Any], reporter: Reporter) -> None:
-    """Report how many replies could not be read as an answer."""
+    """Report how many replies could not be parsed as an answer."""
     votes = [one for one in found if isinstance(one, Votes)]
     unparsed = sum(each.unparsed for each in votes)
     truncated = sum(each.truncated for each in votes)

@@ -1,4 +1,4 @@
-"""Compare each pair of models that ran the same probe, with confidence intervals."""
+"""Compare each pair of models that have runs of the same probe."""
 
 from __future__ import annotations
 
@@ -17,14 +17,15 @@ if TYPE_CHECKING:
 
 
 def compared(runs: Sequence[Run], out: Path | None = None) -> pl.DataFrame | None:
-    """Compare each pair of models; the table also names the elicitation method of each model.
+    """Compare each pair of models, and add the models' elicitation methods to the table.
 
     Args:
         runs: Finished runs of one probe.
         out: The folder in which to write ``comparison.parquet``; None to write nothing.
 
     Returns:
-        The table of comparisons. None for a single run, or for a probe that declares no comparison.
+        The table of comparisons. None if there is only one run, or the probe declares no
+        comparison.
     """
     import polars as pl
 
@@ -47,7 +48,7 @@ def compared(runs: Sequence[Run], out: Path | None = None) -> pl.DataFrame | Non
 
 
 def compared_by(runs: Sequence[Run]) -> pl.DataFrame | None:
-    """Return the probe's own comparison, or a paired comparison of its declared means."""
+    """Compare models with the probe's method ``compare``, or else compare declared means."""
     kind: Any = probe(runs[0].probe)
     if len(runs) == 1:
         return None
@@ -61,7 +62,7 @@ def compared_by(runs: Sequence[Run]) -> pl.DataFrame | None:
 
 
 def warnings(runs: Sequence[Run]) -> Iterator[str]:
-    """Yield warnings that a reader needs before the reader compares the runs of one probe."""
+    """Yield warnings about differences that make runs of one probe hard to compare."""
     kind: Any = probe(runs[0].probe)
     ways = {run.name: run.summary["elicitation"] for run in runs if "elicitation" in run.summary}
     yield from warnings_of_elicitation(kind.name, ways)
@@ -69,7 +70,7 @@ def warnings(runs: Sequence[Run]) -> Iterator[str]:
 
 
 def warnings_of_wording(runs: Sequence[Run]) -> Iterator[str]:
-    """For each probe, yield a warning if its models were asked different questions."""
+    """For each probe, yield a warning if different models were asked different questions."""
     for name in dict.fromkeys(run.probe for run in runs):
         kind: Any = probe(name)
         if hasattr(kind, "different_questions"):

@@ -27,16 +27,16 @@ _AROUND = 8
 
 @dataclass(frozen=True)
 class Cost:
-    """The highest possible cost of querying a chat server; with cached answers, the cost is lower.
+    """The maximum cost of querying a chat server, if no answer is cached.
 
     Args:
         texts: Number of distinct prompts.
-        calls: The number of calls if each call returns one reply. Calls of the preflight are
-            included.
+        calls: The maximum number of calls, which is reached if each call returns only one reply.
+            Calls of the preflight are included.
         prompt_tokens: The approximate number of tokens that the server reads.
         answer_tokens: The largest number of tokens that the server can generate; None if the length
-            of reasoning is not limited. If reasoning is limited, one reply of the preflight is not
-            counted, because its reasoning is not limited.
+            of reasoning is not limited. If the length of reasoning is limited, the tokens of one
+            preflight reply are not counted, because the reasoning of this reply is unlimited.
     """
 
     texts: int
@@ -46,7 +46,7 @@ class Cost:
 
     @classmethod
     def of(cls, requests: Iterable[Request], options: ServerOptions) -> Cost:
-        """Compute the cost of requests."""
+        """Compute the maximum cost of sending requests to a server."""
         from tacit.models.openai.answer_parsing import ANSWER_TOKENS
         from tacit.models.openai.chat import ROOM
         from tacit.models.openai.chat_preflight import MOST_CALLS
@@ -64,7 +64,7 @@ class Cost:
 
     @property
     def sentence(self) -> str:
-        """The cost in a sentence."""
+        """A phrase that describes the cost."""
         written = (
             "an unlimited number of answer tokens"
             if self.answer_tokens is None
@@ -77,7 +77,7 @@ class Cost:
         )
 
     def to_json(self) -> dict[str, Any]:
-        """Return the cost in the form in which ``--dry-run --json`` prints it."""
+        """Return the cost as printed by ``--dry-run --json``."""
         return {
             "distinct": self.texts,
             "calls": self.calls,
@@ -109,15 +109,15 @@ def estimate(
     Args:
         engine: The engine. Its score store may already contain some of the answers.
         requests: The requests.
-        blocks: The file in which the run records its blocks of requests.
+        blocks: The file in which the run records its blocks (batches) of requests.
 
     Returns:
         A dict with numbers of prompts: ``prompts`` (all), ``distinct`` (different prompts),
         ``skipped`` (longer than the model's context window), ``stored`` (already answered) and
         ``to_ask`` (still to be sent). The dict also contains ``tokens`` (the number of tokens that
-        must be sent) and ``seconds`` (the estimated duration). To estimate the duration, a short
-        trial is extrapolated and the result is divided by the number of workers. The duration is 0
-        if no request must be sent.
+        must be sent) and ``seconds`` (the estimated duration). To estimate the duration, the time
+        of a short trial is extrapolated to all requests and divided by the number of workers. The
+        duration is 0 if no request must be sent.
     """
     plan = engine.plan(requests, blocks)
     parts = groupby(plan.blocks, key=lambda block: block.kind.folder)
@@ -135,7 +135,7 @@ def estimate(
 
 
 def _seconds(model: LanguageModel, blocks: Sequence[Block]) -> float:
-    """Estimate the duration of blocks with one kind of request; a trial sends a few requests."""
+    """Estimate the duration of requests of one kind by sending a few of them as a trial."""
     planned = [request for block in blocks for request in block.requests]
     trial = planned[:: max(1, len(planned) // _TRIAL)][:_TRIAL]
     model.answer(trial[:1])  # warm up: the first pass includes one-time costs

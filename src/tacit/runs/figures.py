@@ -21,12 +21,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Figures:
-    """The requested figures.
+    """The options of figures: the file formats and the theme.
 
     Args:
         formats: The formats of the files: svg, png, pdf, or several of these. If empty, no figure
             is drawn.
-        look: The theme.
+        look: The theme of the figures.
     """
 
     formats: tuple[str, ...]
@@ -34,7 +34,7 @@ class Figures:
 
     @classmethod
     def of(cls, formats: str | None, palette: str) -> Figures:
-        """Parse the options of figures; an invalid option raises an error before any work starts.
+        """Parse the figure options, and raise an error if an option is invalid.
 
         Raises:
             RequestError: If a format or the palette is unknown.
@@ -48,11 +48,11 @@ class Figures:
         return cls(chosen, look)
 
     def check(self, request: RunRequest) -> None:
-        """Raise an error, before any work starts, if a graph cannot be drawn.
+        """Raise an error if a graph that ``--graphs`` requests cannot be drawn.
 
         Raises:
-            RequestError: If ``--graphs`` is used without ``--figures``, or it names an unknown
-                graph.
+            RequestError: If ``--graphs`` is used without ``--figures``, or requests a graph that
+                does not exist.
         """
         if getattr(request.options, "graphs", None) and not self.formats:
             raise RequestError("--graphs requires --figures, which selects the file formats")
@@ -60,7 +60,7 @@ class Figures:
             request.made.check_graphs(request.options)
 
     def draw(self, request: RunRequest, runs: Mapping[str, Run], folder: Path) -> list[Path]:
-        """Draw the figures of runs of one probe, write them to files, and return the files' paths.
+        """Draw the figures for runs of one probe, and return the paths of the written files.
 
         Raises:
             WorkError: If a file cannot be written.
@@ -78,7 +78,7 @@ class Figures:
 
 
 def shown_of(runs: Sequence[Run], look: Theme) -> Shown:
-    """For a figure, collect the findings, the sizes and the families of the models."""
+    """Collect the data that figures need: the models' findings, sizes and families."""
     from tacit.charts.shown import Shown
 
     sizes = {run.name: run.model.get("parameters") for run in runs}
@@ -87,7 +87,7 @@ def shown_of(runs: Sequence[Run], look: Theme) -> Shown:
 
 
 def chart(runs: Sequence[Run], name: str, palette: str = "house") -> Chart:
-    """Return an Altair chart that shows all models of the given runs; all runs have the same probe.
+    """Return an Altair chart that shows the models of several runs of one probe.
 
     Raises:
         RequestError: If the probe has no figure with the given name, the findings lack data that

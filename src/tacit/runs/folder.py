@@ -1,10 +1,10 @@
 """Read and write the folder of a run: its request, manifest, questions and findings.
 
-``run.yaml`` contains the request. The file ``manifest.json`` contains everything that a figure
-depends on, except the request. The manifest records the run's status: unfinished, finished or
-failed. The manifest lists the versions of Tacit, Python and the libraries that were used for the
-run. The most recent versions are last. If a run was interrupted, the user resumes it by repeating
-the same request with the same folder.
+``run.yaml`` contains the request. The file ``manifest.json`` describes the model, the data and the
+machine of the run. The manifest records the run's status: unfinished, finished or failed. The
+manifest lists the versions of Tacit, Python and the libraries that were used for the run. If a run
+was resumed with other versions, the most recent versions are last in the list. If a run was
+interrupted, repeat the same request with the same folder to resume the run.
 """
 
 from __future__ import annotations
@@ -55,10 +55,11 @@ class RunFolder:
 
     Args:
         folder: The run's folder; None if the run is not written to a folder.
-        request: The request, ready for YAML.
+        request: The request, as values that YAML supports.
 
     Raises:
-        RequestError: If the folder contains another run, or files that do not belong to a run.
+        RequestError: If the folder contains a run with different options, or files that do not
+            belong to a run.
     """
 
     folder: Path | None
@@ -96,7 +97,7 @@ class RunFolder:
         return self.folder and self.folder / "blocks.parquet"
 
     def about(self, about: Mapping[str, Any]) -> RunFolder:
-        """Return a copy of this run; the given entries are added to the manifest of the copy."""
+        """Return a copy of this run with additional entries for the manifest."""
         return replace(self, _about={**self._about, **about})
 
     def check_data(self) -> None:
@@ -110,7 +111,7 @@ class RunFolder:
             self._refuse_changed(before, {**self._about, "model": before.get("model", {})})
 
     def describing(self, described: Mapping[str, Any]) -> RunFolder:
-        """Return a copy of this run that adds entries to the description of the model."""
+        """Return a copy of this run with additional entries for the model's description."""
         return replace(self, _described=described)
 
     def begin(self, about: Mapping[str, Any]) -> None:
@@ -120,8 +121,8 @@ class RunFolder:
             about: The entries of the manifest that describe the model and the data.
 
         Raises:
-            RequestError: If the folder contains the same request, but the model or the data have
-                changed since then.
+            RequestError: If the folder contains a run with the same request, but with a different
+                model or different data.
         """
         about = {**about, **self._about}
         about["model"] = {**about.get("model", {}), **self._described}
@@ -167,8 +168,8 @@ class RunFolder:
     def failing(self) -> Iterator[None]:
         """Return a context manager that sets the status to "failed" if an error is raised.
 
-        The manifest includes the error. If the user interrupts a run, it keeps the status
-        "unfinished".
+        If an error is raised, the manifest includes the error message. If the user interrupts a
+        run, the run keeps the status "unfinished".
         """
         try:
             yield
@@ -238,7 +239,7 @@ class RunFolder:
 
 
 def read_manifest(folder: Path) -> dict[str, Any]:
-    """Read the manifest of a run that is finished.
+    """Read the manifest of a finished run.
 
     Raises:
         DataError: If the folder contains no finished run, or files of the run were changed after it
@@ -274,7 +275,7 @@ def read_findings(folder: Path, names: Iterable[str] | None = None) -> dict[str,
 
     Args:
         folder: The run's folder.
-        names: The names of the findings that are read; None for all findings.
+        names: The names of the findings to read; None for all findings.
 
     Raises:
         DataError: If the run is unfinished, damaged or changed (see ``read_manifest``), or if one
@@ -330,12 +331,12 @@ def _sha256(path: Path) -> str:
 
 
 def _unreadable(manifest: Mapping[str, Any]) -> str | None:
-    """Return why this version of Tacit cannot read the run; None if it can read the run."""
+    """Return the reason why a manifest cannot be read, or None if it can be read."""
     return files.unreadable(manifest.get("format", files.RUN), files.RUN)
 
 
 def _with_this(before: object) -> list[object]:
-    """Return the software versions used for a run, each once, with the current version last."""
+    """Return all software versions that were used for a run, with the current ones last."""
     mine = {
         "tacit": version(),
         "python": platform.python_version(),

@@ -1,4 +1,4 @@
-"""Predict whether a model answers a new question correctly, from a finished run of the model."""
+"""Predict from a finished run whether its model answers a new question correctly."""
 
 from __future__ import annotations
 
@@ -38,19 +38,21 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class RunPredictor:
-    """The predictor that a run stored, with the settings that are needed to apply it.
+    """A predictor from a run, with the settings that are needed to apply the predictor.
 
     Args:
         run: A finished run of the consistency probe.
-        model: The present location of the run's model; None if the model has not been moved.
-        kb: The present location of the run's knowledge base; None if it has not been moved.
-        settings: Options of models and servers, such as ``device``, by name. These options are not
-            recorded in ``run.yaml``.
+        model: The current location of the run's model; None if the model has not been moved.
+        kb: The current location of the run's knowledge base; None if the knowledge base has not
+            been moved.
+        settings: Values of model and server options that ``run.yaml`` does not record, such as
+            ``device``, by name.
         store: The score store; None for the default store of Tacit.
-        reporter: An object that receives the progress.
+        reporter: An object that receives progress reports.
 
     Raises:
-        RequestError: If the run does not belong to the consistency probe, or it has no predictor.
+        RequestError: If the run does not belong to the consistency probe, or the run has no
+            predictor.
     """
 
     run: Run
@@ -79,14 +81,15 @@ class RunPredictor:
         return predictor.stored(self.run.tables)
 
     def predict(self, question: str, choices: Sequence[str]) -> AnswerPrediction:
-        """Ask the model a question with its background, and predict whether it answers correctly.
+        """Ask a question and its background questions, and predict the answer's correctness.
 
-        If the score store contains an answer, the model is not asked again.
+        Answers that are already in the score store are not requested again.
 
         Raises:
-            RequestError: If ``NewQuestion.of`` or ``NewQuestion.predict`` raises this error, or if
-                the knowledge base, the templates or the model have changed since the run.
-            DataError: If the knowledge base or the file of question templates is missing.
+            RequestError: If ``NewQuestion.of`` or ``NewQuestion.predict`` raises ``RequestError``,
+                if the knowledge base or the question templates are missing or have changed since
+                the run, or if the model has changed since the run.
+            DataError: If the knowledge base or the file of question templates is malformed.
             ModelError: If the model cannot be loaded.
         """
         options = self._options()
@@ -95,16 +98,16 @@ class RunPredictor:
         return replace(found, notes=(*found.notes, *self._remarks(found)))
 
     def _remarks(self, found: AnswerPrediction) -> Iterator[str]:
-        """If the predictor uses background facts that do not help, yield a remark."""
+        """Yield a remark if background facts do not improve the run's predictions."""
         if found.predictor == BOTH and not background_adds(self.run.summary):
             yield f"{adds(self.run.summary)}. The prediction uses all features nevertheless."
 
     def _options(self) -> ConsistencyOptions:
-        """Return the options of the run; first check that its data files have not been changed.
+        """Check that the data files of the run are unchanged, and return the run's options.
 
         Raises:
-            RequestError: If the knowledge base or the question templates have changed since the
-                run.
+            RequestError: If the knowledge base or the question templates are missing or have
+                changed since the run.
         """
         request = self.run.request
         kind = ConsistencyProbe.Options
@@ -178,10 +181,10 @@ class RunPredictor:
 
 
 def _named(kind: type, request: Mapping[str, Any]) -> dict[str, Any]:
-    """Return those entries of a request that are fields of the given options class."""
+    """Return the entries of a request that are fields of an options class."""
     return {name: request[name] for name in names_of(kind) if name in request}
 
 
 def _files(request: Mapping[str, Any]) -> list[str]:
-    """Return those data files of a request that are read for predictions."""
+    """Return the paths of a run's data files that are needed for predictions."""
     return [request[name] for name in ("kb", "templates") if request.get(name) is not None]

@@ -70,10 +70,10 @@ class PartsOptions:
 
     @property
     def chosen_things(self) -> list[str] | None:
-        """The names of the things to include, spelled as in the drawings."""
+        """The names of the things to include, in lower case; None to include all things."""
         return names(self.things)
 
 
 def names(listed: str | None) -> list[str] | None:
-    """Split names at commas, and convert them to lower case as in the drawings."""
+    """Split a comma-separated list of names, and convert the names to lower case."""
     return None if listed is None else [name.strip().lower() for name in listed.split(",")]

@@ -40,13 +40,13 @@ _LABELS = ("labelled", "contradicted")
 
 @dataclass(frozen=True)
 class PartsProbe:
-    """A probe that asks about every ordered pair of parts of every drawing, with each relation.
+    """A probe that asks about all possible relations between the parts of a thing.
 
     Args:
         drawings: The annotators' drawings.
         ontology: The relations and their constraints.
         template: The prompt template.
-        wording: The wording of nouns.
+        wording: The rules for plural nouns and articles in the questions.
     """
 
     name: ClassVar[str] = "parts"
@@ -85,17 +85,18 @@ class PartsProbe:
     def read(
         cls, path: Path, things: Collection[str] | None = None, limit: int | None = None
     ) -> Self:
-        """Read drawings, or things without drawings, with the default template and wording.
+        """Create a probe from a file or folder, with the default template and noun rules.
 
         Args:
-            path: A folder of drawings, a folder that contains only ``things.tsv``, an annotations
-                file, or a file of things and parts.
+            path: A folder of drawings, a folder that contains ``things.tsv`` but no drawings, an
+                annotations file, or a file that lists things and their parts.
             things: The things to include; None for all.
-            limit: The number of drawings to include, counted from the first drawing; None for all.
+            limit: The number of drawings to include, starting with the first drawing; None for all
+                drawings.
 
         Raises:
-            DataError: If a file is missing or malformed, a thing is unknown, or no thing has two
-                parts.
+            DataError: If a file is missing or malformed, a thing is unknown, or every thing has
+                fewer than two parts.
         """
         ontology = Ontology.load("parts")
         if is_things(path):
@@ -109,7 +110,7 @@ class PartsProbe:
 
     @cached_property
     def statements(self) -> pl.DataFrame:
-        """Every statement of every drawing (thing, annotator, subject, relation, object)."""
+        """All possible statements (thing, annotator, subject, relation, object)."""
         return all_statements(self.drawings, self.ontology.relations)
 
     @cached_property
@@ -124,7 +125,7 @@ class PartsProbe:
 
     @cached_property
     def gold(self) -> pl.DataFrame:
-        """The statements that the drawings imply, with the gold label in the column ``label``."""
+        """The gold labels that follow from the drawings, one row per labelled statement."""
         return enrich(drawing_statements(self.drawings), self.ontology)
 
     @staticmethod
@@ -136,58 +137,58 @@ class PartsProbe:
 
     @staticmethod
     def scaling(found: Mapping[str, Findings]) -> list[ScaledFigure]:
-        """Return the figures to compare over model size; see ``tacit.probes.parts.scale``."""
+        """Return the results to compare by model size; see ``tacit.probes.parts.scale``."""
         from tacit.probes.parts.scale import scaling
 
         return scaling(found)
 
     @staticmethod
     def headline(findings: Findings) -> str:
-        """Return the main result in one sentence; see ``Declared.headline``."""
+        """Return the main results in a few sentences; see ``Declared.headline``."""
         from tacit.probes.parts.sentences import headline
 
         return headline(findings)
 
     @staticmethod
     def sentences(findings: Findings) -> Iterator[str]:
-        """Yield sentences on the questions and the results; see ``Declared.sentences``."""
+        """Yield sentences about the questions and the results; see ``Declared.sentences``."""
         from tacit.probes.parts.sentences import sentences
 
         return sentences(findings)
 
     @staticmethod
     def notes(findings: Findings) -> Iterator[str]:
-        """Yield notes on intervals, beliefs and accuracy; see ``Declared.notes``."""
+        """Yield notes about intervals, beliefs and repair; see ``Declared.notes``."""
         from tacit.probes.parts.sentences import notes
 
         return notes(findings)
 
     @staticmethod
     def views(findings: Findings, request: Mapping[str, Any], most: int) -> Iterator[View]:
-        """Yield the statements and prompts of all or some drawings; see ``Declared.views``."""
+        """Yield a table of the statements and their prompts; see ``Declared.views``."""
         from tacit.probes.parts.reading import views
 
         return views(findings, request, most)
 
     @staticmethod
     def report_graphs(found: Mapping[str, Findings], look: Theme) -> GraphSet | None:
-        """Return the parts graphs of drawings before and after repair; see ``Declared.graphs``."""
+        """Return graphs of the parts, before and after repair; see ``Declared.graphs``."""
         from tacit.probes.parts.reading import graph_set
 
         return graph_set(found, look)
 
     @staticmethod
     def figures() -> Mapping[str, FigureSpec]:
-        """Return the figures by name."""
+        """Return the declarations of the figures, by name."""
         from tacit.probes.parts.figures import FIGURES
 
         return FIGURES
 
     def check_graphs(self, options: PartsOptions) -> None:
-        """Check that each thing to show as a graph has a drawing.
+        """Check that every thing in ``--graphs`` has a drawing.
 
         Raises:
-            RequestError: If a thing that ``--graphs`` names has no drawing.
+            RequestError: If a thing in ``--graphs`` has no drawing.
         """
         things = names(options.graphs) or []
         unknown = sorted(set(things) - {drawing.thing for drawing in self.drawings})
@@ -210,10 +211,10 @@ class PartsProbe:
         return graphs(known, probe.ontology, shown.look, drawings)
 
     def check_replies(self, *, sampled: bool) -> None:
-        """Accept all requests, since chat replies can answer every question of the probe."""
+        """Do nothing, because chat replies can answer all questions of the probe."""
 
     def requests(self) -> Mapping[str, Requests]:
-        """Return one group with one request per distinct question; see ``Probe.requests``."""
+        """Return a single group with one request per question; see ``Probe.requests``."""
         return {"questions": Requests(self.questions, self.prompts)}
 
     def measure(self, answers: Answers) -> Findings:
@@ -228,13 +229,13 @@ class PartsProbe:
         return self.measure_beliefs(answers_in(beliefs, self.statements, self.ontology))
 
     def measure_votes(self, votes: Sequence[Votes]) -> Findings:
-        """Compute findings from the votes of each prompt, and add vote counts to the summary."""
+        """Compute findings from the votes for each prompt, and add vote counts to the summary."""
         answers = voted(self.questions, self.prompts, votes, self.template)
         findings = self.measure_beliefs(answers)
         return replace(findings, summary={**findings.summary, "votes": votes_summary(votes)})
 
     def measure_scores(self, scores: Sequence[Scores]) -> Findings:
-        """Compute findings from the scores of each prompt.
+        """Compute findings from the scores of the answers to each prompt.
 
         The summary also contains ``answer_probability`` (the median of P(true) + P(false)) and
         ``spanned`` (the number of answers that share a token with the surrounding text).
@@ -250,13 +251,14 @@ class PartsProbe:
         """Compute constraint violations, repaired beliefs and accuracy from beliefs.
 
         Args:
-            answers: One row per question, with the questions' columns and ``p_true`` (null =
-                missing). With an additional column ``annotator``, the table has one row per
-                statement of each drawing. Other columns of ``answers`` are copied to the findings.
+            answers: A table with one row per question. The columns are those of the questions, and
+                ``p_true`` (null if the belief is missing). If the table has an additional column
+                ``annotator``, it has one row per statement of each drawing. Other columns of
+                ``answers`` are copied to the findings.
 
         Returns:
-            The findings, with confidence intervals clustered by thing. Without drawings, the
-            accuracy tables have no rows.
+            The findings, with confidence intervals from a bootstrap that resamples things. If the
+            probe contains only things without drawings, the accuracy tables have no rows.
 
         Raises:
             DataError: If a belief is malformed.

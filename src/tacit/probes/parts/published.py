@@ -1,4 +1,4 @@
-"""Comparison of findings with the values that Gu et al. (2023) publish."""
+"""Compare findings with the values published by Gu et al. (2023)."""
 
 from __future__ import annotations
 
@@ -26,18 +26,18 @@ SCHEMA = (
 
 
 def data_tables(probe: PartsProbe, seed: Mapping[str, tuple[str, ...]] | None) -> pl.DataFrame:
-    """Compare the paper's values that depend only on the drawings, such as its Tables 1 and 5.
+    """Compare counts of the drawings with the paper's values, such as Tables 1 and 5.
 
     Args:
-        probe: The probe, with its drawings.
-        seed: The seed parts that the annotators received; None if not available.
+        probe: The parts probe, which contains the drawings.
+        seed: For each thing, the seed parts that the annotators received; None if the seed parts
+            are not available.
 
     Returns:
         The columns ``table``, ``row``, ``column``, ``model``, ``ours``, ``ours_low``,
-        ``ours_high``, ``published``, ``difference`` and ``elicitation``. Four of these columns are
-        always null: ``model``, ``ours_low``, ``ours_high`` and ``elicitation``. Averages are
-        rounded to two decimals, as in the paper. ``ours`` is null when the value cannot be
-        computed.
+        ``ours_high``, ``published``, ``difference`` and ``elicitation``. The columns ``model``,
+        ``ours_low``, ``ours_high`` and ``elicitation`` are always null. Averages are rounded to two
+        decimals, as in the paper. ``ours`` is null if the value cannot be computed.
     """
     tables = {"sizes": _sizes(probe, seed), "agreed": _agreed(probe), "labels": _labels(probe)}
     printed = [cell for cell in printed_values(PAPER, tables) if cell.model is None]
@@ -45,13 +45,14 @@ def data_tables(probe: PartsProbe, seed: Mapping[str, tuple[str, ...]] | None) -
 
 
 def model_tables(findings: Findings) -> pl.DataFrame:
-    """Compare findings with the paper's Tables 3, 4, 6 and 7 and Figure 3, for each of its models.
+    """Compare findings with the paper's results for its models, such as Tables 3 and 4.
 
     Returns:
-        The columns of :func:`data_tables`. ``model`` names a model of the paper, and
-        ``elicitation`` is the elicitation method of the findings, if known. Shares are in per cent
-        with two decimals. If the findings contain intervals, the ends of the 95 % CIs are stated in
-        the same way.
+        A table with the same columns as the result of :func:`data_tables`. ``model`` is the name of
+        a model in the paper, and ``elicitation`` is the elicitation method of the findings, if it
+        is known. Shares are in per cent with two decimals. If the findings contain confidence
+        intervals, ``ours_low`` and ``ours_high`` are the ends of a share's 95 % CI, in per cent
+        with two decimals.
     """
     import polars as pl
 
@@ -70,7 +71,7 @@ def model_tables(findings: Findings) -> pl.DataFrame:
 
 
 def _interval(cell: PrintedValue, findings: Findings) -> tuple[float | None, float | None]:
-    """Return the ends of a share's interval, in per cent with two decimals; None if undefined."""
+    """Return the ends of a share's 95 % CI in per cent, or None for both if undefined."""
     spec, rows = BY_NAME.get(cell.block["from"]), cell.rows(findings.tables)
     if spec is None or rows is None or cell.block.get("as") != "percent":
         return None, None
@@ -97,7 +98,7 @@ def _figures(figures: Mapping[str, float | None]) -> pl.DataFrame:
 
 
 def _sizes(probe: PartsProbe, seed: Mapping[str, tuple[str, ...]] | None) -> pl.DataFrame:
-    """Return the values of Table 1."""
+    """Return Tacit's values for the paper's Table 1."""
     import polars as pl
 
     drawn = [relation for _, _, _, relation, _ in drawing_statements(probe.drawings).iter_rows()]
@@ -153,7 +154,7 @@ def _agreed(probe: PartsProbe) -> pl.DataFrame:
 
 
 def _labels(probe: PartsProbe) -> pl.DataFrame:
-    """Return the counts of labels, agreements and contradictions, and the majority class."""
+    """Return counts of labels and agreements, and the share of the majority class."""
     found, n = agreement(probe.gold), probe.gold.height
     true = int(probe.gold["label"].sum())
     return _figures(

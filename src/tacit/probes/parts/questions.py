@@ -1,4 +1,4 @@
-"""Prompts for statements about the parts of things, and beliefs computed from their scores."""
+"""Create prompts about the parts of things, and compute beliefs from answer scores."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ Number = Literal["paper", "grammar"]
 
 @dataclass(frozen=True)
 class Wording:
-    """The wording of nouns, by the paper's rule or by the rules of English.
+    """The rules for plural nouns and articles: the paper's rules or those of English.
 
     Args:
         number: The preset, ``paper`` or ``grammar``.
@@ -52,11 +52,11 @@ class Wording:
 
     @classmethod
     def of(cls, number: str, own: Path | None = None) -> Wording:
-        """Return the noun wording of a preset, with the user's exceptions.
+        """Return the noun rules of a preset, with the user's exceptions.
 
         Raises:
-            RequestError: If the preset is unknown, or exceptions are combined with the paper's
-                rule.
+            RequestError: If the preset is unknown, or exceptions are given for the preset
+                ``paper``.
             DataError: If the exceptions cannot be read.
         """
         if number == "paper":
@@ -96,10 +96,11 @@ class Template:
         name: The name of the preset or of the template file.
         text: The text of the prompt, with the placeholders ``{a_thing}`` and ``{statement}``.
         separator: The text between the prompt and the answer.
-        positive: The answers that mean true.
-        negative: The answers that mean false.
-        lacking: The rule for answers without a score. With ``missing``, the belief is missing. With
-            ``zero``, the answer has the probability zero.
+        positive: The answers that mean that the statement is true.
+        negative: The answers that mean that the statement is false.
+        lacking: The rule for answers without a score, ``missing`` or ``zero``. With ``missing``, a
+            belief is missing if one of the answers has no score. With ``zero``, an answer without a
+            score counts as having the probability 0.
         filled: The value that replaces missing beliefs; None for no replacement.
     """
 
@@ -116,7 +117,7 @@ class Template:
 
     @classmethod
     def load(cls, name: str = "plain") -> Template:
-        """Read a preset of the prompt template.
+        """Return the preset prompt template with the given name.
 
         Raises:
             RequestError: If the preset does not exist.
@@ -129,7 +130,7 @@ class Template:
 
     @classmethod
     def read(cls, path: Path) -> Template:
-        """Read a user's prompt template from a YAML file with the fields of a preset.
+        """Read a user's prompt template from a YAML file with the same fields as a preset.
 
         Raises:
             DataError: If the file is missing, or a field is unknown, missing or malformed.
@@ -142,11 +143,12 @@ class Template:
         return Prompt(text, self.positive + self.negative, self.separator)
 
     def logprobs(self, score: Scores) -> tuple[float | None, float | None]:
-        """Return the total log-probabilities (nats) of the positive and of the negative answers.
+        """Return the logarithms of P(true) and P(false), in nats.
 
-        With ``lacking`` set to ``missing``, a total is None if one of its answers has no score.
-        With ``lacking`` set to ``zero``, an answer without a score has the probability zero. Both
-        totals are None if no answer has a score.
+        P(true) is the summed probability of the positive answers, and P(false) is the summed
+        probability of the negative answers. If ``lacking`` is ``missing``, a logarithm is None if
+        one of the summed answers has no score. If ``lacking`` is ``zero``, an answer without a
+        score counts as having the probability 0. Both logarithms are None if no answer has a score.
         """
         sides = [[score[answer].logprob for answer in of] for of in (self.positive, self.negative)]
         known = [[value for value in side if value is not None] for side in sides]
@@ -220,7 +222,7 @@ class _Content(BaseModel):
         return self
 
     def spellings(self, answers: Sequence[str]) -> tuple[str, ...]:
-        """Return the distinct answers; ``any_case`` adds capitalised and upper-case answers."""
+        """Return the distinct answers; ``any_case`` adds capitalised and upper-case variants."""
         if not self.any_case:
             return tuple(answers)
         return tuple(dict.fromkeys(f for a in answers for f in (a, a.capitalize(), a.upper())))

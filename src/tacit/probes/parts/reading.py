@@ -1,4 +1,4 @@
-"""Views of single drawings for the report, with parts graphs, statements and prompts."""
+"""Graphs and statements of single drawings, as shown in the report."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ if TYPE_CHECKING:
     from tacit.findings.findings import Findings
 
 MOST_GRAPHS = 40
-"""Maximum number of graphs per model; rendering one takes a third of a second."""
+"""Maximum number of graphs per model; rendering a graph takes a third of a second."""
 
 MOST_STATEMENTS = 30_000
-"""Maximum number of statements of all models; beyond it, whole drawings are omitted."""
+"""Maximum number of statements per model; if exceeded, some drawings are omitted."""
 
 _KEY = ("thing", "annotator")
 _QUESTION = ("thing", "subject", "relation", "object")
 
 
 def graph_set(found: Mapping[str, Findings], look: Theme) -> GraphSet | None:
-    """Return parts graphs of all drawings of each model, or of a sample; None without beliefs."""
+    """Return each model's graphs of all or some drawings; None if there are no beliefs."""
     import polars as pl
 
     from tacit.coherence.ontology import Ontology
@@ -64,7 +64,7 @@ def graph_set(found: Mapping[str, Findings], look: Theme) -> GraphSet | None:
 
 
 def views(findings: Findings, request: Mapping[str, Any], most: int) -> Iterator[View]:
-    """Yield a table of statements with prompts and beliefs, for all drawings or a sample."""
+    """Yield a table of the statements, prompts and beliefs for all or some drawings."""
     import polars as pl
 
     del request
@@ -85,14 +85,15 @@ def views(findings: Findings, request: Mapping[str, Any], most: int) -> Iterator
 
 
 def sampled(drawings: pl.DataFrame, most: int) -> tuple[list[tuple[str, str]], str]:
-    """Select all drawings, or a sample from the least to the most contradictory drawing.
+    """Select all drawings, or a sample evenly spaced by rank of the violation rate.
 
     Args:
-        drawings: The finding ``violation_by_drawing``.
-        most: The maximum number of drawings.
+        drawings: The table ``violation_by_drawing`` of the findings.
+        most: The maximum number of drawings to select.
 
     Returns:
-        The thing and the annotator of each drawing, and a sentence that describes the selection.
+        The thing and the annotator of each selected drawing, and a sentence that describes the
+        selection.
     """
     keys = drawings.select(_KEY).rows()
     if len(keys) <= most:

@@ -1,4 +1,4 @@
-"""The raw beliefs and the beliefs repaired under each objective, with constraint violations."""
+"""Check beliefs for constraint violations, and repair the beliefs."""
 
 from __future__ import annotations
 
@@ -26,15 +26,16 @@ TYPES = ("symmetric", "asymmetric", "inverse", "transitive")
 
 @dataclass(frozen=True)
 class RepairedBeliefs:
-    """The raw beliefs, and the beliefs repaired under each objective.
+    """The raw beliefs, and the repaired beliefs for each objective of repair.
 
     Args:
         beliefs: The columns ``thing``, ``annotator``, ``subject``, ``relation``, ``object`` and
-            ``p_true``, and one Boolean column per stage that states whether the statement is true
-            in the stage. Before repair, a statement without a belief is not true.
+            ``p_true``, and Boolean columns with the truth values of the statement: ``before``
+            (before repair) and one column for each objective of repair. In the column ``before``, a
+            statement without a belief counts as not true.
         before: The result of checking the raw beliefs for constraint violations.
-        groups: For each stage, the numbers of violated, applicable and undecided constraints by
-            drawing.
+        groups: For each stage (``before`` or an objective of repair), a table with the numbers of
+            violated, applicable and undecided constraints of each drawing.
         repairs: The result of repair under each objective.
     """
 
@@ -45,12 +46,12 @@ class RepairedBeliefs:
 
 
 def check_and_repair(beliefs: pl.DataFrame, ontology: Ontology) -> RepairedBeliefs:
-    """Check the beliefs for constraint violations, and repair the beliefs under each objective.
+    """Check beliefs for constraint violations, and repair the beliefs under each objective.
 
     Args:
         beliefs: The columns ``thing``, ``annotator``, ``subject``, ``relation``, ``object`` and
             ``p_true`` (null when missing).
-        ontology: The constraints.
+        ontology: The relations and their constraints.
 
     Raises:
         DataError: If the beliefs are malformed.
@@ -79,21 +80,23 @@ def check_and_repair(beliefs: pl.DataFrame, ontology: Ontology) -> RepairedBelie
 def violation(
     groups: Mapping[str, pl.DataFrame], baselines: pl.DataFrame, bootstrap: Bootstrap
 ) -> pl.DataFrame:
-    """Compute the conditional violation rate by constraint type and stage (the paper's Table 3).
+    """Compute the violation rate for each constraint type and stage (the paper's Table 3).
 
     Args:
-        groups: For each stage, the numbers of violated, applicable and undecided constraints by
-            drawing, as in ``Check.groups``.
-        baselines: ``tacit.probes.parts.violation_baselines.baselines`` of the raw beliefs.
-        bootstrap: The bootstrap over things, which computes the confidence intervals.
+        groups: For each stage (``before`` or an objective of repair), a table with the numbers of
+            violated, applicable and undecided constraints of each drawing, as in ``Check.groups``.
+        baselines: The result of ``tacit.probes.parts.violation_baselines.baselines`` for the raw
+            beliefs.
+        bootstrap: The bootstrap that computes the confidence intervals by resampling things.
 
     Returns:
         The columns ``constraint``, ``stage``, ``violated``, ``applicable``, ``undecided``,
-        ``rate``, ``low``, ``high``, ``shuffled`` and ``always_true``. A rate is violated /
-        (applicable - undecided), and is null when no constraint is decided. The rate in the row
-        ``macro`` is the mean over the constraint types with a defined rate. This row has no counts.
-        The rate in the row ``micro`` is computed over the constraints of all types. The baselines
-        ``shuffled`` and ``always_true`` are null after repair.
+        ``rate``, ``low``, ``high``, ``shuffled`` and ``always_true``. ``rate`` is ``violated`` /
+        (``applicable`` - ``undecided``), and is null if no constraint is decided. In the row
+        ``macro``, ``rate`` is the mean of the defined rates of the constraint types. The row
+        ``macro`` has no counts. In the row ``micro``, ``rate`` is computed from the constraints of
+        all types together. ``shuffled`` and ``always_true`` are the rates of two baselines, and are
+        null for the stages after repair.
     """
     import polars as pl
 
@@ -136,18 +139,19 @@ def _violation(stage: str, counts: pl.DataFrame, bootstrap: Bootstrap) -> list[t
 
 
 def set_level(groups: pl.DataFrame, bootstrap: Bootstrap) -> dict[str, Any]:
-    """Compute measures of whole drawings from their counts; undefined shares are None.
+    """Compute summary measures over drawings; undefined shares are None.
 
     Args:
-        groups: The counts by drawing.
-        bootstrap: The bootstrap over things, which computes the confidence intervals.
+        groups: A table with one row per drawing, as in ``Check.groups``.
+        bootstrap: The bootstrap that computes the confidence intervals by resampling things.
 
     Returns:
-        ``drawings_with_violation`` is the number of drawings with a violated constraint.
+        ``drawings_with_violation`` is the number of drawings with at least one violated constraint.
         ``consistent`` is the share of drawings whose believed statements can all be true together.
-        ``contradiction_density`` is the share of violated constraints among a drawing's decided
-        constraints, averaged over drawings. Drawings without a decided constraint are left out. The
-        two shares have intervals.
+        ``contradiction_density`` is the share of a drawing's decided constraints that are violated,
+        averaged over drawings. Drawings without a decided constraint are left out of
+        ``contradiction_density``. ``consistent_interval`` and ``contradiction_density_interval``
+        are the confidence intervals of ``consistent`` and ``contradiction_density``.
     """
     import polars as pl
 
@@ -166,16 +170,18 @@ def set_level(groups: pl.DataFrame, bootstrap: Bootstrap) -> dict[str, Any]:
 
 
 def repair(repairs: Mapping[Objective, Repaired], by_drawing: pl.DataFrame) -> pl.DataFrame:
-    """Return the result of repair under each objective, and in how many drawings accuracy changes.
+    """Return, for each objective, the repair result and counts of changed accuracies.
 
     Args:
         repairs: For each objective, the result of repair.
-        by_drawing: The table ``accuracy_by_drawing``, which has no rows without gold labels.
+        by_drawing: The table ``accuracy_by_drawing``, which has no rows if there are no gold
+            labels.
 
     Returns:
         The columns ``objective``, ``groups``, ``optimal``, ``value``, ``bound``, ``turned_true``,
-        ``turned_false``, ``free``, ``improved``, ``same`` and ``worse``. The numbers of improved,
-        same and worse drawings are null without gold labels.
+        ``turned_false``, ``free``, ``improved``, ``same`` and ``worse``. ``improved``, ``same`` and
+        ``worse`` are numbers of drawings by change of accuracy, and are null if there are no gold
+        labels.
     """
     import polars as pl
 
@@ -197,7 +203,7 @@ def repair(repairs: Mapping[Objective, Repaired], by_drawing: pl.DataFrame) -> p
 
 
 def _changed(by_drawing: pl.DataFrame, objective: str) -> dict[str, int | None]:
-    """Count the drawings whose accuracy rises, stays equal or falls; skip unknown accuracies."""
+    """Count the drawings with increased, unchanged and decreased accuracy after repair."""
     if by_drawing.is_empty():
         return dict.fromkeys(("improved", "same", "worse"))
     # Both shares have the same denominator, so equal shares are exactly equal.

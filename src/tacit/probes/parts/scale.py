@@ -1,4 +1,4 @@
-"""The violation rate before repair, which is compared over model size."""
+"""Compare the violation rate before repair between models of different sizes."""
 
 from __future__ import annotations
 
@@ -16,10 +16,11 @@ if TYPE_CHECKING:
 
 
 def scaling(found: Mapping[str, Findings]) -> list[ScaledFigure]:
-    """Return the violation rate of each model for comparison over model size; see ``ScaledFigure``.
+    """Return the violation rates of models of different sizes; see ``ScaledFigure``.
 
-    The violation rate is computed over the decided constraints of all drawings. The bootstrap
-    resamples things. Each thing, with all of its drawings, is a block of Page's trend test.
+    The violation rate is computed before repair, from the decided constraints of all drawings. The
+    bootstrap resamples things. In Page's trend test, each thing with all of its drawings is one
+    block.
 
     Args:
         found: The findings of each model.

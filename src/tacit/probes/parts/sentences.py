@@ -37,7 +37,7 @@ KINDS = {
 
 
 def headline(findings: Findings) -> str:
-    """Return sentences on the violation rate before repair, and on the accuracy gain of repair."""
+    """Return sentences about the violation rate before repair and repair's accuracy gain."""
     summary = findings.summary
     micro = _row(summary["violation"], constraint="micro", stage="before")
     if micro is None or micro["rate"] is None:
@@ -74,9 +74,10 @@ def headline(findings: Findings) -> str:
 
 
 def _worse_than_shuffled(summary: Mapping[str, Any]) -> Iterator[str]:
-    """Yield a sentence if asymmetric constraints are violated more often than in shuffled beliefs.
+    """If asymmetric constraints are violated more often than by chance, yield a sentence.
 
-    The micro rate hides these violations, because most constraints are transitive.
+    The micro rate hides violations of asymmetric constraints, because most applicable constraints
+    are transitive.
     """
     row = _row(summary["violation"], constraint="asymmetric", stage="before")
     if row is None or row["rate"] is None or row["shuffled"] is None:
@@ -89,7 +90,7 @@ def _worse_than_shuffled(summary: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _opposite(summary: Mapping[str, Any], gain: float) -> Iterator[str]:
-    """Yield a sentence on objectives whose gain and the main objective's gain differ in sign."""
+    """Yield a sentence if another objective changes accuracy in the opposite direction."""
     rows = [
         row
         for row in summary["accuracy_gain"]
@@ -108,7 +109,7 @@ def _opposite(summary: Mapping[str, Any], gain: float) -> Iterator[str]:
 
 
 def _without_belief(row: Mapping[str, Any]) -> Iterator[str]:
-    """Yield a sentence on the labelled statements that accuracy excludes."""
+    """Yield a sentence about labelled statements that have no belief."""
     if row.get("missing"):
         of = several(row["n"] + row["missing"], "labelled statement")
         lack = number_of(row["missing"], "has no belief and is", "have no belief and are")
@@ -132,7 +133,7 @@ def _unclear(row: Mapping[str, Any]) -> str:
 
 
 def sentences(findings: Findings) -> Iterator[str]:
-    """Yield sentences on the questions and the results."""
+    """Yield sentences about the questions and the results."""
     summary = findings.summary
     yield _asked(summary)
     yield judged(summary)
@@ -175,7 +176,7 @@ def _asked(summary: Mapping[str, Any]) -> str:
 
 
 def judged(summary: Mapping[str, Any]) -> str:
-    """Return a sentence on the share of questions that the model judged true."""
+    """Return a sentence with the share of questions that the model judged true."""
     if summary["true_share"] is None:
         return "The model has no beliefs."
     known = summary["questions"] - summary["missing"]
@@ -184,7 +185,7 @@ def judged(summary: Mapping[str, Any]) -> str:
 
 
 def _probable(summary: Mapping[str, Any]) -> Iterator[str]:
-    """Yield a sentence on the median of P(true) + P(false), with a warning if it is small."""
+    """Yield a sentence with the median of P(true) + P(false), and a warning if it is small."""
     mass = summary.get("answer_probability")
     if mass is None:
         return
@@ -210,7 +211,7 @@ def _ties(summary: Mapping[str, Any]) -> str:
 
 
 def _baselines(summary: Mapping[str, Any]) -> Iterator[str]:
-    """Yield sentences on the baselines of accuracy, and on the baseline of the gain of repair."""
+    """Yield sentences that help to interpret accuracy, such as the always-true baseline."""
     always = _row(summary["accuracy_baselines"], set="ParRoT", baseline="always true")
     without = _row(summary["accuracy_gain"], set=WITHOUT_SYMMETRIC, objective="paper", part="whole")
     if always:
@@ -260,7 +261,7 @@ def _violations(summary: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _asymmetric(summary: Mapping[str, Any]) -> Iterator[str]:
-    """Yield a sentence on the violation rate of asymmetric constraints and on the macro rate."""
+    """Yield text with the violation rate of asymmetric constraints and the macro rate."""
     rows = [_row(summary["violation"], constraint=name, stage="before") for name in _BESIDE]
     found = [row for row in rows if row is not None and row["rate"] is not None]
     if len(found) == len(_BESIDE):
@@ -299,7 +300,7 @@ def _worst(summary: Mapping[str, Any]) -> str:
 
 
 def missing(summary: Mapping[str, Any]) -> Iterator[str]:
-    """Yield sentences on missing and filled-in beliefs, and on answers that share a token."""
+    """Yield sentences about the quality of the beliefs, such as how many are missing."""
     without = several(summary["missing"], "question has", "questions have")
     yield f"{without} no belief." if summary["missing"] else "Every question has a belief."
     if summary["missing_statements"]:
@@ -322,7 +323,7 @@ def missing(summary: Mapping[str, Any]) -> Iterator[str]:
 
 
 def notes(findings: Findings) -> Iterator[str]:
-    """Yield notes on intervals, beliefs and accuracy."""
+    """Yield notes about confidence intervals, beliefs and repair."""
     made = findings.summary["intervals"]
     yield (
         f"Intervals are {level(made['level'])} {made['method']} intervals; the bootstrap resamples "

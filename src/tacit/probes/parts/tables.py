@@ -1,4 +1,4 @@
-"""The tables and headlines of the parts probe."""
+"""The declarations of the parts probe's tables and headlines."""
 
 from __future__ import annotations
 
@@ -535,7 +535,7 @@ BY_NAME = {spec.name: spec for spec in TABLES}
 
 
 def decided(row: Mapping[str, Any]) -> str:
-    """Return a phrase with the number of applicable constraints that are violated or satisfied."""
+    """Return the number of applicable and decided constraints as text."""
     kind = "applicable and decided constraint" if row["undecided"] else "applicable constraint"
     return several(row["applicable"] - row["undecided"], kind)
 

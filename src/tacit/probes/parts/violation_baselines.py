@@ -2,10 +2,10 @@
 
 The micro rate weights each constraint type by its number of applicable constraints. The number of
 applicable transitive constraints grows with the square of the share of believed statements. A model
-that believes many statements at random can therefore have a lower micro rate than a model that
-knows more. A violation rate is therefore compared with the rates of two baselines without
-knowledge. The first baseline believes every statement, and the second permutes the model's beliefs
-among the statements of each drawing.
+that believes many statements at random can have a lower micro rate than a model with more
+knowledge. Tacit therefore compares each violation rate with the rates of two baselines that have no
+knowledge. One baseline believes every statement. The other baseline consists of the model's
+beliefs, permuted among the statements of each drawing.
 """
 
 from __future__ import annotations
@@ -35,20 +35,20 @@ def baselines(
 ) -> pl.DataFrame:
     """Compute the violation rates of two baselines without knowledge, by constraint type.
 
-    The baselines have no belief about a statement if the model has none. A missing belief therefore
-    leaves the same constraints undecided.
+    If the model has no belief about a statement, neither baseline has a belief about the statement.
+    A constraint that depends on a missing belief is therefore undecided for the baselines, too.
 
     Args:
         beliefs: The columns ``thing``, ``annotator``, ``subject``, ``relation``, ``object`` and
             ``p_true`` (null when missing).
-        ontology: The constraints.
+        ontology: The relations and their constraints.
         shuffles: The number of permutations.
         seed: Seed of the permutations.
 
     Returns:
-        The columns ``constraint`` (a type, ``macro`` or ``micro``), ``always_true`` and
-        ``shuffled``. The column ``shuffled`` is the mean rate over the permutations in which the
-        rate is defined. An undefined rate is null.
+        The columns ``constraint`` (a constraint type, ``macro`` or ``micro``), ``always_true`` and
+        ``shuffled``. The column ``shuffled`` contains the mean rate over the permutations in which
+        the rate is defined. An undefined rate is null.
     """
     import numpy as np
     import polars as pl
@@ -69,14 +69,14 @@ def baselines(
 
 
 def shuffled(beliefs: pl.DataFrame, generator: np.random.Generator) -> pl.DataFrame:
-    """Permute the beliefs among the statements of each drawing; missing beliefs stay missing.
+    """Permute the known beliefs among the statements of each drawing.
 
     The share of believed statements in each drawing does not change.
 
     Args:
         beliefs: The columns ``thing``, ``annotator``, ``subject``, ``relation``, ``object`` and
             ``p_true`` (null when missing).
-        generator: The source of random numbers.
+        generator: The random-number generator.
 
     Returns:
         The same rows with permuted beliefs; rows with a missing belief come last.

@@ -1,4 +1,4 @@
-"""SVG elements with escaped text and rounded numbers; equal input produces identical bytes."""
+"""Create deterministic SVG elements with escaped text and rounded numbers."""
 
 from __future__ import annotations
 
@@ -29,21 +29,21 @@ def document(width: float, height: float, title: str) -> Element:
 
 
 def add(parent: Element, tag: str, **attributes: Value) -> Element:
-    """Add an element to its parent; underscores in attribute names become hyphens."""
+    """Add a child element; underscores in attribute names are replaced by hyphens."""
     element = ET.SubElement(parent, tag)
     mark(element, **attributes)
     return element
 
 
 def mark(element: Element, **attributes: Value) -> None:
-    """Set attributes of an element, with names as in :func:`add`."""
+    """Set attributes of an element; attribute names are converted as in :func:`add`."""
     for name, value in attributes.items():
         text = legal(value) if isinstance(value, str) else number(value)
         element.set(name.rstrip("_").replace("_", "-"), text)
 
 
 def write(parent: Element, x: float, y: float, words: str, **attributes: Value) -> Element:
-    """Add one line of text whose baseline is at y."""
+    """Add one line of text with its baseline at the vertical position ``y``."""
     element = add(parent, "text", x=x, y=y, **attributes)
     element.text = legal(words)
     return element
@@ -57,7 +57,7 @@ def tip(element: Element, words: str) -> None:
 
 
 def serialised(root: Element) -> str:
-    """Return the document as text that ends in a line break."""
+    """Return the document as SVG text that ends with a line break."""
     ET.indent(root, " ")
     # White space inside a text element would be rendered.
     for element in root.iter("text"):
@@ -67,6 +67,6 @@ def serialised(root: Element) -> str:
 
 
 def number(value: float) -> str:
-    """Format a number, rounded to one tenth of a pixel."""
+    """Format a number of pixels with at most one decimal."""
     text = f"{value:.1f}".removesuffix(".0")
     return "0" if text == "-0" else text
