@@ -36,13 +36,13 @@ _PROBABILITY = "probability"
 _RETRIEVED = ("mrr", _PROBABILITY, "renormalised")
 _PROMPT = ["n", "concept"]
 
-AMONG_COMMON = "ranks among the concepts that both scored"
+AMONG_COMMON = "ranks are computed among the concepts that both models scored"
 """The note of a figure that ranks only the candidates common to both models."""
 
-NO_DIFFERENCE = "no difference: the candidates differ"
+NO_DIFFERENCE = "no difference is reported because the models ranked different candidates"
 """The note of a figure of ranks whose candidate sets differ."""
 
-DIFFERENT_QUESTIONS = "the wordings ask different questions"
+DIFFERENT_QUESTIONS = "the two models' prompts ask different questions"
 """The note of a figure that is compared across wordings."""
 
 _MEASURES = {
@@ -140,9 +140,10 @@ def different_questions(wordings: Mapping[str, Sequence[str]]) -> list[str]:
         wordings: The wordings of the retrieval prompts, by model name.
     """
     return [
-        f"Assumptions: retrieval uses the wording {' and '.join(wordings[one])} for {one} and the "
-        f"wording {' and '.join(wordings[other])} for {other}. The wordings ask different "
-        "questions; rows that compare across wordings are marked."
+        f"Assumptions probe: the wording of the retrieval prompts is {' and '.join(wordings[one])} "
+        f"for {one}, but {' and '.join(wordings[other])} for {other}. Prompts of different "
+        "wordings ask different questions. Rows that compare prompts of different wordings have a "
+        "note."
         for one, other in combinations(wordings, 2)
         if not set(wordings[one]) & set(wordings[other])
     ]
