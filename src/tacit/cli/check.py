@@ -33,7 +33,7 @@ Beliefs = Annotated[
     Path,
     typer.Argument(
         help="A table of beliefs (TSV, CSV, JSONL or Parquet) with the columns subject, relation, "
-        "object and p_true. Further columns may define groups."
+        "object and p_true. Further columns can define groups of beliefs."
     ),
 ]
 Groups = Annotated[
@@ -69,8 +69,9 @@ Duplicates = Annotated[
 TimeLimit = Annotated[
     float,
     typer.Option(
-        help="Time limit of exact repair in seconds; inf for no limit. At the time limit, repair "
-        "returns the best assignment found, with a proven bound on the optimum."
+        help="Time limit of the search for the optimal repair, in seconds; inf for no limit. If "
+        "the limit is reached, repair returns the best assignment found so far, with a proven "
+        "bound on the optimum."
     ),
 ]
 
@@ -92,8 +93,8 @@ def check(
         bool,
         typer.Option(
             "--revision-cost",
-            help="Compute the smallest number of beliefs that must change to satisfy all "
-            "constraints.",
+            help="Compute the smallest number of beliefs that must change so that all constraints "
+            "are satisfied.",
         ),
     ] = False,
     time_limit: TimeLimit = TIME_LIMIT,
@@ -271,14 +272,15 @@ def repair(
     force: Force = False,
     as_json: AsJson = False,
 ) -> None:
-    """Find the best consistent beliefs.
+    """Change a table of beliefs so that the beliefs satisfy all constraints.
 
     Repair solves a weighted MaxSAT problem: repaired beliefs satisfy every constraint and preserve
     as much of the model's confidence as possible. The repaired beliefs are proven optimal unless
     the time limit is reached.
 
-    The default objective, paper, is the objective of ParRoT, which also makes doubted statements
-    true if no constraint forbids them. Unless you reproduce ParRoT, prefer --objective log-odds.
+    The default objective, paper, is the objective of ParRoT. With this objective, repair also makes
+    statements true that are not believed, unless a constraint forbids them. Unless you reproduce
+    ParRoT, prefer --objective log-odds.
 
     Example: tacit repair beliefs.tsv --objective log-odds --out repaired.tsv
     """
