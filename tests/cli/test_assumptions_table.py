@@ -167,9 +167,17 @@ def test_what_is_not_there_is_not_printed(printed: Printed) -> None:
 def test_what_was_asked_and_left_out_is_told(printed: Printed) -> None:
     """In sentences below the tables."""
     text = " ".join(printed(Made().findings()))
-    assert "given 80 elicitation prompts, which ask for the properties of a concept." in text
+    assert (
+        "given 80 elicitation prompts. Each elicitation prompt asks for the properties of a "
+        "concept." in text
+    )
     assert "The model was given 160 retrieval prompts for 16 concepts" in text
     assert "Concepts left out, by filter: not one word (4), begins with a vowel sound (4)." in text
-    assert "Retrieval ranks 20,000 candidate words (vocabulary: shared)." in text
-    assert "percentile bootstrap intervals over concepts (2,000 resamples, seed 0)." in text
-    assert "Elicitation candidates: vocabulary: 20,000 words; sensible: 60 words." in text
+    assert "In retrieval, each prompt has 20,000 candidate words (vocabulary: shared)." in text
+    assert (
+        "percentile bootstrap intervals, computed by resampling concepts (2,000 resamples, seed 0)."
+        in text
+    )
+    assert (
+        "Number of candidates in elicitation: vocabulary: 20,000 words; sensible: 60 words." in text
+    )

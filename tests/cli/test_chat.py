@@ -115,7 +115,7 @@ def test_sampled_replies_answer_the_parts_probe(
     )
     assert code == 0, err
     assert "Elicitation: votes of 12 samples, in chat" in out
-    assert "replies could not be read as an answer and are not counted" in out
+    assert "replies could not be parsed as an answer and are not counted" in out
     assert "at most 623 calls" in err
     manifest = json.loads((workplace / "r" / "manifest.json").read_text())
     assert manifest["model"]["elicitation"] == "votes of 12 samples, in chat"
@@ -212,7 +212,7 @@ def test_thoughts_that_are_cut_are_told(
     assert code == 0, err
     votes = json.loads((workplace / "r" / "manifest.json").read_text())["summary"]["votes"]
     assert 0 < votes["truncated"] < votes["unparsed"]
-    assert f"{votes['truncated']:,} of them cut off during reasoning" in out
+    assert f"{votes['truncated']:,} replies were cut off during reasoning" in out
 
 
 def test_prompts_of_a_file_are_voted_on(tacit: Tacit, server: Serving, workplace: Path) -> None:
@@ -397,7 +397,7 @@ def test_sampled_replies_answer_the_consistency_probe(
         assert row["positive_low"] < row["positive_share"] < row["positive_high"]
         assert row["positive_unparsed"] == 3 * 24 - yes - no
     clear = summary["clear_questions"]
-    told = "one half is outside the 95 % CI of the share of replies that say yes"
+    told = "the 95 % CI of the share of “yes” replies excludes 0.5"
     assert f"For {clear} of " in ran.out
     assert told in ran.out
     shown = tacit("show", "anchor", "run", "q1")

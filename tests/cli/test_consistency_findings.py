@@ -125,7 +125,10 @@ def test_terminal_and_report_give_the_same_verdict(
     """One sentence, made in one place; and both counts of facts beside their relevance."""
     row = found.summary["relevance"]
     assert row["facts_right"] < 20
-    sides = f"{row['facts_right']} facts answered correctly and {row['facts_wrong']} incorrectly"
+    sides = (
+        f"{row['facts_right']} facts answered correctly and {row['facts_wrong']} facts answered "
+        "incorrectly"
+    )
     for sentence in (
         verdict(found.summary),
         f"computed from {sides}; no interval: {row['no_interval']}.",

@@ -77,7 +77,7 @@ def test_things_that_nobody_drew_are_shown_without_accuracy(
     assert "1 statement without a belief (0 with a gold label) is excluded" in shown
     assert "The most common violation is that an asymmetric relation is believed in both" in shown
     assert (
-        "2 applicable constraints are undecided because the model has no belief about one of the "
+        "2 applicable constraints are undecided because a belief about one of the statements "
         in shown
     )
 
@@ -341,7 +341,7 @@ def test_questions_beyond_the_window_are_skipped_and_listed(tacit: Tacit, workpl
     assert ran.code == 0, ran.err
     told = (
         "Skipped 28 prompts longer than the model's context window (listed in "
-        "findings/skipped.parquet); the answers are missing"
+        "findings/skipped.parquet); the answers to skipped prompts are missing"
     )
     assert told in " ".join(ran.out.split())
     summary = json.loads((workplace / "run" / "manifest.json").read_text(encoding="utf-8"))

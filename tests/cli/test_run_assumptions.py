@@ -197,7 +197,7 @@ def test_a_vocabulary_of_ones_own(run: Callable[..., Ran], workplace: Path) -> N
     (workplace / "words.txt").write_text("bear\nfox\nhair\nzebra\n", encoding="utf-8")
     ran = run("runs", "--vocabulary", "words.txt", of=("masked", "causal"))
     assert ran.code == 0, ran.err
-    assert "Retrieval ranks 4 candidate words (vocabulary: file)" in ran.out
+    assert "In retrieval, each prompt has 4 candidate words (vocabulary: file)" in ran.out
     assert "1 of the candidate words is not a single token of the model" in ran.out
     for name in ("masked", "causal"):
         findings = workplace / "runs" / name / "findings"
@@ -259,13 +259,13 @@ def test_different_questions_are_warned_of_and_marked(
     """On standard error, in the terminal's rows and in JSON; ``tacit compare`` says it too."""
     ran = run("runs", of=("masked", "causal"))
     assert ran.code == 0, ran.err
-    assert "retrieval uses the wording sentence for" in ran.err
-    assert "The wordings ask different questions" in ran.err
-    assert "* the wordings ask different questions" in ran.out
+    assert "the wording of the retrieval prompts is sentence for" in ran.err
+    assert "Prompts of different wordings ask different questions" in ran.err
+    assert "* the two models' prompts ask different questions" in ran.out
     compared = tacit("compare", workplace / "runs", "--out", "compared.html")
     assert compared.code == 0, compared.err
-    assert "The wordings ask different questions" in compared.err
-    assert "The wordings ask different questions" in " ".join(
+    assert "Prompts of different wordings ask different questions" in compared.err
+    assert "Prompts of different wordings ask different questions" in " ".join(
         (workplace / "compared.html").read_text().split()
     )
     printed = json.loads(run("again", "--json", of=("masked", "causal")).out)
@@ -290,5 +290,5 @@ def test_whole_sentences_are_compared_among_the_concepts(
     assert set(together["first_candidates"]) == set(together["second_candidates"]) == {5}
     assert together["first_chance"][0] == pytest.approx((1 + 1 / 2 + 1 / 3 + 1 / 4 + 1 / 5) / 5)
     assert "chance 0.457" in ran.out
-    assert "ranks among the concepts that both scored" in ran.out
+    assert "ranks are computed among the concepts that both models scored" in ran.out
     assert re.search(r"^ +among +$", ran.out, re.MULTILINE)

@@ -267,7 +267,7 @@ def test_a_constraint_that_a_missing_belief_decides_is_undecided() -> None:
         after = only(findings.tables["violation"], constraint="micro", stage=objective)
         assert (after["violated"], after["undecided"]) == (0, 0)
     assert (
-        "1 applicable constraint is undecided because the model has no belief about one of the "
+        "1 applicable constraint is undecided because a belief about one of the statements "
         in " ".join(sentences(findings))
     )
     both = compare({"one": findings, "other": knowing(probe)})

@@ -183,7 +183,7 @@ def test_the_probability_of_both_answers_is_reported(
     masses = [math.exp(t) + math.exp(f) for t, f in zip(*sides.values(), strict=True)]
     assert findings.summary["answer_probability"] == pytest.approx(statistics.median(masses))
     told = " ".join(PartsProbe.sentences(findings))
-    assert "P(true) + P(false) is the total probability" in told
+    assert "P(true) + P(false) is the probability that the model continues" in told
     assert (f"is {statistics.median(masses):.1e}." in told) == improbable
 
 
@@ -206,13 +206,15 @@ def test_skipped_questions_are_counted_apart(tmp_path: Path) -> None:
     everything = findings.summary["questions"]
     summary = {**findings.summary, "skipped": 65, "missing": 65}
     asked, judged_true, *_ = PartsProbe.sentences(replace(findings, summary=summary))
-    assert asked.startswith(f"The run has {everything:,} distinct true-or-false questions about")
-    assert f"The model was asked {everything - 65:,} of them." in asked
-    assert "window were skipped (65)." in asked
-    assert f" of the {everything - 65:,} questions with a belief true" in judged_true
+    assert asked.startswith(
+        f"The run consists of {everything:,} distinct true-or-false questions about"
+    )
+    assert f"The model was asked {everything - 65:,} of the questions." in asked
+    assert "65 questions were skipped because the prompt is longer" in asked
+    assert f" of the {everything - 65:,} questions with a belief" in judged_true
     asked, judged_true, *_ = PartsProbe.sentences(findings)
     assert asked.startswith("The model was asked")
-    assert " of them true" in judged_true
+    assert " of the questions" in judged_true
 
 
 @needs_parrot

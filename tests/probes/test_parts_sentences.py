@@ -45,8 +45,8 @@ def test_the_headline_names_the_objective_and_the_rate_of_shuffled_beliefs() -> 
     """Both beside the figures that they explain."""
     shown = text(summary(gain(0.082)))
     assert shown.startswith(
-        "The model violates 27.4 % (95 % CI 25.0 to 30.0 %) of 1,200 applicable constraints; "
-        "randomly shuffled, the same beliefs violate 40.0 %. "
+        "The model's beliefs violate 27.4 % (95 % CI 25.0 to 30.0 %) of 1,200 applicable "
+        "constraints; the same beliefs, randomly shuffled, violate 40.0 %. "
     )
     assert "Repair (objective: paper) removes every violation" in shown
 
@@ -55,16 +55,16 @@ def test_a_gain_that_is_a_loss_under_another_objective_is_in_the_headline() -> N
     """With each such objective and its interval, and none whose gain has the same sign."""
     shown = text(summary(gain(0.082), gain(-0.097, "log-odds"), gain(-0.094, "margin")))
     assert (
-        "With other objectives, repair changes accuracy in the other direction: by "
+        "With other objectives, repair changes accuracy in the opposite direction: by "
         f"{MINUS}9.7 points "
-        f"(95 % CI {MINUS}10.7 to {MINUS}8.7 points) with log-odds and by {MINUS}9.4 points"
-        in shown
+        f"(95 % CI {MINUS}10.7 to {MINUS}8.7 points) with the objective log-odds and by "
+        f"{MINUS}9.4 points" in shown
     )
     assert "With other objectives" not in text(
         summary(gain(0.082), gain(0.097, "log-odds"), gain(0, "margin"))
     )
     assert (
-        "With other objectives, repair changes accuracy in the other direction: by +1.0 points"
+        "With other objectives, repair changes accuracy in the opposite direction: by +1.0 points"
         in text(summary(gain(-0.05), gain(0.01, "margin")))
     )
 
@@ -72,7 +72,10 @@ def test_a_gain_that_is_a_loss_under_another_objective_is_in_the_headline() -> N
 def test_the_gain_without_the_symmetric_relations_has_its_interval() -> None:
     """It is part of the headline."""
     shown = text(summary(gain(0.082), gain(0.01, of="without symmetric relations")))
-    assert "(connects, next to), repair changes accuracy by +1.0 points (95 % CI 0.0 to" in shown
+    assert (
+        "(connects, next to) are excluded, repair changes accuracy by +1.0 points (95 % CI 0.0 to"
+        in shown
+    )
 
 
 def test_without_a_shuffled_rate_the_headline_has_none() -> None:
@@ -87,4 +90,4 @@ def test_few_things_are_noted_where_there_are_intervals(things: int) -> None:
     found = Findings(pl.DataFrame(), {}, {"intervals": how, "things": things})
     shown = " ".join(notes(found))
     assert "There is no interval with fewer than 5 things" in shown
-    assert (f"There are only {things} things" in shown) == (5 <= things < 10)
+    assert (f"The run has only {things} things" in shown) == (5 <= things < 10)

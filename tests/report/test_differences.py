@@ -80,10 +80,10 @@ def test_wordings_that_ask_different_questions_are_warned_of_and_marked(tmp_path
     section = differences(found)
     assert section is not None
     assert section.warnings == tuple(warnings_of_wording(found))
-    assert "retrieval uses the wording sentence for ada" in section.warnings[0]
+    assert "the wording of the retrieval prompts is sentence for ada" in section.warnings[0]
     (table,) = section.shown
     assert isinstance(table, Table)
-    marked = table.frame.filter(note="the wordings ask different questions")["figure"]
+    marked = table.frame.filter(note="the two models' prompts ask different questions")["figure"]
     assert len(marked) == 30
     assert all("(sentence and blank-last: different questions)" in figure for figure in marked)
     shown = {column.name for column in table.columns}

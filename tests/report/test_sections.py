@@ -30,7 +30,7 @@ def test_headlines_are_cells_of_tables_and_say_what_chance_gives(runs: Path) -> 
     tiles = {tile.label: tile.marks[0] for tile in section([run]).tiles}
     found, known = (run.summary[name] for name in ("consistency", "background_score"))
     first = tiles["Conceptual consistency (CC)"]
-    assert first.about == f"chance {found['chance']:.3f}, n = 12 anchor questions"
+    assert first.about == f"chance level {found['chance']:.3f}, n = 12 anchor questions"
     assert first.reference == found["chance"]
     score = tiles["Background score"]
     assert (score.at, score.low, score.high) == (known["value"], known["low"], known["high"])

@@ -150,7 +150,7 @@ def titled(text: str, *lines: str) -> alt.TitleParams:
     """
     import altair as alt
 
-    wrapped = [textwrap.wrap(line, _LETTERS) for line in lines if line]
+    wrapped = [textwrap.wrap(line, _LETTERS, break_on_hyphens=False) for line in lines if line]
     caption = [part for *first, last in wrapped for part in (*(f"{p} " for p in first), last)]
     return alt.TitleParams(
         text=text, subtitle=caption, subtitleFontSize=_SUBTITLE, subtitlePadding=5, offset=14

@@ -49,8 +49,8 @@ def audit(
 ) -> None:
     """Audit the background facts of questions, and draw a sample of facts to be rated.
 
-    Two people then rate all facts of the sample, each in the column "rating" of a separate copy.
-    The option --seed determines which facts are drawn.
+    Two people then rate all facts of the sample independently. Each person fills in the column
+    "rating" in a separate copy of the file. The option --seed determines which facts are drawn.
 
     Example: tacit kb audit conceptnet.kb --questions dev.jsonl --out sample.tsv
     """
@@ -85,11 +85,11 @@ def audit(
 
 def agreement(
     first: Annotated[
-        Path, typer.Argument(help="File with one person's ratings of a sample of facts.")
+        Path, typer.Argument(help="File with the ratings of a sample of facts by one person.")
     ],
     second: Annotated[
         Path,
-        typer.Argument(help="File with another person's ratings of the facts in the first file."),
+        typer.Argument(help="File with the ratings of the same facts by another person."),
     ],
     as_json: given.AsJson = False,
 ) -> None:

@@ -35,7 +35,7 @@ Beliefs = Annotated[
     Path,
     typer.Argument(
         help="A table of beliefs (TSV, CSV, JSONL or Parquet) with the columns subject, relation, "
-        "object and p_true. Further columns may define groups."
+        "object and p_true. Further columns can define groups of beliefs."
     ),
 ]
 Groups = Annotated[
@@ -71,8 +71,9 @@ Duplicates = Annotated[
 TimeLimit = Annotated[
     float,
     typer.Option(
-        help="Time limit of exact repair in seconds; inf for no limit. At the time limit, repair "
-        "returns the best assignment found, with a proven bound on the optimum."
+        help="Time limit of the search for the optimal repair, in seconds; inf for no limit. If "
+        "the limit is reached, repair returns the best assignment found so far, with a proven "
+        "bound on the optimum."
     ),
 ]
 
@@ -94,8 +95,8 @@ def check(
         bool,
         typer.Option(
             "--revision-cost",
-            help="Compute the smallest number of beliefs that must change to satisfy all "
-            "constraints.",
+            help="Compute the smallest number of beliefs that must change so that all constraints "
+            "are satisfied.",
         ),
     ] = False,
     time_limit: TimeLimit = TIME_LIMIT,

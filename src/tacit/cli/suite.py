@@ -31,16 +31,15 @@ class Selection:
 
     given: list[str] | None = option(
         None,
-        help="Set an option, such as limit=10. The value applies to all models and runs of the "
-        "suite that have this option; repeatable. Paths in VALUE are relative to the current "
-        "folder.",
+        help="Set an option, such as limit=10. VALUE applies to all models and runs of the suite "
+        "that accept OPTION; repeatable. Paths in VALUE are relative to the current folder.",
         flags=("--set",),
         metavar="OPTION=VALUE",
         group=WHAT,
     )
     only: list[str] | None = option(
         None,
-        help="Execute only the suite's run with this name; repeatable.",
+        help="Execute only the run with the name NAME; repeatable.",
         metavar="NAME",
         group=WHAT,
     )
@@ -57,8 +56,8 @@ class SuiteOutput:
 
     out: Path | None = option(
         None,
-        help="Folder for all runs of the suite [default: the folder that the suite's YAML file "
-        "names].",
+        help="Folder for all runs of the suite [default: the folder that is named in the suite's "
+        "YAML file].",
         flags=("--out", "-o", "--output"),
         group=OUTPUT,
     )

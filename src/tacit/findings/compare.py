@@ -24,14 +24,15 @@ def _some(name: str, heading: str, kind: Kind, meaning: str, *, shown: bool = Tr
 COMPARISON = TableSpec(
     "comparison",
     "Differences between models",
-    "The second model's value minus the first model's value, over the questions that both models "
-    "answered. A difference whose interval includes 0 may be due to chance.",
+    "One row per measure and pair of models. The difference is the second model's value minus the "
+    "first model's value, over the questions that both models answered. A difference whose 95 % CI "
+    "includes 0 may be due to chance.",
     columns=(
         Column("figure", "figure", meaning="The measure that is compared."),
         Column("first", "first", meaning="The first model."),
         Column("second", "second", meaning="The second model."),
-        Column("first_value", "first", "score", "The measure's value for the first model."),
-        Column("second_value", "second", "score", "The measure's value for the second model."),
+        Column("first_value", "first", "score", "The value of the measure for the first model."),
+        Column("second_value", "second", "score", "The value of the measure for the second model."),
         Column(
             "difference",
             "second \N{MINUS SIGN} first",
@@ -43,7 +44,7 @@ COMPARISON = TableSpec(
             "p_value",
             "p",
             "p",
-            "Two-sided p-value of the difference, from the resamples of the interval.",
+            "Two-sided p-value of a test of whether the difference is 0.",
             optional=True,
             shown=False,
         ),
@@ -51,88 +52,112 @@ COMPARISON = TableSpec(
             "p_holm",
             "p, Holm",
             "p",
-            "The p-value, corrected over all pairs of models for this measure by Holm's method.",
+            "The p-value of the difference, corrected by Holm's method for the number of pairs of "
+            "models that are compared on the measure.",
             optional=True,
         ),
-        _some("n", "n", "count", "Number of questions that both models answered."),
+        _some(
+            "n",
+            "n",
+            "count",
+            "Number of questions or concepts for which both models have a result.",
+        ),
         *(
             _some(
                 f"{side}_undecided",
                 f"undecided, {side}",
                 "count",
-                f"Number of constraints that are undecided for the {side} model and therefore "
-                "excluded.",
+                f"Number of constraints that are excluded for the {side} model, because the model "
+                "has no belief about one of the statements in the constraint.",
             )
             for side in ("first", "second")
         ),
-        _some("part", "part", "text", "The part of the probe.", shown=False),
+        _some(
+            "part",
+            "part",
+            "text",
+            "The part of the assumptions probe: \u201cretrieval\u201d or \u201celicitation\u201d.",
+            shown=False,
+        ),
         _some("measure", "measure", "text", "The measure.", shown=False),
         _some("relation", "relation", "text", "The relation.", shown=False),
         _some(
             "properties",
             "properties",
             "count",
-            "Number of properties stated in the prompt.",
+            "Number of properties in each retrieval prompt.",
             shown=False,
         ),
         _some(
             "first_wording",
             "wording, first",
             "text",
-            "The wording of the first model's prompts.",
+            "The wording of the first model's retrieval prompts: \u201csentence\u201d or "
+            "\u201cblank-last\u201d.",
             shown=False,
         ),
         _some(
             "second_wording",
             "wording, second",
             "text",
-            "The wording of the second model's prompts.",
+            "The wording of the second model's retrieval prompts: \u201csentence\u201d or "
+            "\u201cblank-last\u201d.",
             shown=False,
         ),
         _some(
             "same_question",
             "same question",
             "truth",
-            "Whether both models' wordings ask the same question.",
+            "Whether the first model's prompts ask the same question as the second model's "
+            "prompts.",
             shown=False,
         ),
         _some(
             "first_candidates",
             "candidates, first",
             "count",
-            "Number of words that the first model ranked.",
+            "Number of candidate words that the first model ranked.",
         ),
         _some(
             "second_candidates",
             "candidates, second",
             "count",
-            "Number of words that the second model ranked.",
+            "Number of candidate words that the second model ranked.",
         ),
         _some(
             "first_chance",
             "chance, first",
             "score",
-            "The value for random rankings of the first model's words.",
+            "The chance level of the measure: its expected value if the first model's candidate "
+            "words were ranked at random.",
         ),
         _some(
             "second_chance",
             "chance, second",
             "score",
-            "The value for random rankings of the second model's words.",
+            "The chance level of the measure: its expected value if the second model's candidate "
+            "words were ranked at random.",
         ),
         _some(
             "note",
             "note",
             "text",
-            "A remark on the row, or the reason why the difference is missing.",
+            "A caveat about the comparison, or the reason why the difference is missing.",
         ),
-        _some("printed", "printed", "truth", "Whether the terminal shows the row.", shown=False),
+        _some(
+            "printed",
+            "printed",
+            "truth",
+            "Whether the row is one of the main results (all results of elicitation, and the "
+            "results of retrieval with 1, 4 or 10 properties).",
+            shown=False,
+        ),
         *(
             _some(
                 f"{side}_elicitation",
                 f"elicitation, {side}",
                 "text",
-                f"How the {side} model's beliefs were elicited.",
+                f"The method by which the {side} model's answers or beliefs were obtained.",
                 shown=False,
             )
             for side in ("first", "second")

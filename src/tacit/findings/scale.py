@@ -31,33 +31,65 @@ if TYPE_CHECKING:
 SCALE = TableSpec(
     "scale",
     "Size of models",
-    "How a measure changes with the size of the models of one family, over the questions that all "
-    "models of the family answered. Slope: the change of the measure per tenfold number of "
-    "parameters, by least squares over log10. The interval of the slope resamples the same "
-    "clusters for all models, so it expresses the uncertainty due to the questions, not due to the "
-    "small number of models. Page's L tests whether the measure improves with size, over blocks of "
-    "clusters; p is one-sided and not corrected.",
+    "Each row shows how a measure changes with model size in one family of models. The measure is "
+    "computed over the questions that all models of the family answered. Slope: the change of the "
+    "measure if the number of parameters increases tenfold, estimated by a least-squares "
+    "regression on the log10 of the number of parameters. The 95 % CI of the slope is computed by "
+    "resampling the same clusters of questions for all models. The CI therefore reflects the "
+    "uncertainty due to the choice of questions, but not the uncertainty due to the small number "
+    "of models. Page's trend test examines, over blocks of clusters of questions, whether the "
+    "measure improves with model size. The p-value of the trend test is one-sided and not "
+    "corrected for multiple tests.",
     columns=(
         Column("figure", "figure", meaning="The measure."),
-        Column("family", "family", meaning="The family of the models."),
+        Column("family", "family", meaning="The family to which the models belong."),
         Column("models", "models", "count", "Number of models."),
-        Column("sizes", "parameters", meaning="The sizes of the smallest and the largest model."),
-        Column("smallest", "smallest", "count", "Parameters of the smallest model.", shown=False),
-        Column("largest", "largest", "count", "Parameters of the largest model.", shown=False),
-        Column("n", "n", "count", "Number of clusters."),
-        Column("clusters", "clusters", "text", "What a cluster is.", shown=False),
+        Column(
+            "sizes",
+            "parameters",
+            meaning="The numbers of parameters of the smallest and the largest model.",
+        ),
+        Column(
+            "smallest",
+            "smallest",
+            "count",
+            "Number of parameters of the smallest model.",
+            shown=False,
+        ),
+        Column(
+            "largest", "largest", "count", "Number of parameters of the largest model.", shown=False
+        ),
+        Column("n", "n", "count", "Number of clusters of questions."),
+        Column(
+            "clusters",
+            "clusters",
+            "text",
+            "The kind of cluster, such as \u201cquestion concept\u201d or \u201cthing\u201d.",
+            shown=False,
+        ),
         Column(
             "slope",
             "slope per tenfold parameters",
             "signed",
-            "Change of the measure per tenfold number of parameters, with a 95 % CI.",
+            "Change of the measure if the number of parameters increases tenfold, with a 95 % CI.",
             ends=("low", "high"),
         ),
         Column("page_p", "p, Page", "p", "One-sided p-value of Page's trend test."),
-        Column("page_l", "Page's L", "number", "Page's L of the trend test."),
-        Column("blocks", "blocks", "count", "Number of blocks of Page's test."),
-        Column("better", "better", "text", "Whether a higher or a lower value is better."),
-        Column("note", "note", "text", "Why a value is undefined."),
+        Column("page_l", "Page's L", "number", "The test statistic L of Page's trend test."),
+        Column("blocks", "blocks", "count", "Number of blocks of clusters in Page's trend test."),
+        Column(
+            "better",
+            "better",
+            "text",
+            "Whether a higher or a lower value of the measure is better.",
+        ),
+        Column(
+            "note",
+            "note",
+            "text",
+            "Why the slope, its interval or the trend test is undefined; null if all three are "
+            "defined.",
+        ),
     ),
     keys=2,
     printed=Layout(columns=("figure", "family", "models", "sizes", "n", "slope", "page_p")),

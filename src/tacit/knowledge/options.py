@@ -36,7 +36,7 @@ class BackgroundOptions:
         "all-words",
         help=(
             "A concept matches a question that contains more than half of the concept's words. "
-            "Which words count: all words (all-words) or content words only (content-words)."
+            "The words that count: all words (all-words) or only content words (content-words)."
         ),
         group=EXTRACTION,
     )

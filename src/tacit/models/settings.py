@@ -44,10 +44,13 @@ class LocalSettings:
         requested=False,
     )
     batch_size: int | None = option(
-        None, help="Not an option: --batch-tokens.", hidden=True, requested=False
+        None, help="Use --batch-tokens instead of --batch-size.", hidden=True, requested=False
     )
     masked_mode: Literal["left-to-right", "one-at-a-time"] = option(
-        "left-to-right", help="How a masked model scores an answer of several tokens.", group=MODEL
+        "left-to-right",
+        help="How a masked model scores an answer of several tokens: left-to-right (later tokens "
+        "are masked) or one-at-a-time (only the scored token is masked).",
+        group=MODEL,
     )
     no_packing: bool = option(
         default=False,

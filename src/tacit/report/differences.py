@@ -119,12 +119,14 @@ def differences(runs: Sequence[Run], only: Collection[str] | None = None) -> Sec
     paired = Table(
         "paired-differences",
         "Paired differences",
-        "The second model's value minus the first model's value, over the same questions. "
-        "Intervals resample things or question concepts, the same resamples for both models. A "
-        "difference whose interval includes 0 may be due to chance. Candidates: the number of "
-        "ranked words. Chance: the value for a random ranking of the candidates. p, Holm: the "
-        "two-sided p-value from the resamples of the interval, corrected over all pairs of models "
-        "for one measure.",
+        "One row per measure and pair of models. The difference is the second model's value minus "
+        "the first model's value, over the same questions. Confidence intervals are computed by "
+        "resampling clusters of questions, such as things or question concepts; both models have "
+        "the same resamples. A difference whose 95 % CI includes 0 may be due to chance. "
+        "Candidates: the number of words that the model ranked. Chance: the expected value of the "
+        "measure if the candidates were ranked at random. p, Holm: the two-sided p-value of the "
+        "difference, corrected by Holm's method for the number of pairs of models that are "
+        "compared on the measure.",
         table,
         tuple(_columns(COMPARISON, table)),
     )

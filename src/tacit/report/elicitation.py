@@ -33,8 +33,8 @@ def skipped_notes(summary: Mapping[str, Any], *, listed: bool = True) -> Iterato
     if count:
         where = " (listed in findings/skipped.parquet)" if listed else ""
         yield (
-            f"Skipped {several(count, 'prompt')} longer than the model's context window{where}; "
-            "the answers are missing"
+            f"{several(count, 'prompt is', 'prompts are')} longer than the model's context window "
+            f"and therefore skipped{where}; the answers to skipped prompts are missing"
         )
 
 
@@ -74,8 +74,8 @@ def elicitation_notes(summary: Mapping[str, Any], *, listed: bool = True) -> Ite
 
 def _unparsed(votes: Mapping[str, Any]) -> str:
     """Return a phrase with the number of sampled replies that could not be parsed."""
-    cut = f" ({votes['truncated']:,} of them cut off during reasoning)"
+    cut = f" ({several(votes['truncated'], 'reply was', 'replies were')} cut off during reasoning)"
     return (
         f"{votes['unparsed']:,} of {several(votes['replies'], 'reply', 'replies')} could not be "
-        f"read as an answer and are not counted{cut if votes['truncated'] else ''}"
+        f"parsed as an answer and are not counted{cut if votes['truncated'] else ''}"
     )

@@ -221,14 +221,14 @@ def _mark(headline: Headline, spec: TableSpec, run: Run, row: Mapping[str, Any])
 
     about = [interval(low, high, lambda value: formatted(value, column.kind))] if ends else []
     if isinstance(column.chance, str) and not headline.among:
-        about.append(f"chance {formatted(chance, column.kind)}")
+        about.append(f"chance level {formatted(chance, column.kind)}")
     if headline.n is not None:
         n = headline.n
         counted = several(row[n[0]], n[1]) if isinstance(n, tuple) else n(row)
         about.append(f"n = {counted}")
     if headline.among and chance is not None:
         among = several(row[headline.among[0]], headline.among[1])
-        about.append(f"chance {formatted(chance, column.kind)} among {among}")
+        about.append(f"chance level {formatted(chance, column.kind)} among {among}")
     value = row[column.name]
     return Mark(
         f"{run.name}, {row[headline.by]}" if headline.by else run.name,

@@ -146,10 +146,10 @@ def _sections(runs: Sequence[Run], *, warn: bool) -> tuple[list[Section], list[s
     for probe, why in reasons.items():
         told = "; ".join(why)
         warnings.append(
-            f"{probe.capitalize()}: these runs differ in more than the model ({told}). "
+            f"{probe.capitalize()} probe: the runs differ in more than the model ({told}). "
             + (
-                "The runs are compared anyway (--force), but their results may differ for these "
-                "reasons."
+                "The runs are compared because of the option --force, but a difference in the "
+                "results may be due to other causes than the model."
                 if warn
                 else "The runs are shown side by side and are not compared."
             )
@@ -159,8 +159,9 @@ def _sections(runs: Sequence[Run], *, warn: bool) -> tuple[list[Section], list[s
     if taught:
         kind = number_of(len(taught), "a bundled demo model", "bundled demo models")
         warnings.append(
-            f"{_listed(taught)}: {kind}, trained for this purpose with gaps and errors. The "
-            "results illustrate what Tacit finds, and are no evidence about other models."
+            f"{_listed(taught)}: {kind}, trained for demonstration, with deliberate gaps and "
+            "errors. The results illustrate what Tacit finds, but are no evidence about other "
+            "models."
         )
     sections += [compared] if compared else []
     for probe in probes():

@@ -161,6 +161,6 @@ def _warn_of_unparsed(model: str, found: Sequence[Any], reporter: Reporter) -> N
         replies = unparsed + sum(each.parsed for each in votes)
         cut = f", {truncated:,} of them cut off during reasoning" if truncated else ""
         reporter.warn(
-            f"{model}: {unparsed:,} of {several(replies, 'reply', 'replies')} could not be read as "
-            f"an answer{cut}"
+            f"{model}: {unparsed:,} of {several(replies, 'reply', 'replies')} could not be parsed "
+            f"as an answer{cut}"
         )

@@ -274,7 +274,7 @@ def test_wordings_that_ask_different_questions_are_marked_and_warned_of() -> Non
     assert set(compare({"m": masked, "n": masked}, FEW)["same_question"]) == {True}
     wordings = {"m": ["sentence"], "c": ["blank-last"], "both": ["blank-last", "sentence"]}
     (warning,) = different_questions(wordings)
-    assert "the wording sentence for m and the wording blank-last for c" in warning
+    assert "the wording of the retrieval prompts is sentence for m, but blank-last for c" in warning
 
 
 def named(ranks: dict[str, list[int]]) -> Findings:

@@ -159,7 +159,7 @@ def test_curves_are_the_measures(one: Shown) -> None:
         }
         assert any(point.items() <= held.items() for held in rows(chart))
     words = joined_text(figure(chart))
-    assert "n = 15 concepts (1 more left out because the tokenizer cannot encode the word)" in words
+    assert "n = 15 concepts (without 1 whose words cannot be encoded by the tokenizer)" in words
     assert "95 % CIs (percentile bootstrap, 2,000 resamples, clustered by concept)" in words
     assert "wording: sentence (A ___ has fur.)" in words
 
@@ -291,7 +291,7 @@ def test_elicitation_stands_as_measured(three: Shown) -> None:
     assert any(lane.items() <= held.items() for held in rows(chart))
     words = joined_text(figure(chart))
     assert "16 (vocabulary), 16 (sensible)" in words
-    assert 'asked with "Everyone knows that"; wording sentence: roberta-large, bert-base' in words
+    assert 'prompts with "Everyone knows that"; wording sentence: roberta-large, bert-base' in words
     assert "wording blank-last: gpt2" in words
 
 
@@ -299,7 +299,7 @@ def test_elicitation_without_the_preface_says_so() -> None:
     """Where a run has nothing else."""
     found = {"m": Made(prefaces=(False,)).findings()}
     words = joined_text(figure(FIGURES["elicitation"](Shown(found, {}, Theme()))))
-    assert 'asked without "Everyone knows that"' in words
+    assert 'prompts without "Everyone knows that"' in words
     assert FIGURES["ablation"](Shown(found, {}, Theme())) is None
 
 
@@ -331,8 +331,8 @@ def test_favoured_words_are_the_most_frequent_top_candidates(one: Shown) -> None
     table = next(iter(one.found.values())).tables["favoured"]
     best = table.filter(preface=True, relation="has").head(1).row(0, named=True)
     assert (
-        f"roberta-large, has {best['word']}: first in {best['first']} of 16 prompts, correct in "
-        f"{best['right']}"
+        f"roberta-large, has {best['word']}: ranks first for {best['first']} of 16 prompts, "
+        f"correct for {best['right']} of them"
     ) in tips(svg)
     for relation in ("is", "made of"):
         words = {

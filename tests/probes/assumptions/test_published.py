@@ -258,7 +258,7 @@ def test_ranks_among_other_candidates_have_no_difference(found: Findings) -> Non
     row = row_of(published_table({name: few}, "roberta-large", found.summary), "MRR at 1 property")
     assert row["ours"] is not None
     assert (row["difference"], row["candidates"], row["chance"]) == (None, 34, 0.121)
-    assert "the run ranks 34 candidates, the paper 17,958 to 21,018" in row["note"]
+    assert "the run ranks 34 candidates, but the paper ranks the 17,958 to 21,018" in row["note"]
     row = row_of(published_table(found.tables, "roberta-large", found.summary), "MRR at 1 property")
     assert row["difference"] is not None
     assert (row["candidates"], row["note"]) == (19_998, None)
@@ -271,7 +271,7 @@ def test_the_words_of_one_model_are_not_those_that_models_share(found: Findings)
         table = published_table(found.tables, "roberta-large", summary)
         row = row_of(table, "MRR at 10 properties")
         assert row["difference"] is None
-        assert "one model's own words" in row["note"]
+        assert "the single-token words of one model" in row["note"]
 
 
 def test_average_precision_among_other_words_has_no_difference(found: Findings) -> None:
@@ -280,7 +280,7 @@ def test_average_precision_among_other_words_has_no_difference(found: Findings) 
     few = found.tables[name].with_columns(candidates=1_876)
     row = row_of(published_table({name: few}, "bert-base", found.summary), "has", "mAP vocabulary")
     assert (row["difference"], row["candidates"]) == (None, 1_876)
-    assert "the run ranks 1,876 words, and bert-base has 17,958 to 28,996" in row["note"]
+    assert "but the vocabulary of bert-base has 17,958 to 28,996 words" in row["note"]
     row = row_of(published_table(found.tables, "bert-base"), "has", "mAP vocabulary")
     assert row["difference"] is not None
 
@@ -292,4 +292,7 @@ def test_another_wording_is_noted(found: Findings) -> None:
     table = published_table({name: other}, "roberta-large", found.summary)
     row = row_of(table, "MRR at 1 property")
     assert row["difference"] is not None
-    assert row["note"] == "asked in the wording blank-last, in the paper in the wording sentence"
+    assert row["note"] == (
+        "the prompts have the wording blank-last, but the prompts in the paper have the wording "
+        "sentence"
+    )

@@ -115,7 +115,9 @@ def test_sentences_tell_the_main_figures() -> None:
     text = " ".join(told).replace("\N{NO-BREAK SPACE}", " ")
     assert f"{row['mrr']:.3f} ({ends}) given 1 property" in text
     assert "of the concept among 19,998 candidate words is " in text
-    assert f"for random ranks, the mean is {row['chance_mrr']:.3f}." in text
+    assert (
+        f"for random rankings, the mean reciprocal rank would be {row['chance_mrr']:.3f}." in text
+    )
     assert "2 candidates have several tokens; the score of such a candidate is the sum" in text
     assert "3 candidates could not be scored and are excluded from the rankings." in text
     assert all(each.endswith(".") for each in (*told, *notes(FINDINGS)))
@@ -140,10 +142,10 @@ def test_a_headline_over_different_concepts_gives_each_n_and_the_paired_figure()
     text = (of_run.headline(findings) or "").replace("\N{NO-BREAK SPACE}", " ")
     assert f", n = {concepts} concepts) given 1 property and " in text
     assert (
-        f"n = 1 concept) given 10 (the mean over the same 1 concept is {1 / rank:.3f} given 1 p"
-        in text
+        "n = 1 concept) given 10 (for the same 1 concept, the mean given 1 property is "
+        f"{1 / rank:.3f})" in text
     )
-    assert "; the chance level is " in text
+    assert "; the chance level (a random ranking of " in text
     told = " ".join(sentences(findings))
     assert told.count("n = 1 concept)") == 1
     assert "n = " not in (of_run.headline(FINDINGS) or "")
@@ -167,7 +169,7 @@ def test_the_share_of_namings_is_told() -> None:
     summary = {**FINDINGS.summary, "properties": properties}
     summary["namings"] = {"all": 200, "left_out": 50}
     told = " ".join(sentences(replace(FINDINGS, summary=summary)))
-    assert "8 of 10 properties; these properties account for 75.0\N{NO-BREAK SPACE}% of all" in told
+    assert "8 of 10 properties, 75.0\N{NO-BREAK SPACE}% if each property is weighted" in told
 
 
 def test_what_was_dropped_and_counted_is_told() -> None:
@@ -184,17 +186,23 @@ def test_what_was_dropped_and_counted_is_told() -> None:
     }
     told = list(sentences(replace(FINDINGS, summary=summary)))
     for sentence in (
-        "Retrieval ranks 4 candidate words (vocabulary: file, wording blank-last).",
+        "In retrieval, each prompt has 4 candidate words (vocabulary: file, wording blank-last).",
         (
             "1 of the candidate words is not a single token of the model. Of the words that "
-            "are a single token, 1,200 are not in the file of candidates."
+            "are a single token of the model, 1,200 are not in the file of candidates."
         ),
-        "Prompts can state 8 of 10 properties.",
+        "Prompts can contain 8 of 10 properties.",
         "The remaining properties are left out, for these reasons: names its concept (2).",
-        "Properties worded by the feature instead of its first alternative: no wording (3).",
-        "Rows of the norms with incomplete counts: alternatives without participants (2).",
+        (
+            "Properties that are worded like their feature, not like its first alternative: "
+            "no wording (3)."
+        ),
+        (
+            "Rows of the feature norms whose alternatives cannot be counted: alternatives without "
+            "participants (2)."
+        ),
         "Responses: counted by the feature (5).",
-        "Concepts left out of elicitation, by filter: several words (2).",
+        "Number of concepts left out of elicitation, by filter: several words (2).",
     ):
         assert sentence in told
 
@@ -205,10 +213,15 @@ def test_candidates_that_differ_with_the_preface_are_told_apart() -> None:
     fewer = pl.when(pl.col("preface")).then(pl.col("candidates")).otherwise(7)
     table = FINDINGS.tables[name].with_columns(candidates=fewer.cast(pl.Int64))
     told = list(sentences(replace(FINDINGS, tables={**FINDINGS.tables, name: table})))
-    (without,) = (each for each in told if each.startswith("Elicitation candidates without"))
+    (without,) = (
+        each for each in told if each.startswith("Number of candidates in elicitation without")
+    )
     assert "vocabulary: 7 words; sensible: 7 words" in without
-    assert sum(each.startswith("Elicitation candidates") for each in told) == 2
-    assert sum(each.startswith("Elicitation candidates") for each in sentences(FINDINGS)) == 1
+    assert sum(each.startswith("Number of candidates in elicitation") for each in told) == 2
+    assert (
+        sum(each.startswith("Number of candidates in elicitation") for each in sentences(FINDINGS))
+        == 1
+    )
 
 
 def test_the_questions_of_a_finished_run_are_read(tmp_path: Path) -> None:

@@ -139,14 +139,17 @@ def test_the_verdict_uses_the_adjusted_test(
     assert said in sentence
     claims = sentence.startswith("Higher background scores predict correct answers:")
     assert claims == (lift == UP and adjusted == UP)
-    assert "Lift and AUROC disagree" not in sentence
+    assert "The lift and the AUROC lead to different conclusions" not in sentence
     assert ("adjusted for the number of facts, the lift is 0.100" in sentence) == bool(adjusted)
 
 
 def test_a_verdict_says_that_lift_and_auroc_disagree() -> None:
     """With the AUROC and its interval."""
     sentence = verdict(summary(UP, UP, auroc=0.48, auroc_low=0.44, auroc_high=0.52))
-    assert "Lift and AUROC disagree: the AUROC is 0.480 (95\N{NO-BREAK SPACE}% CI 0.440" in sentence
+    assert (
+        "The lift and the AUROC lead to different conclusions: the AUROC is 0.480 "
+        "(95\N{NO-BREAK SPACE}% CI 0.440" in sentence
+    )
 
 
 def test_a_confounder_is_named_and_knowledge_is_found() -> None:

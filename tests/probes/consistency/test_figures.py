@@ -256,7 +256,7 @@ def test_models_stand_at_their_size() -> None:
     for name in at:
         assert texts(figure).count(name) == 2
     assert {"200M", "500M", "1B"} <= set(texts(figure))
-    assert "a line joins models of one family" in joined_text(figure)
+    assert "a line connects models of the same family" in joined_text(figure)
 
 
 @given(st.lists(st.one_of(st.none(), st.floats(-1, 1)), max_size=6))
@@ -272,7 +272,7 @@ def test_an_interval_that_leaves_its_axis_is_told() -> None:
     low = table([("all", 9, 0.5, 0.4, 0.1, -2.5, 0.9, 0.5, 0.9)], SUBSET)
     chart = figures.consistency(shown("one", consistency=low))
     assert any(row.get("low") == -2.5 for row in rows(chart))
-    cut = f"intervals are cut at {MINUS}1"
+    cut = f"intervals that extend below {MINUS}1 are cut off"
     assert cut in joined_text(svg(chart))
     assert cut not in joined_text(svg(figures.consistency(shown("one"))))
 
@@ -442,7 +442,7 @@ def test_the_bias_is_that_of_max_and_of_the_last_meta_prompt_with_yes_and_no() -
         ("one: single", "negatives correct"): 0.25,
     }
     figure = svg(chart)
-    assert "single: meta-prompt 6 with Yes/No" in joined_text(figure)
+    assert "single: only meta-prompt 6 with the answer words Yes/No" in joined_text(figure)
     assert {"0.625", "0.675", "150"} <= set(texts(figure))
 
 
@@ -454,7 +454,7 @@ def test_the_arxiv_version_has_five_meta_prompts() -> None:
         .filter(pl.col("meta").is_null() | (pl.col("meta") < 6))
     )
     figure = svg(figures.prompting_bias(shown("one", background_variants=ways)))
-    assert "single: meta-prompt 5 with Yes/No" in joined_text(figure)
+    assert "single: only meta-prompt 5 with the answer words Yes/No" in joined_text(figure)
 
 
 def test_models_are_compared_by_their_bias() -> None:
@@ -479,7 +479,10 @@ def test_relations_of_the_most_anchors_come_first() -> None:
     assert said_of.count(f"{MINUS}0.167") == 2
     held = [row for row in rows(chart) if row.get("label") == "IsA"]
     assert any(row.get("value") == 0.5 and row.get("reference") == 0.4 for row in held)
-    assert "corrected over the relations of a model (Benjamini and Hochberg)" in joined_text(figure)
+    assert (
+        "corrected for the number of relations by the method of Benjamini and Hochberg"
+        in joined_text(figure)
+    )
 
 
 def test_all_models_share_one_scale() -> None:
@@ -508,7 +511,7 @@ def test_concepts_are_drawn_as_relations_are() -> None:
     figure = svg(figures.consistency_by_concept(shown("one")))
     assert "Conceptual consistency by concept" in texts(figure)
     assert "IsA" in texts(figure)
-    assert "corrected over the concepts of a model" in joined_text(figure)
+    assert "corrected for the number of concepts" in joined_text(figure)
 
 
 def test_every_way_to_ask_has_its_score_written_in() -> None:
@@ -517,13 +520,14 @@ def test_every_way_to_ask_has_its_score_written_in() -> None:
     # 0.375 + 5/20 and 0.375 + 6/20, of two pairs each.
     assert texts(figure).count("0.625") == 2
     assert texts(figure).count("0.675") == 2
-    assert {"99.7\u00a0%", "0.3\u00a0%", "decided the answer (% of 300)"} <= set(texts(figure))
+    assert {"99.7\u00a0%", "0.3\u00a0%", "answers decided (% of 300 answers)"} <= set(texts(figure))
     assert (
         "all prompt variants together, one: max 0.625, count 0.625, calibrated 0.625"
         in joined_text(figure)
     )
-    assert "meta-prompt 6, with Yes/No: Question: \N{HORIZONTAL ELLIPSIS}? Answer:" in joined_text(
-        figure
+    assert (
+        "meta-prompt 6, with the answer words Yes and No: "
+        "Question: \N{HORIZONTAL ELLIPSIS}? Answer:" in joined_text(figure)
     )
     assert "meta-prompt 6, True/False: share 0.3\u00a0%" in tips(figure)
 
@@ -538,7 +542,7 @@ def test_a_way_without_a_score_is_a_dash() -> None:
     models = shown("one", background_variants=ways.with_columns(some), winners=left)
     figure = svg(figures.prompt_sensitivity(models))
     assert texts(figure).count(DASH) == 2
-    assert "decided the answer" not in joined_text(figure)
+    assert "answers decided" not in joined_text(figure)
 
 
 def test_every_form_has_a_mark_at_its_accuracy() -> None:

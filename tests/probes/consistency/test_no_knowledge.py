@@ -162,7 +162,7 @@ def test_a_run_has_the_baseline_and_a_sentence() -> None:
     assert found.tables["no_knowledge"]["facts"][0] == with_negative > 0
     assert found.summary["no_knowledge_auroc"] == found.tables["no_knowledge"]["auroc"][0]
     [sentence] = [s for s in probe.sentences(found) if "only the second concept" in s]
-    assert "A background score that does not exceed this accuracy requires no" in sentence
+    assert "A background score that is not higher than the accuracy of this regression" in sentence
 
 
 @pytest.mark.parametrize(

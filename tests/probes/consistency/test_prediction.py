@@ -218,7 +218,9 @@ def test_a_model_that_knows_everything_cannot_be_predicted() -> None:
 def test_a_model_that_always_says_yes_has_a_constant_background_score() -> None:
     """The verdict says so, and the background adds nothing to the margin."""
     found = measured(probe_of(CASES), model_that(set(), set(range(0, 40, 2)), yes=True))
-    assert "the model answers every background question with yes" in verdict(found.summary)
+    assert "the model answers every background question with \u201cyes\u201d" in verdict(
+        found.summary
+    )
     assert found.tables["accuracy_by_score"]["n"].to_list() == [40]
     (sentence, *_) = prediction.sentences(found.summary)
     assert "There is no evidence that the features predict correct answers" in sentence

@@ -68,8 +68,8 @@ def test_all_questions_right_or_all_wrong(right: bool, side: str) -> None:  # no
 @pytest.mark.parametrize(
     ("accuracies", "alike"),
     [
-        ((1.0, 0.0), ", because the model answers every background question with yes."),
-        ((0.0, 1.0), ", because the model answers every background question with no."),
+        ((1.0, 0.0), ", because the model answers every background question with \u201cyes\u201d."),
+        ((0.0, 1.0), ", because the model answers every background question with \u201cno\u201d."),
         ((0.5, 0.5), ". A constant background score cannot predict"),
     ],
 )
@@ -90,7 +90,7 @@ def test_a_perfect_ranking() -> None:
     assert (
         "a lift of 1.000 over 40 anchor questions, 15 of which are answered correctly" in sentence
     )
-    assert sentence.endswith("The permutation test gives p = 0.005.")
+    assert sentence.endswith("The result of the permutation test is p = 0.005.")
 
 
 def test_one_question_concept() -> None:

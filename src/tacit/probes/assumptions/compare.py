@@ -36,13 +36,13 @@ _PROBABILITY = "probability"
 _RETRIEVED = ("mrr", _PROBABILITY, "renormalised")
 _PROMPT = ["n", "concept"]
 
-AMONG_COMMON = "ranks among the concepts that both scored"
+AMONG_COMMON = "ranks are computed among the concepts that both models scored"
 """The note on a comparison for which ranks were recomputed among the common candidates."""
 
-NO_DIFFERENCE = "no difference: the candidates differ"
+NO_DIFFERENCE = "no difference is reported because the models ranked different candidates"
 """The note if no difference is computed, because the candidates of two models differ."""
 
-DIFFERENT_QUESTIONS = "the wordings ask different questions"
+DIFFERENT_QUESTIONS = "the two models' prompts ask different questions"
 """The note on a comparison between two different wordings."""
 
 _MEASURES = {
@@ -143,9 +143,10 @@ def different_questions(wordings: Mapping[str, Sequence[str]]) -> list[str]:
         wordings: The wordings of the retrieval prompts, by model name.
     """
     return [
-        f"Assumptions: retrieval uses the wording {' and '.join(wordings[one])} for {one} and the "
-        f"wording {' and '.join(wordings[other])} for {other}. The wordings ask different "
-        "questions; rows that compare across wordings are marked."
+        f"Assumptions probe: the wording of the retrieval prompts is {' and '.join(wordings[one])} "
+        f"for {one}, but {' and '.join(wordings[other])} for {other}. Prompts of different "
+        "wordings ask different questions. Rows that compare prompts of different wordings have a "
+        "note."
         for one, other in combinations(wordings, 2)
         if not set(wordings[one]) & set(wordings[other])
     ]

@@ -59,10 +59,12 @@ _HEADINGS = {
 }
 _SETS = (
     "mAP: mean average precision of people's responses; vocabulary: all words are candidates; "
-    "sensible: the words with which people completed the relation for any concept"
+    "sensible: the candidates are the words with which people completed the relation for any "
+    "concept"
 )
 _RANKS = (
-    "agreement: mean over prompts of Spearman's rho between production frequency and probability"
+    "agreement: Spearman's rho between the production frequency and the probability of people's "
+    "responses, averaged over prompts"
 )
 
 
@@ -96,7 +98,8 @@ def retrieval(shown: Shown) -> Chart | None:
         "word's probability among all possible continuations, and the word's probability among the "
         f"candidates only{sentences.whole_sentences(shown)}",
         sentences.retrieval_chance(table),
-        f"properties: most frequently named first; bands: {shown.intervals()}",
+        "prompts contain the properties that people named most frequently, the most frequent "
+        f"first; bands: {shown.intervals()}",
         f"{counted(table['concepts'], 'concept')}{sentences.unwritable(table)}; {wordings(table)}",
     )
     return page(title, panels)
@@ -128,9 +131,10 @@ def retrieval_categories(shown: Shown) -> Chart | None:
     ]
     title = titled(
         "Retrieving a concept from properties of one category",
-        "the means at k include only concepts with at least k properties of the category, so they "
-        "include fewer concepts at larger k",
-        f"properties: most frequently named first; bands: {shown.intervals()}; {wordings(table)}",
+        "the mean for k properties includes only concepts with at least k properties of the "
+        "category, so the number of concepts decreases with k",
+        "prompts contain the properties that people named most frequently, the most frequent "
+        f"first; bands: {shown.intervals()}; {wordings(table)}",
         sentences.retrieval_chance(table),
     )
     return page(title, *panels)
@@ -138,7 +142,8 @@ def retrieval_categories(shown: Shown) -> Chart | None:
 
 @figure(
     "Concept retrieval by the order of properties",
-    "Properties with the highest or lowest production frequency first, or in random order.",
+    "Concept retrieval from the most frequent, the least frequent or random properties of a "
+    "concept, in different orders.",
 )
 def retrieval_orders(shown: Shown) -> Chart | None:
     """Draw the paper's Figure 3b: retrieval from frequent, infrequent or random properties.
@@ -171,9 +176,10 @@ def retrieval_orders(shown: Shown) -> Chart | None:
     ]
     title = titled(
         "Retrieving a concept, by selection and order of its properties",
-        "top, bottom: the properties that people named most or least frequently for the concept, "
-        "stated by decreasing or increasing production frequency",
-        "random: mean over the random orders of each concept, then over concepts; band: "
+        "top: the properties that people named most frequently for the concept; bottom: the least "
+        "frequently named properties; decreasing, increasing: the order of production frequency in "
+        "the prompt",
+        "random: mean over the random orders of each concept, averaged over concepts; band: "
         f"{shown.intervals()}" * ("random" in orders),
         sentences.retrieval_chance(table),
         f"{counted(table['concepts'], 'concept')}{sentences.unwritable(table)}; {wordings(table)}",
@@ -199,7 +205,8 @@ def elicitation(shown: Shown) -> Chart | None:
     title = titled(
         f"Eliciting a concept's properties, by relation{_named(shown.labels.values())}",
         _SETS,
-        f"{_RANKS}; {sentences.elicitation_wording(shown)}; lines: {shown.intervals()}; n: prompts",
+        f"{_RANKS}; {sentences.elicitation_wording(shown)}; lines: {shown.intervals()}; n: number "
+        "of prompts",
         sentences.elicitation_chance(shown),
         *sentences.elicitation_left_out(shown),
     )
@@ -208,7 +215,8 @@ def elicitation(shown: Shown) -> Chart | None:
 
 @figure(
     "With and without “Everyone knows that”",
-    "Each measure with and without the preface, and the paired difference.",
+    "Each measure of elicitation for prompts with and without the preface “Everyone knows that”, "
+    "and the paired difference.",
 )
 def ablation(shown: Shown) -> Chart | None:
     """Draw each elicitation measure with and without "Everyone knows that".
@@ -238,7 +246,7 @@ def ablation(shown: Shown) -> Chart | None:
     title = titled(
         f'Elicitation with and without "Everyone knows that"{_named(shown.labels.values())}',
         "difference: the value without the preface minus the value with the preface, over the same "
-        f"n prompts (above 0: better without); lines: {shown.intervals()}",
+        f"n prompts (above 0: the value is higher without the preface); lines: {shown.intervals()}",
         _SETS,
         _RANKS,
     )
@@ -266,7 +274,7 @@ def favoured(shown: Shown) -> Chart | None:
     table = table.with_columns(label="word", correct=pl.col("right") / pl.col("prompts"))
     drawn = measured(table, column, "correct").with_columns(
         tip=pl.format(
-            "{}, {} {}: first in {} of {} prompts, correct in {}",
+            "{}, {} {}: ranks first for {} of {} prompts, correct for {} of them",
             *("model", "relation", "word", "first", "prompts", "right"),
         )
     )
@@ -288,17 +296,18 @@ def favoured(shown: Shown) -> Chart | None:
     ]
     title = titled(
         "The words that a model favours, whatever the concept",
-        "share of a relation's prompts in which a word ranks first in the whole vocabulary (n = "
-        f"{spread(table['prompts'].to_list())}); the {MOST} most frequent words; tick: share in "
-        f"which the word ranks first and is one of people's responses; {preface}",
+        "share of a relation's prompts for which a word ranks first in the whole vocabulary "
+        f"(number of prompts: {spread(table['prompts'].to_list())}); shown: the {MOST} words that "
+        "most often rank first; tick: share of prompts for which the word ranks first and is one "
+        f"of people's responses; {preface}",
     )
     return page(title, *panels)
 
 
 @figure(
     "Size of models",
-    "Not in Weir et al. (2020). The mean reciprocal rank of retrieval against the number of "
-    "parameters, by family.",
+    "Not in Weir et al. (2020). The mean reciprocal rank in concept retrieval, plotted against the "
+    "number of parameters for each family of models.",
 )
 def size_of_models(shown: Shown) -> Chart | None:
     """Plot the mean reciprocal rank against model size (not in the paper)."""
@@ -405,7 +414,13 @@ def _counts(part: pl.DataFrame, colours: Palette) -> alt.LayerChart:
         column=pl.col("n").cast(pl.String),
         told=pl.Series([f"{n:,}" for n in part["concepts"]]),
         hue=pl.lit(mixed(colours.muted, 0.2)),
-        tip=pl.format("{}, {} properties: {} concepts", "series", "n", "concepts"),
+        tip=pl.Series(
+            [
+                f"{of}, {several(n, 'property', 'properties')}: {several(concepts, 'concept')}"
+                for of, n, concepts in part.select("series", "n", "concepts").iter_rows()
+            ],
+            dtype=pl.String,
+        ),
     )
     rows = cells["row"].unique(maintain_order=True).to_list()
     columns = sorted(cells["column"].unique(), key=int)

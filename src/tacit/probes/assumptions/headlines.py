@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 NUMBERS = (1, 4, 10)
 """Numbers of properties per prompt for which headlines and sentences report results."""
 
-_OF = Column("of", "of", meaning="The label of the row.")
+_OF = Column("of", "of", meaning="The label of the row in the report.")
 _RETRIEVED = replace(
     RETRIEVAL_BY_NUMBER,
     name="headline-retrieval",
@@ -41,7 +41,8 @@ _ELICITED = replace(
 HEADLINES = (
     Headline(
         "Concept retrieval: mean reciprocal rank",
-        "by number of stated properties; 1: the concept always ranks first; tick: chance level",
+        "by number of properties in the prompt; 1: the correct concept always ranks first; tick: "
+        "chance level",
         _RETRIEVED.name,
         "mrr",
         n=("concepts", "concept"),
@@ -50,8 +51,8 @@ HEADLINES = (
     ),
     Headline(
         "Concept retrieval: probability",
-        "of the correct word, by number of stated properties; for a causal model in the wording "
-        "sentence: among the candidates",
+        "probability of the correct word, by number of properties in the prompt; for a causal "
+        "model with the wording \u201csentence\u201d: probability among the candidates only",
         _RETRIEVED.name,
         "probability",
         n=("concepts", "concept"),
@@ -59,7 +60,7 @@ HEADLINES = (
     ),
     Headline(
         "Property elicitation: mean average precision",
-        "by relation; 1: people's responses rank above all other words; tick: chance level",
+        "by relation; 1: people's responses always rank above all other words; tick: chance level",
         _ELICITED.name,
         "map",
         n=("prompts", "prompt"),
@@ -127,16 +128,27 @@ _PROBABILITY = Column(
     "probability",
     "probability",
     "percent",
-    "The mean probability of the concept's word.",
+    "The probability of the concept's word, averaged over concepts.",
     ("probability_low", "probability_high"),
 )
 _RETRIEVAL = (
-    Column("n", "k", "count", "The number of stated properties."),
-    Column("mrr", "MRR", "score", "The mean of 1/rank.", ("mrr_low", "mrr_high")),
-    Column("chance_mrr", "chance", "score", "The MRR of random ranks."),
+    Column("n", "k", "count", "The number of properties in the prompt."),
+    Column(
+        "mrr",
+        "MRR",
+        "score",
+        "The mean reciprocal rank (MRR) of the concept's word: the mean of 1/rank.",
+        ("mrr_low", "mrr_high"),
+    ),
+    Column("chance_mrr", "chance", "score", "The MRR if the candidates were ranked at random."),
     _PROBABILITY,
-    Column("first", "first", "percent", "The share of concepts that the model ranks first."),
-    Column("concepts", "n", "count", "How many concepts have a defined rank."),
+    Column(
+        "first",
+        "first",
+        "percent",
+        "The share of concepts whose word ranks first among the candidates.",
+    ),
+    Column("concepts", "n", "count", "The number of concepts whose word has a rank."),
 )
 _RESPONSES = (
     Column("word", "people", meaning="A response that people gave."),
@@ -149,30 +161,43 @@ _RESPONSES = (
 _RELATIONS = (
     Column("relation", "relation", meaning="The relation of the prompts."),
     Column(
-        "prompts", "prompts", "count", "The number of prompts with at least one ranked response."
+        "prompts",
+        "prompts",
+        "count",
+        "The number of prompts for which at least one of people's responses has a rank.",
     ),
     Column(
         "map",
         "mAP\nvocab",
         "score",
-        "The mAP over all words of the vocabulary.",
+        "The mean average precision (mAP) when all words of the vocabulary are candidates.",
         ("map_low", "map_high"),
     ),
     Column(
         "chance_map",
         "chance",
         "score",
-        "The mAP if all words in the vocabulary were ranked at random.",
+        "The mAP if all words of the vocabulary were ranked at random.",
     ),
-    Column("sensible", "mAP\nsens", "score", "The mAP over the sensible words."),
     Column(
-        "chance_sensible", "chance", "score", "The mAP if the sensible words were ranked at random."
+        "sensible",
+        "mAP\nsens",
+        "score",
+        "The mAP when only the sensible words (words with which people completed the relation) are "
+        "candidates.",
+    ),
+    Column(
+        "chance_sensible",
+        "chance",
+        "score",
+        "The mAP if only the sensible words were candidates and were ranked at random.",
     ),
     Column(
         "spearman",
         "rho",
         "score",
-        "Spearman's rho between the production frequency and the probability of responses.",
+        "Spearman's rho between the production frequency and the probability of people's "
+        "responses, averaged over prompts.",
     ),
     Column("used", "n of\nrho", "count", "The number of prompts for which rho is defined."),
 )

@@ -141,7 +141,10 @@ class _Ranks:
         count, vocabulary = row["candidates"], summary.get("vocabulary", {})
         wording, note = row.get("wording", "sentence"), None
         if wording != "sentence":
-            note = f"asked in the wording {wording}, in the paper in the wording sentence"
+            note = (
+                f"the prompts have the wording {wording}, but the prompts in the paper have the "
+                "wording sentence"
+            )
         if among == "own":
             differs = _unlike_own(count, cell.model)
         elif "relation" in row:
@@ -158,7 +161,10 @@ def _unlike_own(count: int, model: str | None) -> str | None:
     least, most = published(PAPER)["candidates"]["shared"][0], _own_words(model)
     if most is None or least <= count <= most:
         return None
-    return f"the run ranks {several(count, 'word')}, and {model} has {least:,} to {most:,}"
+    return (
+        f"the run ranks {several(count, 'word')}, but the vocabulary of {model} has {least:,} to "
+        f"{most:,} words"
+    )
 
 
 def _own_words(model: str | None) -> int | None:
@@ -179,10 +185,10 @@ def _unlike_shared(count: int, vocabulary: Mapping[str, Any]) -> str | None:
         and vocabulary.get("shared") == vocabulary.get("own")
         and vocabulary.get("own") is not None
     ):
-        told = "the run ranks one model's own words"
+        told = "the run ranks the single-token words of one model"
     else:
         return None
-    return f"{told}, the paper {least:,} to {most:,} words that its models share"
+    return f"{told}, but the paper ranks the {least:,} to {most:,} words that its models share"
 
 
 def _derived(

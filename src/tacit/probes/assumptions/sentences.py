@@ -24,8 +24,9 @@ if TYPE_CHECKING:
 _HALF = 0.5
 _DESCRIBED = {
     responses.SINGULAR: "plural converted to the singular",
-    responses.CORRECTED: "ungrammatical alternative replaced by the wording of the feature",
-    responses.FALLEN_BACK: "frequency of the feature used because its participants are unknown",
+    responses.CORRECTED: "ungrammatical alternative wording replaced by the feature",
+    responses.FALLEN_BACK: "production frequency of the feature counted for the response, because "
+    "the participants who gave the response are unknown",
 }
 
 
@@ -56,8 +57,8 @@ def with_preface(table: pl.DataFrame) -> tuple[pl.DataFrame, str]:
     """Return the rows with the preface, or all rows if none has it, and a caption text."""
     prefaced = table.filter(preface=True)
     if prefaced.is_empty():
-        return table, 'asked without "Everyone knows that"'
-    return prefaced, 'asked with "Everyone knows that"'
+        return table, 'prompts without "Everyone knows that"'
+    return prefaced, 'prompts with "Everyone knows that"'
 
 
 def spread(counts: Sequence[int]) -> str:
@@ -81,11 +82,11 @@ def retrieval_chance(table: pl.DataFrame) -> str:
     )
     told: dict[str, list[str]] = {}
     for of, candidates, chance in levels.iter_rows():
-        text = f"chance {chance:.3f} among {several(candidates, 'candidate')}"
+        text = f"chance level {chance:.3f} among {several(candidates, 'candidate')}"
         told.setdefault(text, []).append(of)
     dotted = "dotted line: chance level of the mean reciprocal rank"
     if len(told) == 1:
-        return f"{dotted}, {next(iter(told)).removeprefix('chance ')}"
+        return f"{dotted}, {next(iter(told)).removeprefix('chance level ')}"
     listed = "; ".join(f"{', '.join(of)}: {text}" for text, of in told.items())
     return f"{dotted}; {listed}; ranks among different sets of candidates are not comparable"
 
@@ -95,9 +96,7 @@ def unwritable(table: pl.DataFrame) -> str:
     import polars as pl
 
     gone = table.group_by("of").agg(pl.col("missing").max())["missing"].to_list()
-    return f" ({spread(gone)} more left out because the tokenizer cannot encode the word)" * any(
-        gone
-    )
+    return f" (without {spread(gone)} whose words cannot be encoded by the tokenizer)" * any(gone)
 
 
 def whole_sentences(shown: Shown) -> str:
@@ -122,7 +121,7 @@ def elicitation_wording(shown: Shown) -> str:
     for model, wording in shown.summaries("elicitation_wording"):
         models.setdefault(wording, []).append(model)
     if len(models) == 1:
-        return f"{preface}, wording {next(iter(models))}"
+        return f"{preface}; wording: {next(iter(models))}"
     return "; ".join(
         [preface, *(f"wording {each}: {', '.join(of)}" for each, of in models.items())]
     )
@@ -186,8 +185,8 @@ def headline(findings: Findings) -> str | None:
     if ranks is None or share is None or share >= _HALF:
         return ranks
     return (
-        f"{ranks} The prompts can state only {percent(share)} of the properties that people named "
-        "(weighted by the number of people who named each property)."
+        f"{ranks} The prompts can contain only {percent(share)} of the properties that people "
+        "named (each property is weighted by the number of people who named it)."
     )
 
 
@@ -201,7 +200,7 @@ def _ranks(findings: Findings) -> str | None:
     given = several(first["n"], "property", "properties")
     candidates = several(first["candidates"], "candidate")
     chance = (
-        f"; the chance level is {score(first['chance_mrr'])} for random ranks among {candidates}."
+        f"; the chance level (a random ranking of {candidates}) is {score(first['chance_mrr'])}."
     )
     if first["concepts"] != last["concepts"]:
         return (
@@ -235,7 +234,7 @@ def _paired(findings: Findings, first: Mapping[str, Any], last: Mapping[str, Any
     given = several(first["n"], "property", "properties")
     concepts = several(both.height, "concept")
     mean = score(float(both["mrr"].to_numpy().mean()))
-    return f" (the mean over the same {concepts} is {mean} given {given})"
+    return f" (for the same {concepts}, the mean given {given} is {mean})"
 
 
 def sentences(findings: Findings) -> Iterator[str]:
@@ -246,14 +245,16 @@ def sentences(findings: Findings) -> Iterator[str]:
     yield from _elicitation(findings)
     yield from _properties(summary.get("properties", {}), summary.get("namings", {}))
     yield from _counted(
-        "Properties worded by the feature instead of its first alternative",
+        "Properties that are worded like their feature, not like its first alternative",
         summary.get("worded_by_feature", {}),
     )
     uncounted = {why: len(lines) for why, lines in summary.get("uncounted", {}).items()}
-    yield from _counted("Rows of the norms with incomplete counts", uncounted)
+    yield from _counted("Rows of the feature norms whose alternatives cannot be counted", uncounted)
     yield from _counted("Responses", _described(summary.get("responses", {})))
     yield from _steps(summary.get("steps", ()), "Concepts left out")
-    yield from _steps(summary.get("elicitation_steps", ()), "Concepts left out of elicitation")
+    yield from _steps(
+        summary.get("elicitation_steps", ()), "Number of concepts left out of elicitation"
+    )
     for sentence in ranking_notes(summary):
         yield f"{sentence}."
 
@@ -263,16 +264,17 @@ def notes(findings: Findings) -> Iterator[str]:
     made = findings.summary.get("intervals")
     if made:
         yield (
-            f"Intervals are {level(made['level'])} {made['method']} intervals over "
-            f"{made['clusters']}s ({several(made['resamples'], 'resample')}, seed {made['seed']})."
+            f"Intervals are {level(made['level'])} {made['method']} intervals, computed by "
+            f"resampling {made['clusters']}s ({several(made['resamples'], 'resample')}, seed "
+            f"{made['seed']})."
         )
     if any(not table.is_empty() for table in findings.tables.values()):
         yield (
             "Ranks are pessimistic: a candidate that is tied with the correct word counts as "
-            "better than the correct word. A word that the tokenizer cannot encode has no rank "
-            "and is excluded from means; the tables state the number of such words. A mean over "
-            f"zero cases is {UNDEFINED}, not 0. The chance level is the MRR or the mAP of random "
-            "rankings of the same candidates."
+            "better than the correct word. A word that the tokenizer cannot encode has no rank and "
+            "is excluded from means; the tables contain the number of words without a rank. A mean "
+            f"over zero cases is {UNDEFINED}, not 0. The chance level is the mean reciprocal rank "
+            "(MRR) or the mean average precision (mAP) of random rankings of the same candidates."
         )
 
 
@@ -296,22 +298,26 @@ def _asked(summary: Mapping[str, Any]) -> Iterator[str]:
     if {"concepts", "retrieval_prompts", "elicitation_prompts"} <= summary.keys():
         yield (
             f"The model was given {several(summary['retrieval_prompts'], 'retrieval prompt')} for "
-            f"{several(summary['concepts'], 'concept')}. Each retrieval prompt states 1 to 10 "
+            f"{several(summary['concepts'], 'concept')}. Each retrieval prompt contains 1 to 10 "
             "properties of a concept and asks for the concept. The model was also given "
-            f"{several(summary['elicitation_prompts'], 'elicitation prompt')}, which ask for the "
-            "properties of a concept."
+            f"{several(summary['elicitation_prompts'], 'elicitation prompt')}. Each elicitation "
+            "prompt asks for the properties of a concept."
         )
     wordings = summary.get("wordings", ())
     if wordings:
         kinds = number_of(len(wordings), "wording", "wordings")
-        told = f"Retrieval uses the {kinds} {' and '.join(wordings)}"
+        told = f"The retrieval prompts have the {kinds} {' and '.join(wordings)}"
         wording = summary.get("elicitation_wording")
-        yield f"{told}; elicitation uses the wording {wording}." if wording else f"{told}."
+        yield (
+            f"{told}; the elicitation prompts have the wording {wording}."
+            if wording
+            else f"{told}."
+        )
     if "vocabulary" in summary:
         vocabulary = summary["vocabulary"]
         of = f", wording {wordings[0]}" if len(wordings) > 1 else ""
         words = several(vocabulary["words"], "candidate word")
-        yield f"Retrieval ranks {words} (vocabulary: {vocabulary['name']}{of})."
+        yield f"In retrieval, each prompt has {words} (vocabulary: {vocabulary['name']}{of})."
         split = vocabulary.get("not_own", 0)
         if vocabulary["name"] == "concepts" and split:
             yield (
@@ -324,8 +330,8 @@ def _asked(summary: Mapping[str, Any]) -> Iterator[str]:
             unlisted = vocabulary["own_left_out"]
             yield (
                 f"{split:,} of the candidate words {number_of(split, 'is', 'are')} not a single "
-                f"token of the model. Of the words that are a single token, {unlisted:,} "
-                f"{number_of(unlisted, 'is', 'are')} not in the file of candidates."
+                "token of the model. Of the words that are a single token of the model, "
+                f"{unlisted:,} {number_of(unlisted, 'is', 'are')} not in the file of candidates."
             )
 
 
@@ -342,8 +348,8 @@ def _retrieval(findings: Findings) -> Iterator[str]:
         words = several(mine[0]["candidates"], "candidate word")
         yield (
             f"With the wording \u201c{wording}\u201d, the mean reciprocal rank of the concept "
-            f"among {words} is {_listed(told)}. The mean reciprocal rank would be 1 if the "
-            "concept always ranked first; for random ranks, the mean is "
+            f"among {words} is {_listed(told)}. The mean reciprocal rank would be 1 if the concept "
+            "always ranked first; for random rankings, the mean reciprocal rank would be "
             f"{score(mine[0]['chance_mrr'])}."
         )
 
@@ -356,7 +362,7 @@ def _elicitation(findings: Findings) -> Iterator[str]:
     ]
     if mean:
         yield (
-            "The mean average precision of people's responses in the model's ranking is "
+            "The mean average precision of people's responses in the model's rankings is "
             f"{_listed(mean)}."
         )
     ranked = findings.tables["elicitation_by_relation"].drop_nulls("candidates")
@@ -365,11 +371,13 @@ def _elicitation(findings: Findings) -> Iterator[str]:
         for (preface,), part in ranked.group_by("preface", maintain_order=True)
     }
     if len(set(told.values())) == 1:
-        yield f"Elicitation candidates: {next(iter(told.values()))}."
+        yield f"Number of candidates in elicitation: {next(iter(told.values()))}."
         return
     for preface, among in told.items():
         how = "with" if preface else "without"
-        yield f"Elicitation candidates {how} \u201cEveryone knows that\u201d: {among}."
+        yield (
+            f"Number of candidates in elicitation {how} \u201cEveryone knows that\u201d: {among}."
+        )
 
 
 def _candidates(by_relation: pl.DataFrame) -> str:
@@ -396,8 +404,10 @@ def _properties(counts: Mapping[str, int], namings: Mapping[str, int]) -> Iterat
     )
     told = f"{counts['usable']:,} of {several(counts['all'], 'property', 'properties')}"
     if (share := _share_of_namings(namings)) is not None:
-        told += f"; these properties account for {percent(share)} of all namings by people"
-    yield f"Prompts can state {told}."
+        told += (
+            f", {percent(share)} if each property is weighted by the number of people who named it"
+        )
+    yield f"Prompts can contain {told}."
     if reasons:
         yield f"The remaining properties are left out, for these reasons: {reasons}."
 

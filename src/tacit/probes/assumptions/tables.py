@@ -12,20 +12,20 @@ _WORDING = Column(
 _ORDER = Column(
     "order",
     "order",
-    meaning="Which properties the prompt states (\u201ctop\u201d: the most frequent; "
-    "\u201cbottom\u201d: the least frequent), and in which order (by decreasing or increasing "
-    "production frequency). In a row with the value \u201crandom\u201d, results are means over "
-    "the random orders of a concept; a value such as \u201crandom-2-5\u201d stands for one "
-    "random order.",
+    meaning="The selection and the order of the properties in the prompt. \u201ctop\u201d: the "
+    "properties with the highest production frequency; \u201cbottom\u201d: the properties with the "
+    "lowest production frequency. \u201cdecreasing\u201d or \u201cincreasing\u201d: the order of "
+    "production frequency. \u201crandom\u201d: the mean over all random orders of a concept's "
+    "properties; \u201crandom-2-5\u201d: a single random order (number 5 of random set 2).",
 )
 _CATEGORY = Column(
     "category",
     "category",
-    meaning="The category of the stated properties; null if properties of all categories are "
-    "stated.",
+    meaning="The category of the properties in the prompt; null if the prompt contains properties "
+    "of any category.",
 )
-_N = Column("n", "properties", "count", "The number of properties that the prompt states.")
-_CONCEPT = Column("concept", "concept", meaning="The concept, spelled as in the norms.")
+_N = Column("n", "properties", "count", "The number of properties in the prompt.")
+_CONCEPT = Column("concept", "concept", meaning="The concept, spelled as in the feature norms.")
 _RELATION = Column("relation", "relation", meaning="The relation of the prompt.")
 _PREFACE = Column(
     "preface",
@@ -36,19 +36,22 @@ _PREFACE = Column(
 _OVER = Column(
     "over",
     "candidates",
-    meaning="The set of ranked words: \u201cvocabulary\u201d (all words) or \u201csensible\u201d "
-    "(only words with which people completed the relation, whatever the concept).",
+    meaning="The set of candidate words: \u201cvocabulary\u201d (all words) or "
+    "\u201csensible\u201d (only words with which people completed the relation for at least one "
+    "concept).",
 )
 _TEXT = Column("text", "prompt", meaning="The prompt.")
-_PLACE = Column("place", "place", "count", "The candidate's rank, from 1.")
+_PLACE = Column(
+    "place", "place", "count", "The candidate's rank; the most probable candidate has rank 1."
+)
 _WORD = Column("word", "word", meaning="The candidate.")
 _RANK = Column(
     "rank",
     "rank",
     "count",
     "The number of candidates that are at least as probable as the target word, including the "
-    "target word itself. Null if the target word is not a candidate, or cannot be encoded by the "
-    "tokenizer.",
+    "target word itself. Null if the target word is not a candidate or if the tokenizer cannot "
+    "encode the target word.",
 )
 _OF = Column("candidates", "candidates", "count", "The number of ranked candidates.")
 _LOGPROB = Column("logprob", "log-probability (nats)", "nats", "The word's log-probability.")
@@ -56,8 +59,8 @@ _RENORMALISED = Column(
     "renormalised",
     "among candidates (nats)",
     "nats",
-    "The log-probability of the word, if the probabilities of all candidates are scaled to sum "
-    "to 1.",
+    "The log-probability of the word among the candidates, after the probabilities of all "
+    "candidates are scaled so that they sum to 1.",
 )
 _PROMPTS = Column("prompts", "prompts", "count", "The number of prompts.")
 
@@ -71,11 +74,12 @@ def _mean(name: str, heading: str, meaning: str, kind: str = "score", **more: st
 ASKED = TableSpec(
     QUESTIONS,
     "Prompts",
-    "One row per ranking. Each ranking sorts one vocabulary for one prompt.",
+    "One row per combination of prompt and vocabulary. The words of the vocabulary are ranked as "
+    "completions of the prompt.",
     keys=2,
     columns=(
-        Column("text", "prompt", meaning="The prompt of the ranking."),
-        Column("words", "words", "count", "The size of the vocabulary."),
+        Column("text", "prompt", meaning="The prompt that the candidates complete."),
+        Column("words", "words", "count", "The number of words in the vocabulary."),
         Column(
             "normaliser",
             "normaliser (nats)",
@@ -105,8 +109,8 @@ ASKED = TableSpec(
 )
 RETRIEVAL = TableSpec(
     "retrieval",
-    "Which concept has these properties?",
-    "One row per prompt, with the rank of the concept among the candidates.",
+    "Retrieval prompts and the rank of the correct concept",
+    "One row per retrieval prompt, with the rank of the correct concept among the candidates.",
     keys=7,
     columns=(
         *(_WORDING, _ORDER, _CATEGORY, _CONCEPT),
@@ -119,8 +123,8 @@ RETRIEVAL = TableSpec(
 RETRIEVAL_TOP = TableSpec(
     "retrieval_top",
     "Best candidates of retrieval",
-    "The most probable candidates of each prompt of Figure 2 of Weir et al. 2020. These prompts "
-    "state the most frequent properties first.",
+    "The most probable candidates for each retrieval prompt that contains the most frequent "
+    "properties in decreasing order (Figure 2 of Weir et al. 2020).",
     keys=4,
     columns=(*(_CONCEPT, _N, _WORDING, _PLACE, _WORD, _LOGPROB, _RENORMALISED),),
     shown=False,
@@ -128,12 +132,13 @@ RETRIEVAL_TOP = TableSpec(
 RETRIEVAL_SCORES = TableSpec(
     "retrieval_scores",
     "Scores of all concepts",
-    "The log-probability of every concept's word in each prompt of Figure 2 of Weir et al. 2020. "
-    "Ranks among any subset of the concepts can be computed from these log-probabilities.",
+    "The log-probability of every concept's word for each retrieval prompt that contains the most "
+    "frequent properties in decreasing order (Figure 2 of Weir et al. 2020). The ranks of words "
+    "among any subset of the concepts can be computed from the log-probabilities in this table.",
     keys=4,
     columns=(
         *(_WORDING, _CONCEPT, _N),
-        Column("word", "word", meaning="The word of one of the ranked concepts."),
+        Column("word", "word", meaning="The word of a candidate concept."),
         _LOGPROB,
     ),
     shown=False,
@@ -141,7 +146,7 @@ RETRIEVAL_SCORES = TableSpec(
 ELICITATION = TableSpec(
     "elicitation",
     "People's responses and their ranks",
-    "One row per response that people gave, with its rank among the candidates.",
+    "One row per response that people gave, with the rank of the response among the candidates.",
     keys=6,
     columns=(
         *(_CONCEPT, _RELATION, _PREFACE, _TEXT, _OVER),
@@ -150,8 +155,8 @@ ELICITATION = TableSpec(
         Column(
             "spelling",
             "spelling",
-            meaning="The spelling with which the response is ranked; null if no spelling is a "
-            "candidate.",
+            meaning="The spelling of the response that is ranked; null if no spelling of the "
+            "response is a candidate.",
         ),
         *(_RANK, _OF, _LOGPROB),
     ),
@@ -160,7 +165,7 @@ ELICITATION = TableSpec(
 ELICITATION_TOP = TableSpec(
     "elicitation_top",
     "Best candidates of elicitation",
-    "The most probable candidates of each elicitation prompt.",
+    "The most probable candidates for each elicitation prompt.",
     keys=5,
     columns=(_CONCEPT, _RELATION, _PREFACE, _OVER, _PLACE, _WORD, _LOGPROB),
     shown=False,
@@ -168,8 +173,8 @@ ELICITATION_TOP = TableSpec(
 PRINCE = TableSpec(
     "prince",
     "Prince's examples (Table 3 of Weir et al. 2020)",
-    "The most probable candidates for Prince's prompts in Table 3 of Weir et al. 2020. Column "
-    "\u201cPrince's\u201d: whether the word is one of the words that Prince lists for the prompt.",
+    "The most probable candidates for Prince's prompts in Table 3 of Weir et al. 2020. The column "
+    "\u201cPrince's\u201d shows whether Prince lists the candidate for the prompt.",
     keys=4,
     columns=(
         _CONCEPT,
@@ -182,14 +187,14 @@ PRINCE = TableSpec(
         Column("text", "text", meaning="The prompt."),
         _PLACE,
         *(_WORD, _LOGPROB),
-        Column("target", "Prince's", "truth", "Whether Prince lists the word."),
+        Column("target", "Prince's", "truth", "Whether Prince lists the candidate for the prompt."),
     ),
 )
 CANDIDATES = TableSpec(
     "candidates",
     "Sets of candidates",
-    "Ranks of two runs are comparable if two conditions hold: both runs have the same "
-    "candidates, and no candidate lacks a score.",
+    "The candidates that were ranked. The ranks of two runs are comparable if both runs have the "
+    "same candidates and every candidate has a score.",
     keys=3,
     columns=(
         Column("part", "part", meaning="Retrieval or elicitation."),
@@ -199,14 +204,18 @@ CANDIDATES = TableSpec(
             meaning="In retrieval, the wording of the prompts; in elicitation, the set of "
             "candidates (vocabulary or sensible).",
         ),
-        Column("relation", "relation", meaning="The relation; null for retrieval."),
+        Column(
+            "relation",
+            "relation",
+            meaning="The relation of the elicitation prompts; null for retrieval.",
+        ),
         Column("words", "words", "count", "The number of candidates."),
         Column(
             "missing",
             "missing",
             "count",
-            "The number of candidates that the tokenizer cannot encode. If prompts differ in "
-            "this number, the largest number is given.",
+            "The number of candidates that the tokenizer cannot encode. If the number differs "
+            "between prompts, the table contains the largest number.",
         ),
         Column("digest", "digest", meaning="SHA-256 of the words."),
     ),
@@ -215,47 +224,63 @@ CANDIDATES = TableSpec(
 RETRIEVAL_BY_NUMBER = TableSpec(
     "retrieval_by_number",
     "Concept retrieval (Figures 2 and 3 of Weir et al. 2020)",
-    "One row per number, order and category of the stated properties. In rows without a "
-    "category, the prompts state properties of any category. Missing: the number of concepts "
-    "that cannot be encoded by the tokenizer. Chance: the MRR of random ranks among the "
-    "candidates. Ranks among different sets of candidates are not comparable.",
+    "One row per combination of wording, order, category and number of properties. In rows without "
+    "a category, the prompts contain properties of any category. MRR: the mean reciprocal rank of "
+    "the concept's word. Missing: the number of concepts whose word the tokenizer cannot encode. "
+    "Chance: the MRR if the candidates were ranked at random. Ranks among different sets of "
+    "candidates are not comparable.",
     keys=4,
     columns=(
         *(_WORDING, _ORDER, _CATEGORY, _N),
-        Column("concepts", "concepts", "count", "How many concepts have a defined rank."),
+        Column("concepts", "concepts", "count", "The number of concepts whose word has a rank."),
         Column(
             "missing",
             "missing",
             "count",
-            "The number of concepts that the tokenizer cannot encode.",
+            "The number of concepts whose word the tokenizer cannot encode.",
         ),
-        _mean("mrr", "MRR", "The mean of 1/rank.", chance="chance_mrr"),
-        Column(
-            "candidates",
-            "candidates",
-            "count",
-            "The number of ranked candidates. If prompts differ in this number, the largest "
-            "number is given.",
-        ),
-        Column("chance_mrr", "chance", "score", "The MRR of random ranks among the candidates."),
         _mean(
-            "probability", "probability", "The mean probability of the concept's word.", "percent"
+            "mrr",
+            "MRR",
+            "The mean reciprocal rank (MRR) of the concept's word: the mean of 1/rank.",
+            chance="chance_mrr",
+        ),
+        Column(
+            "candidates",
+            "candidates",
+            "count",
+            "The number of ranked candidates. If the number differs between prompts, the table "
+            "contains the largest number.",
+        ),
+        Column("chance_mrr", "chance", "score", "The MRR if the candidates were ranked at random."),
+        _mean(
+            "probability",
+            "probability",
+            "The probability of the concept's word, averaged over concepts.",
+            "percent",
         ),
         _mean(
             "renormalised",
             "among candidates",
-            "The mean probability of the correct word, normalised over the candidates only.",
+            "The probability of the concept's word among the candidates only, averaged over "
+            "concepts. The probabilities of all candidates are scaled so that they sum to 1.",
             "percent",
         ),
-        _mean("first", "first", "The share of concepts that rank first.", "percent"),
+        _mean(
+            "first",
+            "first",
+            "The share of concepts whose word ranks first among the candidates.",
+            "percent",
+        ),
     ),
 )
 ELICITATION_BY_RELATION = TableSpec(
     "elicitation_by_relation",
     "Properties elicited (Table 2 of Weir et al. 2020)",
-    "Mean average precision over prompts. Absent: the number of people's responses that are not "
-    "candidates. Without: the number of prompts without a ranked response, which are left out. "
-    "Chance: the mAP of random rankings of the candidates.",
+    "The mean average precision (mAP) of people's responses in the model's rankings, by relation. "
+    "Absent: the number of people's responses that are not candidates. Without: the number of "
+    "prompts that are left out because none of people's responses has a rank. Chance: the mAP if "
+    "the candidates were ranked at random.",
     keys=3,
     columns=(
         *(_RELATION, _PREFACE, _OVER),
@@ -263,74 +288,81 @@ ELICITATION_BY_RELATION = TableSpec(
             "prompts",
             "prompts",
             "count",
-            "The number of prompts with at least one ranked response.",
+            "The number of prompts for which at least one of people's responses has a rank.",
         ),
         _mean(
             "map",
             "mAP",
-            "The mean of the average precision over these prompts.",
+            "The mean average precision (mAP): the average precision of people's responses in the "
+            "model's ranking, averaged over prompts.",
             chance="chance_map",
         ),
         Column(
             "candidates",
             "words",
             "count",
-            "The number of ranked candidates. If prompts differ in this number, the largest "
-            "number is given.",
+            "The number of ranked candidates. If the number differs between prompts, the table "
+            "contains the largest number.",
         ),
         Column("chance_map", "chance", "score", "The mAP if the candidates were ranked at random."),
         Column(
             "absent",
             "absent",
             "count",
-            "The number of responses that are not candidates in any spelling.",
+            "The number of people's responses that are not candidates in any spelling.",
         ),
         Column(
             "missing",
             "missing",
             "count",
-            "The number of responses that the tokenizer cannot encode.",
+            "The number of people's responses that the tokenizer cannot encode.",
             shown=False,
         ),
         Column(
             "without",
             "without",
             "count",
-            "The number of prompts without a ranked response, which are left out.",
+            "The number of prompts that are left out because none of people's responses has a "
+            "rank.",
         ),
     ),
 )
 AGREEMENT = TableSpec(
     "agreement",
     "Agreement with people (Table 2 of Weir et al. 2020)",
-    "Spearman's rank correlation (rho) over the responses to a prompt, between production "
-    "frequency and log-probability.",
+    "Spearman's rank correlation (rho) between the production frequency and the log-probability of "
+    "people's responses. Rho is computed separately for each prompt and averaged over prompts.",
     keys=2,
     columns=(
         *(_RELATION, _PREFACE),
         Column("prompts", "prompts", "count", "The number of prompts.", shown=False),
         Column("used", "prompts", "count", "The number of prompts for which rho is defined."),
-        _mean("spearman", "rho", "The mean rho over these prompts."),
+        _mean(
+            "spearman",
+            "rho",
+            "The mean of Spearman's rho over the prompts for which rho is defined.",
+        ),
         Column(
             "too_few",
             "too few words",
             "count",
-            "The number of prompts with fewer than three ranked responses.",
+            "The number of prompts for which rho is undefined because fewer than three responses "
+            "have a rank.",
         ),
         Column(
             "constant",
             "constant",
             "count",
-            "The number of prompts for which all responses have the same frequency or the same "
-            "probability.",
+            "The number of prompts for which rho is undefined because all responses have the same "
+            "production frequency or the same probability.",
         ),
     ),
 )
 ABLATION = TableSpec(
     "ablation",
     "With and without \u201cEveryone knows that\u201d",
-    "Each measure for prompts with the preface \u201cEveryone knows that\u201d and for the same "
-    "prompts without the preface, and the paired difference.",
+    "The mean of each measure for prompts with the preface \u201cEveryone knows that\u201d, the "
+    "mean for the same prompts without the preface, and the paired difference of the two means.",
     keys=2,
     columns=(
         _RELATION,
@@ -351,22 +383,21 @@ ABLATION = TableSpec(
             "with_preface",
             "with",
             "score",
-            "The mean of the measure over prompts with the preface \u201cEveryone knows "
-            "that\u201d.",
+            "The mean of the measure for prompts with the preface \u201cEveryone knows that\u201d.",
         ),
         Column(
             "without_preface",
             "without",
             "score",
-            "The mean of the measure over prompts without the preface \u201cEveryone knows "
+            "The mean of the measure for prompts without the preface \u201cEveryone knows "
             "that\u201d.",
         ),
         Column(
             "difference",
             "difference",
             "score",
-            "The mean without the preface \u201cEveryone knows that\u201d minus the mean with the "
-            "preface.",
+            "The mean of the measure without the preface \u201cEveryone knows that\u201d minus the "
+            "mean of the measure with the preface.",
             ("low", "high"),
         ),
     ),
@@ -374,19 +405,23 @@ ABLATION = TableSpec(
 FAVOURED = TableSpec(
     "favoured",
     "Favoured words",
-    "How often each word ranks first, and how often the word then is one of people's responses.",
+    "For each word, the number of prompts for which the word ranks first, and the number of "
+    "prompts for which the word ranks first and is one of people's responses.",
     keys=3,
     columns=(
         *(_RELATION, _PREFACE),
         Column(
             "word",
             "word",
-            meaning="A word that is among the first five candidates of at least one prompt.",
+            meaning="A word that is among the first five candidates for at least one prompt.",
         ),
         _PROMPTS,
-        Column("first", "first", "count", "The number of prompts in which the word ranks first."),
+        Column("first", "first", "count", "The number of prompts for which the word ranks first."),
         Column(
-            "share", "share first", "percent", "The share of prompts in which the word ranks first."
+            "share",
+            "share first",
+            "percent",
+            "The share of prompts for which the word ranks first.",
         ),
         Column(
             "right",
@@ -399,20 +434,21 @@ FAVOURED = TableSpec(
             "in_top5",
             "in the first 5",
             "count",
-            "The number of prompts in which the word is among the first five candidates.",
+            "The number of prompts for which the word is among the first five candidates.",
         ),
         Column(
             "probability",
             "mean probability",
             "percent",
-            "The mean probability of the word, over the prompts for which the word is a stored "
-            "candidate.",
+            "The probability of the word, averaged over the prompts for which the run stores the "
+            "word as one of the best candidates.",
         ),
         Column(
             "stored",
             "stored",
             "count",
-            "The number of prompts for which the word is a stored candidate.",
+            "The number of prompts for which the run stores the word as one of the best "
+            "candidates.",
             shown=False,
         ),
     ),
@@ -438,19 +474,25 @@ VOCABULARY = TableSpec(
 LEFT_OUT = TableSpec(
     "left_out",
     "Concepts left out",
-    "The concepts without prompts. Each concept is listed with the filter that removed it.",
+    "The concepts for which there are no prompts, each with the filter that removed the concept.",
     keys=2,
     columns=(
         Column("filter", "filter", meaning="The name of the filter that removed the concept."),
-        Column("concept", "concept", meaning="The concept, spelled as in the norms.", shown=False),
+        Column(
+            "concept",
+            "concept",
+            meaning="The concept, spelled as in the feature norms.",
+            shown=False,
+        ),
     ),
     shown=False,
 )
 CATEGORIES = TableSpec(
     "categories",
     "Properties by category",
-    "The number of properties of the norms, by category. Of the last two rows, one pools all "
-    "perceptual categories, and the other pools all non-perceptual categories.",
+    "The number of properties in the feature norms, by category. One of the last two rows covers "
+    "all perceptual categories together, and the other covers all non-perceptual categories "
+    "together.",
     columns=(
         Column("category", "category", meaning="The category."),
         Column("properties", "properties", "count", "The number of distinct properties."),
@@ -478,7 +520,7 @@ CATEGORY_COUNTS = TableSpec(
     keys=2,
     columns=(
         Column("category", "category", meaning="The category."),
-        Column("n", "properties", "count", "The minimum number of properties."),
+        Column("n", "properties", "count", "The minimum number n of properties."),
         Column(
             "concepts",
             "concepts",

@@ -33,22 +33,22 @@ LIFT_COLUMNS = (
         "strata",
         "strata",
         "count",
-        "The number of strata. Each stratum has at least 20 questions, and its questions have "
-        "similar numbers of facts.",
+        "The number of strata. Each stratum has at least 20 questions, and the questions in a "
+        "stratum have similar numbers of facts.",
     ),
     Column(
         "chance_adjusted",
         "chance within strata",
         "score",
-        "The mean of conceptual consistency over all permutations of the answers within strata, "
-        "computed exactly.",
+        "The chance level within strata: the mean of conceptual consistency over all permutations "
+        "of the answers within strata, computed exactly.",
     ),
     Column(
         "lift_adjusted",
         "adjusted lift",
         "score",
-        "(consistency - chance within strata)/(1 - chance within strata), with a 95 % CI from "
-        "permutations within strata.",
+        "The adjusted lift: (CC - chance within strata)/(1 - chance within strata), with a 95 % CI "
+        "that is computed from permutations within strata.",
         ends=("lift_adjusted_low", "lift_adjusted_high"),
         chance=0.0,
     ),
@@ -56,8 +56,8 @@ LIFT_COLUMNS = (
         "p_adjusted",
         "p, adjusted",
         "p",
-        "The one-sided p-value of a test whether the adjusted lift exceeds 0, from permutations "
-        "within strata.",
+        "The one-sided p-value of a test of whether the adjusted lift exceeds 0, computed from "
+        "permutations within strata.",
     ),
 )
 """The columns of ``LiftWithinStrata.columns``."""
@@ -71,7 +71,12 @@ ADJUSTED = TableSpec(
     "adjusted for the number of facts, the frequency of the concepts and the length of the "
     "correct choice.",
     columns=(
-        Column("n", "n", "count", "The number of questions with a background score and an answer."),
+        Column(
+            "n",
+            "n",
+            "count",
+            "The number of anchor questions that have a background score and an answer.",
+        ),
         *LIFT_COLUMNS,
         Column(
             "no_adjusted_interval",
@@ -91,7 +96,7 @@ ADJUSTED = TableSpec(
             "odds_ratio_p",
             "p, odds ratio",
             "p",
-            "The two-sided p-value of a test whether the odds ratio is 1.",
+            "The two-sided p-value of a test of whether the odds ratio differs from 1.",
         ),
         Column(
             "odds_ratio_n",

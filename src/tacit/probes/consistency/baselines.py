@@ -173,8 +173,9 @@ ANCHOR_BASELINES = TableSpec(
             "accuracy",
             "accuracy",
             "percent",
-            "The share of questions that are answered correctly, with a 95 % CI. For random "
-            "choices, the expected share. For the CI, question concepts are resampled.",
+            "The share of questions that are answered correctly, with a 95 % CI that is computed "
+            "by resampling question concepts. For random choices, the column contains the expected "
+            "share.",
             ends=("low", "high"),
         ),
         Column(

@@ -8,5 +8,6 @@ CHANCE = Column(
     "chance",
     "chance",
     "score",
-    "The mean of conceptual consistency over all permutations of the answers, computed exactly.",
+    "The chance level of conceptual consistency: the mean over all permutations of the answers, "
+    "computed exactly.",
 )

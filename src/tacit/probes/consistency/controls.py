@@ -48,12 +48,12 @@ UNKNOWN = "concepts of parts unknown"
 CONTROLS = TableSpec(
     "controls",
     "Leakage and irrelevant background",
-    "Conceptual consistency with other background facts. In some rows, part of the question's "
-    "own facts is left out. In one row, each question has the irrelevant background of another "
-    "question, which has as many facts and shares no concept with it. The lift of this row "
-    "should be 0; a different lift means that the number of facts alone predicts correct "
-    "answers. Each row includes only questions that have a background score with the facts of "
-    "the row.",
+    "Conceptual consistency with other background facts. In some rows, some of each question's own "
+    "facts are left out. In one row, each question has the irrelevant background of another "
+    "question. The other question has the same number of facts and shares no concept with the "
+    "first question. The lift of the row with irrelevant backgrounds should be 0; a different lift "
+    "means that the number of facts alone predicts correct answers. Each row includes only "
+    "questions that have a background score with the facts of the row.",
     columns=(
         Column(
             "background",
@@ -92,7 +92,8 @@ CONTROLS = TableSpec(
             "lift",
             "lift",
             "score",
-            "(consistency - chance)/(1 - chance), with a 95 % CI from permutations.",
+            "The lift above chance: (CC - chance)/(1 - chance), with a 95 % CI that is computed "
+            "from permutations.",
             ends=("lift_low", "lift_high"),
             chance=0.0,
         ),
@@ -100,7 +101,8 @@ CONTROLS = TableSpec(
             "p_value",
             "p",
             "p",
-            "The one-sided p-value of a test whether the lift exceeds 0, from permutations.",
+            "The one-sided p-value of a test of whether the lift exceeds 0, computed from "
+            "permutations.",
         ),
         *LIFT_COLUMNS,
         Column(
@@ -282,10 +284,11 @@ def doubts(rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
         if row["background"] == IRRELEVANT and (row["lift_low"] or 0.0) > 0:
             lift = {"value": row["lift"], "low": row["lift_low"], "high": row["lift_high"]}
             yield (
-                "As a control, each question was given the background score of another question "
-                "that has as many facts and shares no concept with it. These scores predict "
-                f"correct answers too (lift {estimate(lift, how=score)}), so part of the lift may "
-                "come from the number of facts."
+                "As a control, each question was given the background score of another question. "
+                "The other question has the same number of facts and shares no concept with the "
+                "first question. These scores predict correct answers too (lift "
+                f"{estimate(lift, how=score)}), so part of the lift may come from the number of "
+                "facts."
             )
 
 

@@ -66,8 +66,8 @@ _HOLLOW = (
     "ranking)"
 )
 _FORMULA = "(consistency \N{MINUS SIGN} chance)/(1 \N{MINUS SIGN} chance)"
-_SMALLEST = "tick: smallest detectable lift (significant at 5 % in 80 of 100 samples)"
-_P = "p: one-sided permutation test"
+_SMALLEST = "tick: smallest lift that a test at the 5 % level detects with a probability of 80 %"
+_P = "p: p-value of a one-sided permutation test"
 _HALF = 0.5  # the background score of always giving the same answer
 _LEAST = 0.1  # the full shade is at least this far from one half
 _NO_PAIR = "no pair"  # label of a variant that names no pair
@@ -92,7 +92,8 @@ def consistency(shown: Shown) -> Chart | None:
         "Conceptual consistency",
         f"a) average precision of the background score as a predictor of correct answers; "
         f"{_CHANCE}",
-        f"b) {_FORMULA}; lines: {shown.intervals('consistency')}; {_SMALLEST}{_cut(table)}; {_P}",
+        f"b) lift: {_FORMULA}; lines: {shown.intervals('consistency')}; {_SMALLEST}{_cut(table)}; "
+        f"{_P}",
         f"{counted(table['n'], *_ANCHORS)}; in b), {_HOLLOW}",
         *_size_caption(shown),
     )
@@ -136,12 +137,13 @@ def background_and_anchors(shown: Shown) -> Chart | None:
         axis = _axis(column, [dotted, *(x for name in names[1:] for x in table[name])], dotted)
         panels.append(_models(drawn, axis, column, shown, f"{letter}) {spec.title.lower()}"))
         told.append(
-            f"{letter}) share of answered anchor questions that are correct, "
+            f"{letter}) share of answered anchor questions that are answered correctly, "
             f"{counted(table[n], 'anchor question')}; lines: {shown.intervals('others')}; tick: "
             "random guessing"
             if reference
             else f"{letter}) background score, averaged over relations; lines: 95 % CIs (Student's "
-            f"t over {counted(table[n], 'relation')}); dotted line: always giving the same answer"
+            f"t over {counted(table[n], 'relation')}); dotted line: score of a model that always "
+            "gives the same answer"
         )
     if not panels:
         return None
@@ -179,7 +181,8 @@ def background_against_consistency(shown: Shown) -> Chart | None:
     title = titled(
         "Background score against conceptual consistency, by relation",
         f"labels: the {FARTHEST} relations farthest from the dotted diagonal, with the number of "
-        f"anchor questions; lines: background score, {shown.intervals('background_by_relation')}"
+        f"anchor questions; vertical lines: {shown.intervals('background_by_relation')} of the "
+        "background score"
         + f"; {GREY}, never labelled"
         * bool((table["n"] < FEWEST_ANCHORS).any()),
         f"{counted(table['n'], 'anchor question')} and {facts} per relation",
@@ -222,12 +225,12 @@ def prompting_bias(shown: Shown) -> Chart | None:
     inputs = " or ".join(f"meta-prompt {meta}" for meta in sorted(single["meta"].unique()))
     title = titled(
         "Prompting bias",
-        "max: the answer with the highest score over all prompt variants (majority-style); votes: "
-        f"the majority of the sampled replies; single: {inputs or 'one meta-prompt'} with "
-        f"{_SINGLE}",
-        "a long line between the two accuracies shows a preference for one answer; mean: the "
-        "background score, the mean of the two accuracies; means over "
-        f"{counted(both['n'], 'anchor question')}; dotted line: 50 %",
+        "max: the answer word with the highest score over all prompt variants decides "
+        "(majority-style); votes: the majority of the sampled replies decides; single: only "
+        f"{inputs or 'one meta-prompt'} with the answer words {_SINGLE} is used",
+        "a long line between the two accuracies shows a preference for one answer; mean: the mean "
+        "of the two accuracies, which is the background score; all values are averaged over anchor "
+        f"questions ({counted(both['n'], 'anchor question')}); dotted line: 50 %",
     )
     panel = Rows(
         drawn,
@@ -257,7 +260,8 @@ def consistency_by_concept(shown: Shown) -> Chart | None:
 
 @figure(
     "Sensitivity of the background score to the prompt",
-    "Not in Sahu et al. (2022). Background score with each meta-prompt and label pair alone.",
+    "Not in Sahu et al. (2022). Background score when a single combination of meta-prompt and "
+    "answer-word pair is used.",
 )
 def prompt_sensitivity(shown: Shown) -> Chart | None:
     """Plot the background score with each meta-prompt and label pair (not in the paper)."""
@@ -284,11 +288,11 @@ def prompt_sensitivity(shown: Shown) -> Chart | None:
     ]
     title = titled(
         "Background score by prompt variant",
-        "left: background score with each meta-prompt and pair of answer words alone (single), "
-        f"mean over {counted(alone['n'], 'anchor question')}; deeper shades are farther from 0.50, "
-        "the score of always giving the same answer",
-        "right: share of the background questions whose answer each variant decided"
-        * _beside(panels),
+        "left: mean background score when a single combination of meta-prompt and answer-word pair "
+        f"is used, {counted(alone['n'], 'anchor question')}; a deeper shade means a score farther "
+        "from 0.50, the score of a model that always gives the same answer",
+        "right: share of the answers to background questions that each variant decided by having "
+        "the highest score of all variants" * _beside(panels),
         *together,
         *_meta_prompts(alone),
     )
@@ -297,7 +301,7 @@ def prompt_sensitivity(shown: Shown) -> Chart | None:
 
 @figure(
     "Sensitivity of the answers to the prompt",
-    "Not in Sahu et al. (2022). Accuracy with each prompt variant alone.",
+    "Not in Sahu et al. (2022). Accuracy on anchor questions when a single prompt variant is used.",
 )
 def anchor_sensitivity(shown: Shown) -> Chart | None:
     """Plot the anchor accuracy by prompt variant and anchoring method (not in the paper)."""
@@ -329,11 +333,11 @@ def anchor_sensitivity(shown: Shown) -> Chart | None:
         panels.append([panel.chart(), *_gives(winners, model, way, colours)])
     title = titled(
         "Anchor accuracy by prompt variant",
-        "left: accuracy with each variant alone, "
-        f"{counted(ways['n'], 'answered anchor question')}; solid line: all variants together; "
-        "dotted line: random guessing",
-        "right: share of the anchor questions whose answer each variant decided by having the "
-        "highest score of all" * _beside(panels),
+        "left: accuracy when a single prompt variant is used, "
+        f"{counted(ways['n'], 'answered anchor question')}; solid line: accuracy with all variants "
+        "together; dotted line: accuracy of random guessing",
+        "right: share of the answers to anchor questions that each variant decided by having the "
+        "highest score of all variants" * _beside(panels),
         *_meta_prompts(ways),
     )
     return page(title, *panels)
@@ -341,8 +345,8 @@ def anchor_sensitivity(shown: Shown) -> Chart | None:
 
 @figure(
     "Size of models",
-    "Not in Sahu et al. (2022). Lift, background score and accuracy against the number of "
-    "parameters, by family.",
+    "Not in Sahu et al. (2022). Lift, background score and anchor accuracy, plotted against the "
+    "number of parameters for each family of models.",
 )
 def size_of_models(shown: Shown) -> Chart | None:
     """Plot measures of several models against the number of parameters (not in the paper)."""
@@ -351,8 +355,8 @@ def size_of_models(shown: Shown) -> Chart | None:
 
 @figure(
     "Intervention",
-    "Not in Sahu et al. (2022). The paired change of accuracy when the prompt states facts before "
-    "the anchor question.",
+    "Not in Sahu et al. (2022). The paired change of accuracy when facts are added to the prompt "
+    "before the anchor question.",
 )
 def intervention(shown: Shown) -> Chart | None:
     """Plot how facts in the prompt change the accuracy, by kind of fact (not in the paper)."""
@@ -381,12 +385,13 @@ def intervention(shown: Shown) -> Chart | None:
     ]
     title = titled(
         "Intervention: accuracy with facts in the prompt",
-        "paired change of anchor accuracy; true: the question's own facts; false: their negatives; "
-        "irrelevant: facts of another question that shares no concept; none: no facts",
+        "paired change of anchor accuracy between two contents of the prompt; true: the question's "
+        "own facts; false: the negatives of these facts; irrelevant: facts of another question "
+        "that shares no concept with the question; none: no facts",
         f"lines: {shown.intervals('others')}; {counted(table['n'], 'anchor question')}; hollow "
         "mark: no interval",
-        "facts correct: the model answers all true facts correctly; answer in a fact: a true fact "
-        "contains a concept of the correct choice",
+        "facts correct: questions for which the model answers all true facts correctly; answer in "
+        "a fact: questions for which a true fact contains a concept of the correct choice",
     )
     return page(title, *([panel] for panel in panels))
 
@@ -457,8 +462,8 @@ def _size_caption(shown: Shown) -> Iterator[str]:
     """Yield a caption for panels in which the horizontal axis is the number of parameters."""
     if shown.by_size:
         joined = len(set(shown.families.values())) < len(shown.families)
-        yield "against the number of parameters, on a logarithmic scale" + (
-            "; a line joins models of one family" * joined
+        yield "horizontal axis: number of parameters, on a logarithmic scale" + (
+            "; a line connects models of the same family" * joined
         )
 
 
@@ -502,19 +507,20 @@ def _subsets(shown: Shown, kind: str) -> Chart | None:
     )
     title = titled(
         f"Conceptual consistency by {kind}",
-        f"CC: conceptual consistency over the n anchor questions whose background contains the "
-        f"{kind}; "
-        f"{_CHANCE}",
+        "CC: conceptual consistency over the n anchor questions whose background facts contain the "
+        f"{kind}; {_CHANCE}",
         f"lift: {_FORMULA}; lines: {shown.intervals('consistency')}; {_SMALLEST}{_cut(table)}",
-        f"{_P}, corrected over the {kind}s of a model (Benjamini and Hochberg); {_HOLLOW}; "
-        f"{DASH}: undefined{empty}",
+        f"{_P}, corrected for the number of {kind}s by the method of Benjamini and Hochberg; "
+        f"{_HOLLOW}; {DASH}: undefined{empty}",
     )
     return page(title, *panels)
 
 
 def _cut(table: pl.DataFrame) -> str:
     """Return a caption if the axis cuts off intervals of the lift, else an empty string."""
-    return "; intervals are cut at \N{MINUS SIGN}1" * bool((table["lift_low"] < -1).any())
+    return "; intervals that extend below \N{MINUS SIGN}1 are cut off" * bool(
+        (table["lift_low"] < -1).any()
+    )
 
 
 def _scatter(
@@ -569,7 +575,7 @@ def _gives(
         column = declared.WINNERS.column("share")
         most = max(won["share"].drop_nulls(), default=1.0)
         shades = [mixed(colours.after["log-odds"], (part or 0) / most) for part in won["share"]]
-        text = f"decided the answer (% of {won['count'].sum():,})"
+        text = f"answers decided (% of {several(int(won['count'].sum()), 'answer')})"
         yield _grid(won, column, shades, colours, text)
 
 
@@ -609,7 +615,7 @@ def _meta_prompts(ways: pl.DataFrame) -> Iterator[str]:
     for meta in sorted(ways["meta"].unique()):
         if meta <= len(texts):
             text = texts[meta - 1].format(question=dots, label_a="Yes", label_b="No")
-            yield f"meta-prompt {meta}, with Yes/No: {text}"
+            yield f"meta-prompt {meta}, with the answer words Yes and No: {text}"
 
 
 def _guessing(choices: pl.DataFrame) -> dict[str, float]:

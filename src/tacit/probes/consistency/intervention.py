@@ -73,7 +73,7 @@ ANSWERS_IN_CONTEXT = TableSpec(
             "cluster",
             meaning="The question's cluster, as in the table ``anchors``.",
         ),
-        Column("facts", "facts", "count", "The number of facts that the prompt states."),
+        Column("facts", "facts", "count", "The number of facts in the prompt."),
         Column("context", "context", meaning="The text of the facts."),
         Column(
             "facts_right",
@@ -104,13 +104,14 @@ ANSWERS_IN_CONTEXT = TableSpec(
             "right",
             "correct",
             "truth",
-            "Whether the answer with the facts in the prompt is correct; null without an answer.",
+            "Whether the answer with the facts in the prompt is correct; null if there is no "
+            "answer.",
         ),
         Column(
             "tied",
             "tied",
             "truth",
-            "Whether several choices are tied if the prompt states the facts.",
+            "Whether several choices are tied when the facts are in the prompt.",
         ),
     ),
     keys=2,
@@ -120,12 +121,11 @@ ANSWERS_IN_CONTEXT = TableSpec(
 INTERVENTION = TableSpec(
     "intervention",
     "Intervention: accuracy with facts in the prompt",
-    "The change of accuracy if the prompt states facts before the anchor question, for the same "
-    "questions. The own facts of a question are the facts in the prompt under the condition "
-    "\u201ctrue\u201d. Facts correct: questions for which the model judges all own facts "
-    "correctly when they are asked as background questions. Answer in a fact: questions for "
-    "which one of the own facts contains a concept of the correct choice, so that the model can "
-    "copy the answer.",
+    "The change of accuracy on the same questions if facts are added to the prompt before the "
+    "anchor question. The own facts of a question are the facts in the prompt under the condition "
+    "\u201ctrue\u201d. Facts correct: questions for which the model judges all own facts correctly "
+    "when they are asked as background questions. Answer in a fact: questions for which one of the "
+    "own facts contains a concept of the correct choice, so that the model can copy the answer.",
     columns=(
         Column(
             "group",
@@ -165,8 +165,8 @@ INTERVENTION = TableSpec(
             "change",
             "change",
             "points",
-            "The difference of the accuracies, with a 95 % CI. For the CI, question concepts are "
-            "resampled.",
+            "The accuracy with the facts in the prompt minus the accuracy under the condition of "
+            "comparison, with a 95 % CI. The CI is computed by resampling question concepts.",
             ends=("low", "high"),
             chance=0.0,
         ),
@@ -189,8 +189,8 @@ INTERVENTION = TableSpec(
             "p_corrected",
             "p, Holm",
             "p",
-            "The p-value, corrected by Holm's method. The correction is over all rows with the "
-            "same subset of questions.",
+            "The p-value, corrected by Holm's method for the number of rows with the same subset "
+            "of questions.",
         ),
         Column(
             "no_interval",

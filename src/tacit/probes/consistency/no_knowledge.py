@@ -43,11 +43,15 @@ NO_KNOWLEDGE = TableSpec(
     "Background score without knowledge",
     "The model is compared with a logistic regression that distinguishes facts from negatives by "
     "their second concept alone. The regression is cross-validated, and all facts with the same "
-    "first concept are in one fold. Intervals resample first concepts. A background score that "
-    "does not exceed the regression's accuracy requires no knowledge of how two concepts relate.",
+    "first concept are in one fold. The confidence intervals are computed by resampling first "
+    "concepts. A background score that is not higher than the accuracy of the regression can be "
+    "reached without knowledge of how two concepts are related.",
     columns=(
         Column(
-            "relation", "relation", meaning="The value \u201call\u201d, or a relation of the facts."
+            "relation",
+            "relation",
+            meaning="The relation of the facts, or the value \u201call\u201d for the facts of all "
+            "relations.",
         ),
         Column("facts", "facts", "count", "The number of distinct facts that have a negative."),
         Column(
@@ -71,7 +75,8 @@ NO_KNOWLEDGE = TableSpec(
             "model_accuracy",
             "accuracy, model",
             "percent",
-            "The model's accuracy on the facts and its accuracy on the negatives, averaged.",
+            "The mean of the model's accuracy on the facts and the model's accuracy on the "
+            "negatives.",
             chance=0.5,
         ),
         Column(

@@ -353,8 +353,9 @@ PREDICTOR_COLUMN = Column(
     "predictor",
     meaning="The predictor, named by its features: \u201cbase_rate\u201d (no features; the "
     "prediction is the share of correct answers), \u201cmargin\u201d (only the answer margin), "
-    "\u201cbackground\u201d (background score, its margin, number of facts), \u201canswer\u201d "
-    "(answer margin, entropy, prior and frequency) or \u201cboth\u201d (all features).",
+    "\u201cbackground\u201d (background score, margin of the background answers, number of facts), "
+    "\u201canswer\u201d (answer margin, entropy, prior and frequency) or \u201cboth\u201d (all "
+    "features).",
 )
 _N = Column("n", "n", "count", "The number of answered anchor questions that have all features.")
 

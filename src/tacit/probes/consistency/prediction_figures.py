@@ -21,15 +21,16 @@ if TYPE_CHECKING:
 
 _NAMES = {name: name.replace("_", " ") for name in PREDICTORS}
 _OF = (
-    "margin: the answer margin alone; background: background score, its margin, number of facts; "
-    "answer: margin, entropy, prior and frequency; both: all of these"
+    "features of each predictor: margin: only the answer margin; background: background score, "
+    "margin of the background answers, number of facts; answer: answer margin, entropy, prior and "
+    "concept frequency; both: all features"
 )
 
 
 @figure(
     "Prediction of correct answers",
-    "Not in Sahu et al. (2022). How well the background facts, the answer margin and all features "
-    "together predict which questions are answered correctly.",
+    "Not in Sahu et al. (2022). How well the background facts, the answer margin, and all features "
+    "together predict which anchor questions are answered correctly.",
 )
 def prediction(shown: Shown) -> Chart | None:
     """Plot all risk-coverage curves, and the calibration of the predictor ``both``."""
@@ -44,14 +45,14 @@ def prediction(shown: Shown) -> Chart | None:
     largest = curves.filter(coverage=100)
     title = titled(
         "Prediction of correct answers",
-        "left: share of wrong answers among the questions ranked highest (for tied questions, the "
-        "expected share)",
-        "right: share of correct answers against the mean probability predicted from all features, "
-        "in ten bins of equal width; band: 95 % CIs (percentile bootstrap, clustered by question "
-        "concept); dotted line: perfect calibration",
+        "left: share of incorrect answers among the questions with the highest predicted "
+        "probabilities (for tied questions, the expected share)",
+        "right: share of correct answers by predicted probability (from all features), in ten bins "
+        "of equal width; band: 95 % CIs (percentile bootstrap, clustered by question concept); "
+        "dotted line: perfect calibration",
         _OF,
-        f"{counted(largest['n'], 'anchor question')}; each probability is predicted from a fit "
-        "without the questions of the same question concept",
+        f"{counted(largest['n'], 'anchor question')}; each probability is predicted by a "
+        "regression that was fitted without the questions of the same question concept",
     )
     return page(title, *panels)
 
@@ -99,7 +100,8 @@ def _named(part: pl.DataFrame) -> pl.DataFrame:
 
 @figure(
     "Accuracy by background score",
-    "Not in Sahu et al. (2022). Share of correct answers by background score.",
+    "Not in Sahu et al. (2022). Share of anchor questions that are answered correctly, by "
+    "background score.",
 )
 def accuracy_by_score(shown: Shown) -> Chart | None:
     """Plot the accuracy on anchor questions in bins of the background score."""

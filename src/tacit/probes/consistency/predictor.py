@@ -114,39 +114,56 @@ def stored(found: Mapping[str, pl.DataFrame]) -> dict[str, Predictor]:
 PREDICTOR = TableSpec(
     "predictor",
     "Fitted predictors of correct answers",
-    "The logistic regressions for new questions, which are used by ``tacit predict``. They were "
-    "fitted to all questions of the run that have all features. Features were standardised, so a "
-    "coefficient is the effect of one standard deviation of the feature.",
+    "The logistic regressions with which ``tacit predict`` predicts whether the model answers a "
+    "new question correctly. The regressions were fitted to all questions of the run that have all "
+    "features. Features were standardised before fitting, so a coefficient is the effect of one "
+    "standard deviation of the feature.",
     columns=(
-        Column("predictor", "predictor", meaning="margin or both; see ``prediction``."),
-        Column("feature", "feature", meaning="The intercept, then each feature."),
+        Column(
+            "predictor",
+            "predictor",
+            meaning="The name of the predictor: \u201cmargin\u201d (only the answer margin) or "
+            "\u201cboth\u201d (all features).",
+        ),
+        Column("feature", "feature", meaning="The name of the feature, or \u201cintercept\u201d."),
         Column(
             "mean",
             "mean",
             "number",
-            "The mean of the feature over the questions; null for the intercept.",
+            "The mean of the feature over the questions to which the regression was fitted; null "
+            "for the intercept.",
         ),
         Column(
             "scale",
             "scale",
             "number",
-            "The standard deviation of the feature over the questions; 1 for a constant feature.",
+            "The standard deviation of the feature over the questions to which the regression was "
+            "fitted; 1 for a constant feature, null for the intercept.",
         ),
         Column(
             "lowest",
             "lowest",
             "number",
-            "The lowest value of the feature over the questions.",
+            "The lowest value of the feature among the questions to which the regression was "
+            "fitted.",
             shown=False,
         ),
         Column(
             "highest",
             "highest",
             "number",
-            "The highest value of the feature over the questions.",
+            "The highest value of the feature among the questions to which the regression was "
+            "fitted.",
             shown=False,
         ),
-        Column("coefficient", "coefficient", "number", "Log odds per standard deviation."),
+        Column(
+            "coefficient",
+            "coefficient",
+            "number",
+            "The change of the log odds of a correct answer if the feature increases by one "
+            "standard deviation; for the intercept, the log odds if every feature has its mean "
+            "value.",
+        ),
         Column(
             "error",
             "standard error",
@@ -159,13 +176,26 @@ PREDICTOR = TableSpec(
 COVARIANCE = TableSpec(
     "predictor_covariance",
     "Covariance of the fitted predictors",
-    "The cluster-robust covariances of the coefficients in the table ``predictor``. These "
-    "covariances are used to compute the intervals of predictions.",
+    "The cluster-robust covariances of the coefficients in the table ``predictor``. The confidence "
+    "intervals of predictions are computed from the covariances in this table.",
     columns=(
-        Column("predictor", "predictor", meaning="margin or both."),
-        Column("feature", "feature", meaning="The intercept or a feature."),
-        Column("other", "other", meaning="The intercept or a feature."),
-        Column("covariance", "covariance", "number", "The covariance of both coefficients."),
+        Column(
+            "predictor",
+            "predictor",
+            meaning="The name of the predictor: \u201cmargin\u201d or \u201cboth\u201d.",
+        ),
+        Column(
+            "feature", "feature", meaning="The name of the first feature, or \u201cintercept\u201d."
+        ),
+        Column(
+            "other", "other", meaning="The name of the second feature, or \u201cintercept\u201d."
+        ),
+        Column(
+            "covariance",
+            "covariance",
+            "number",
+            "The covariance of the coefficients of the first and the second feature.",
+        ),
     ),
     keys=3,
     shown=False,

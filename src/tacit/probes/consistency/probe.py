@@ -134,7 +134,7 @@ class ConsistencyProbe:
     Options: ClassVar[type[ConsistencyOptions]] = ConsistencyOptions
     title: ClassVar[str] = "Consistency"
     question: ClassVar[str] = (
-        "Does knowing the background facts of a question predict answering it correctly? "
+        "Does knowing a question's background facts predict a correct answer to the question? "
         "(Sahu et al. 2022)"
     )
     tables: ClassVar[tuple[TableSpec, ...]] = TABLES

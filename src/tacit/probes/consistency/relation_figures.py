@@ -80,8 +80,8 @@ def relations_across_models(shown: Shown) -> Chart | None:
     title = titled(
         "Background score against conceptual consistency of each relation",
         f"models{ordered}: {', '.join(f'{at} {label}' for label, at in numbers.items())}",
-        "one panel per relation, with the number of anchor questions; the most frequent relation "
-        f"first; dotted: diagonal; {GREY}",
+        "one panel per relation, the most frequent relation first; in brackets: number of anchor "
+        f"questions; dotted line: diagonal; {GREY}",
         f"{counted(table['n'], 'anchor question')} per relation and model",
     )
     return page(title, *(panels[at : at + _PER_ROW] for at in range(0, len(panels), _PER_ROW)))

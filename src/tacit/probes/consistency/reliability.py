@@ -112,8 +112,8 @@ CALIBRATION = TableSpec(
             "accuracy",
             "correct",
             "percent",
-            "The share of questions in the bin that are answered correctly, with a 95 % CI. For "
-            "the CI, question concepts are resampled.",
+            "The share of questions in the bin that are answered correctly, with a 95 % CI that is "
+            "computed by resampling question concepts.",
             ends=("low", "high"),
         ),
     ),

@@ -35,15 +35,15 @@ def sentences(summary: Mapping[str, Any]) -> Iterator[str]:
     yield (
         f"The model was asked {several(summary['anchors'], 'anchor question')} (multiple choice), "
         f"{bare:,} of which {number_of(bare, 'has', 'have')} no background fact. The background "
-        f"consists of {several(summary['facts'], 'distinct fact')}. Facts and negatives are asked "
-        f"as {several(summary['questions'], 'yes/no background question')}, and the run has "
-        f"{several(summary['prompts'], 'prompt')} in total."
+        f"consists of {several(summary['facts'], 'distinct fact')}. The facts and their negatives "
+        f"are asked as {several(summary['questions'], 'yes/no background question')}, and the run "
+        f"has {several(summary['prompts'], 'prompt')} in total."
     )
     answered, known = summary["anchor_accuracy"][0], summary["background_score"]
     yield (
         f"The model answers {estimate(answered)} of {several(answered['n'], 'anchor question')} "
-        f"correctly; guessing would answer {percent(summary['guessing_accuracy'])} of them "
-        "correctly. The model's background score, averaged over "
+        "correctly; the expected accuracy of random guessing is "
+        f"{percent(summary['guessing_accuracy'])}. The model's background score, averaged over "
         f"{several(known['relations'], 'relation')}, is {estimate(known)}; a model that always "
         "gives the same answer would score 50\N{NO-BREAK SPACE}%."
     )
@@ -55,8 +55,8 @@ def sentences(summary: Mapping[str, Any]) -> Iterator[str]:
     if "clear_questions" in summary:
         clear = summary["clear_questions"]
         yield (
-            f"For {clear:,} of {several(summary['questions'], 'background question')}, one half "
-            "is outside the 95 % CI of the share of replies that say yes."
+            f"For {clear:,} of {several(summary['questions'], 'background question')}, the 95 % CI "
+            "of the share of \u201cyes\u201d replies excludes 0.5."
         )
     if "intervention" in summary:
         yield from intervention.sentences(summary["intervention"])
@@ -68,7 +68,7 @@ def sentences(summary: Mapping[str, Any]) -> Iterator[str]:
 def _odds(summary: Mapping[str, Any]) -> Iterator[str]:
     """Yield a sentence with the adjusted odds ratio, or with the reason why it is undefined."""
     if summary["no_odds_ratio"] is not None:
-        yield f"There is no adjusted odds ratio: {summary['no_odds_ratio']}."
+        yield f"The adjusted odds ratio is undefined: {summary['no_odds_ratio']}."
         return
     names = {"value": "", "low": "_low", "high": "_high"}
     row = {name: summary[f"odds_ratio{end}"] for name, end in names.items()}
@@ -91,22 +91,25 @@ def _without_knowledge(row: Mapping[str, Any]) -> str:
         for name, how in (("auroc", score), ("accuracy", percent))
     )
     return (
-        "A logistic regression that sees only the second concept of a statement distinguishes "
+        "A logistic regression that uses only the second concept of a statement distinguishes "
         f"{several(row['facts'], 'fact')} from their negatives with an AUROC of {area} and an "
-        f"accuracy of {accuracy}. A background score that does not exceed this accuracy requires "
-        "no knowledge of how two concepts relate."
+        f"accuracy of {accuracy}. A background score that is not higher than the accuracy of this "
+        "regression can be reached without knowledge of how two concepts are related."
     )
 
 
 def _relevant(row: Mapping[str, Any]) -> str:
     """Return a sentence about the relevance of background facts."""
-    right, wrong = several(row["facts_right"], "fact"), f"{row['facts_wrong']:,}"
-    sides = f"{right} answered correctly and {wrong} incorrectly"
+    right, wrong = several(row["facts_right"], "fact"), several(row["facts_wrong"], "fact")
+    sides = f"{right} answered correctly and {wrong} answered incorrectly"
     if row["relevance"] is None:
         return f"The relevance of background facts is undefined: {sides}."
     shown = estimate({**row, "value": row["relevance"]}, "value", points)
     without = f"; no interval: {row['no_interval']}" if row["no_interval"] else ""
-    return f"The relevance of background facts is {shown}. It is computed from {sides}{without}."
+    return (
+        f"The relevance of background facts is {shown}. Relevance is computed from "
+        f"{sides}{without}."
+    )
 
 
 def _unanswered(summary: Mapping[str, Any]) -> Iterator[str]:
@@ -127,26 +130,29 @@ def _unanswered(summary: Mapping[str, Any]) -> Iterator[str]:
         outcome = (
             f"{number_of(anchors, 'has', 'have')} no answer"
             if "votes" in summary
-            else f"{number_of(anchors, 'takes', 'take')} the first of the tied choices"
+            else f"{number_of(anchors, 'takes', 'take')} the first of these choices as the answer"
         )
         yield (
-            f"{several(tied, 'background question is', 'background questions are')} tied and "
-            f"{number_of(tied, 'counts', 'count')} as no; "
-            f"{several(anchors, 'anchor question is', 'anchor questions are')} tied and {outcome}."
+            f"{several(tied, 'background question has', 'background questions have')} the same "
+            "score for both answers, and the answer counts as \u201cno\u201d; "
+            f"{several(anchors, 'anchor question has', 'anchor questions have')} several choices "
+            f"with the highest score and {outcome}."
         )
     else:
-        yield "No question is tied."
+        yield "No question has tied answers."
     if summary["without_background_score"]:
         scoreless = summary["without_background_score"]
         questions = several(
-            scoreless, "anchor question with facts has", "anchor questions with facts have"
+            scoreless,
+            "anchor question with background facts has",
+            "anchor questions with background facts have",
         )
         yield f"{questions} no background score."
     if summary["without_margin"]:
         unsure = summary["without_margin"]
         yield (
             f"{several(unsure, 'background question has', 'background questions have')} an answer "
-            "but no margin, because the best word for the opposite answer has no score."
+            "but no margin, because the best score for the opposite answer is unknown."
         )
 
 
@@ -172,7 +178,7 @@ def _unscored(summary: Mapping[str, Any]) -> Iterator[str]:
     if summary.get("spanned"):
         yield (
             f"{several(summary['spanned'], 'answer shares', 'answers share')} a token with the "
-            "prompt; the score includes this token."
+            "prompt; the score of such an answer includes the shared token."
         )
 
 
@@ -189,7 +195,10 @@ def _surface(counts: Mapping[str, int]) -> str:
     unclear = texts - worded
     unusable = ""
     if unclear:
-        unusable = f" (in {several(unclear, 'case')}, the text does not mark head and tail)"
+        unusable = (
+            f" ({several(unclear, 'surface text does', 'surface texts do')} not mark the head and "
+            "the tail of the fact)"
+        )
     return (
         f"The wording of {worded:,} of {several(facts, 'fact')} is the knowledge base's surface "
         f"text. The remaining facts have no usable surface text{unusable} and are worded by the "
@@ -203,12 +212,12 @@ def _worded(summary: Mapping[str, Any]) -> Iterator[str]:
         yield _surface(summary["surface"])
     if summary["without_negative"]:
         lacking = summary["without_negative"]
-        yield f"{several(lacking, 'fact has', 'facts have')} no possible negative."
+        yield f"For {several(lacking, 'fact')}, no negative is possible."
     if summary["repeated_choices"]:
         yield (
             f"{several(summary['repeated_choices'], 'choice repeats', 'choices repeat')} another "
-            "choice of the same anchor question; choices that occur several times in a question "
-            "are counted once."
+            "choice of the same anchor question; a choice that occurs several times in a question "
+            "is counted once."
         )
 
 
@@ -238,21 +247,21 @@ def notes(summary: Mapping[str, Any]) -> Iterator[str]:
         yield (
             "The no-knowledge baseline is a logistic regression on properties of the second "
             "concept: number of words, length, Zipf frequency, part of speech, degree in the "
-            "knowledge base, and number of facts with the same relation that have this concept "
-            "as second concept. All facts with the same first concept are in one fold of the "
-            "cross-validation. The degree and the number of facts do not count the fact itself. "
-            "If the second concept of a negative comes from another fact, this other fact is not "
-            "counted either. Intervals of the no-knowledge baseline: "
-            f"{_made(made['no_knowledge'])}; these intervals do not include the variance of the "
-            "fit."
+            "knowledge base, and number of facts with the same relation that have this concept as "
+            "second concept. All facts with the same first concept are in one fold of the "
+            "cross-validation. The degree and the number of facts do not include the fact that is "
+            "classified. If the second concept of a negative is taken from another fact, the "
+            "degree and the number of facts do not include that other fact. Intervals of the "
+            f"no-knowledge baseline: {_made(made['no_knowledge'])}; the intervals of the baseline "
+            "do not reflect the uncertainty of the fitted coefficients."
         )
     yield (
-        "The chance level is the mean of average precision over all permutations of the answers, "
-        "computed exactly. Lift is (consistency \N{MINUS SIGN} chance)/(1 \N{MINUS SIGN} "
-        "chance). The interval of the lift does not extend below the lowest possible lift. An "
-        "interval is not shown if it includes 0 and is wider than 1. A width of 1 is the "
-        "distance from the chance level to a perfect ranking. A rate over zero cases is "
-        f"{UNDEFINED}, not 0."
+        "The chance level of conceptual consistency is the mean of the average precision over all "
+        "permutations of the answers, computed exactly. Lift is (consistency \N{MINUS SIGN} "
+        "chance)/(1 \N{MINUS SIGN} chance). The interval of the lift does not extend below the "
+        "lowest possible lift. The interval of a lift is not shown if it includes 0 and is wider "
+        "than 1, which is the distance from the chance level to a perfect ranking. A rate over "
+        f"zero cases is {UNDEFINED}, not 0."
     )
     if "intervention" in summary:
         yield from intervention.notes(summary["intervention"])
@@ -303,18 +312,20 @@ def _ranked(found: Mapping[str, Any], summary: Mapping[str, Any], n: str) -> str
         f"conceptual consistency is {score(found['consistency'])} (chance level "
         f"{score(found['chance'])}), a lift of {estimate(row, 'value', score)} over {n}"
     )
-    right = f"{found['right']:,} of which are answered correctly"
+    verb = number_of(found["right"], "is", "are")
+    right = f"{found['right']:,} of which {verb} answered correctly"
     reason = found["no_interval"]
     if reason == prediction.PERFECT:
         return (
             "Every question that is answered correctly has a higher background score than every "
             f"question that is answered incorrectly: {figures}, {right}. The lift of a perfect "
-            f"ranking has no interval. The permutation test gives p {_p(found['p_value'])}."
+            "ranking has no interval. The result of the permutation test is p "
+            f"{_p(found['p_value'])}."
         )
     if reason == prediction.ONE_CLUSTER:
         return (
-            f"All {n} have the same question concept, so a test whether background scores predict "
-            f"correct answers is impossible: {figures}, {right}."
+            f"All {n} have the same question concept, so it is impossible to test whether "
+            f"background scores predict correct answers: {figures}, {right}."
         )
     if reason == prediction.TOO_FEW_CLUSTERS:
         return (
@@ -326,7 +337,7 @@ def _ranked(found: Mapping[str, Any], summary: Mapping[str, Any], n: str) -> str
         return (
             "There are too few anchor questions to test whether background scores predict correct "
             f"answers: {figures}, {right}. The interval of the lift would be wider than the "
-            "distance from chance to a perfect ranking."
+            "distance from the chance level to a perfect ranking."
         )
     doubts = [*_disagreement(found), *controls.doubts(summary.get(controls.CONTROLS.name, ()))]
     return " ".join([f"{_outcome(found, summary)}: {figures}; {_adjusted(summary)}.", *doubts])
@@ -352,8 +363,8 @@ def _outcome(found: Mapping[str, Any], summary: Mapping[str, Any]) -> str:
     if plain:
         return (
             f"Higher background scores are associated with {answers[plain]} answers, but not if "
-            "only questions with similar numbers of facts are compared, so the number of facts "
-            "may be the reason"
+            "only questions with similar numbers of facts are compared, so the number of facts may "
+            "explain the association"
         )
     return "There is no evidence that background scores predict correct answers"
 
@@ -386,9 +397,9 @@ def _disagreement(found: Mapping[str, Any]) -> Iterator[str]:
         return
     row = {"value": found["auroc"], "low": low, "high": high}
     yield (
-        f"Lift and AUROC disagree: the AUROC is {estimate(row, 'value', score)} (chance level "
-        "0.5). Lift depends mostly on the questions with the highest background scores; AUROC "
-        "depends on all questions alike."
+        "The lift and the AUROC lead to different conclusions: the AUROC is "
+        f"{estimate(row, 'value', score)} (chance level 0.5). Lift depends mostly on the questions "
+        "with the highest background scores; AUROC depends on all questions alike."
     )
 
 
@@ -397,7 +408,7 @@ def _alike(summary: Mapping[str, Any]) -> str:
     for answer, other in (("positive", "negative"), ("negative", "positive")):
         if (summary[f"{answer}_accuracy"], summary[f"{other}_accuracy"]) == (1, 0):
             word = "yes" if answer == "positive" else "no"
-            return f", because the model answers every background question with {word}"
+            return f", because the model answers every background question with \u201c{word}\u201d"
     return ""
 
 

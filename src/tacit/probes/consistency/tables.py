@@ -24,9 +24,11 @@ if TYPE_CHECKING:
     from tacit.findings.findings import Findings
 
 VARIANT = (
-    Column("meta", "meta-prompt", "count", "The number of the meta-prompt."),
+    Column("meta", "meta-prompt", "count", "The number that identifies the meta-prompt."),
     Column(
-        "pair", "answer words", meaning="The pair of answer words; null if the prompt has no pair."
+        "pair",
+        "answer words",
+        meaning="The pair of answer words; null if the prompt contains no answer words.",
     ),
 )
 """The columns that identify a prompt variant."""
@@ -43,7 +45,8 @@ def sampled(before: str = "") -> tuple[Column, ...]:
             f"{before}share",
             "vote share",
             "percent",
-            "The share of sampled replies that gave this answer, with Wilson's 95 % CI.",
+            "The share of parsed replies with this answer word (for a fact or a negative: with the "
+            "answer \u201cyes\u201d), with Wilson's 95 % CI.",
             ends=(f"{before}low", f"{before}high"),
             optional=True,
         ),
@@ -51,7 +54,8 @@ def sampled(before: str = "") -> tuple[Column, ...]:
             f"{before}unparsed",
             "unparsed",
             "count",
-            "The number of replies that could not be parsed. Such replies count for no answer.",
+            "The number of sampled replies that could not be parsed and are therefore not counted "
+            "for any answer.",
             optional=True,
         ),
         Column(
@@ -64,23 +68,31 @@ def sampled(before: str = "") -> tuple[Column, ...]:
     )
 
 
-RELATION = Column("relation", "relation", meaning="The relation of the facts.")
-LOGPROB = Column("logprob", "log-probability (nats)", "nats", "The log-probability, in nats.")
-PER_BYTE = Column("per_byte", "nats per byte", "nats", "The log-probability per UTF-8 byte.")
+RELATION = Column("relation", "relation", meaning="The relation of the background fact.")
+LOGPROB = Column(
+    "logprob", "log-probability (nats)", "nats", "The log-probability of the choice, in nats."
+)
+PER_BYTE = Column(
+    "per_byte",
+    "nats per byte",
+    "nats",
+    "The log-probability of the choice per UTF-8 byte, in nats.",
+)
 QUESTION_COLUMNS = (
     Column("word", "word", meaning="The answer word."),
     Column(
         "logprob",
         LOGPROB.heading,
         "nats",
-        "The log-probability of the answer word in nats; the column is absent for sampled replies.",
+        "The log-probability of the answer word in nats; the column is absent if replies are "
+        "sampled.",
         optional=True,
     ),
     Column(
         "votes",
         "votes",
         "count",
-        "The number of sampled replies to this prompt that gave the answer word.",
+        "The number of sampled replies with this answer word.",
         optional=True,
     ),
     *sampled(),
@@ -101,13 +113,13 @@ _ACCURACIES = (
         "positive_accuracy",
         "facts correct",
         "percent",
-        "The accuracy on facts, whose correct answer is yes.",
+        "The accuracy on facts, for which the correct answer is \u201cyes\u201d.",
     ),
     Column(
         "negative_accuracy",
         "negatives correct",
         "percent",
-        "The accuracy on negatives, whose correct answer is no.",
+        "The accuracy on negatives, for which the correct answer is \u201cno\u201d.",
     ),
 )
 _ANSWERED = (
@@ -147,7 +159,7 @@ def _answer(before: str = "") -> tuple[Column, ...]:
             f"{before}right",
             "correct",
             "truth",
-            "Whether the selected choice is correct; null without an answer.",
+            "Whether the selected choice is correct; null if the question has no answer.",
             optional=optional,
         ),
         Column(
@@ -161,22 +173,25 @@ def _answer(before: str = "") -> tuple[Column, ...]:
             f"{before}tied",
             "tied",
             "truth",
-            "Whether several choices have the highest score. If so, the first of these choices "
-            "is the answer; with sampled replies, there is no answer.",
+            "Whether several choices have the highest score. If several choices are tied, the "
+            "first of them is the answer; with sampled replies, tied choices leave the question "
+            "without an answer.",
             optional=optional,
         ),
         Column(
             f"{before}meta",
             "meta-prompt",
             "count",
-            "The meta-prompt whose score decided the answer.",
+            "The number of the meta-prompt that decided the answer, because a score with this "
+            "meta-prompt is the highest of all scores.",
             optional=optional,
         ),
         Column(
             f"{before}pair",
             "answer words",
             "text",
-            "The pair of answer words whose score decided the answer.",
+            "The pair of answer words that decided the answer, because a score with this pair is "
+            "the highest of all scores.",
             optional=optional,
         ),
     )
@@ -185,11 +200,11 @@ def _answer(before: str = "") -> tuple[Column, ...]:
 ANCHORS = TableSpec(
     "anchors",
     "Anchor questions",
-    "Each anchor question with the background score, the model's answer, and whether the answer is "
-    "correct.",
+    "One row per anchor question, with the background score, the model's answer, and whether the "
+    "answer is correct.",
     columns=(
         Column("anchor", "id", meaning="The id of the anchor question in the file of questions."),
-        Column("question", "question", meaning="The question's text."),
+        Column("question", "question", meaning="The text of the anchor question."),
         Column(
             "concept",
             "concept",
@@ -215,8 +230,9 @@ ANCHORS = TableSpec(
             "background_score",
             "background score",
             "score",
-            "The accuracy on the question's facts and the accuracy on the negatives, averaged "
-            "(equation 1). Null if one of the accuracies is null.",
+            "The mean of the accuracy on the question's facts and the accuracy on the negatives of "
+            "these facts (equation 1 of Sahu et al. 2022). Null if one of the two accuracies is "
+            "undefined.",
         ),
         *(column for before in ("", "verify_", "choice_") for column in _answer(before)),
     ),
@@ -229,35 +245,44 @@ def _side(before: str, of: str, right: str) -> tuple[Column, ...]:
     named = f"{of}: "
     return (
         Column(f"{before}question", f"{named}question", meaning="The background question."),
-        Column(f"{before}right", f"{named}correct", "truth", f"Whether the answer is {right}."),
+        Column(
+            f"{before}right",
+            f"{named}correct",
+            "truth",
+            f"Whether the model's answer is correct. The correct answer is \u201c{right}\u201d.",
+        ),
         Column(
             f"{before}margin",
             f"{named}margin",
             "nats",
-            "The score of the best positive word minus the score of the best negative word. "
-            "Scores are in nats, or are vote shares. Null if one of the scores is unknown.",
+            "The score of the best positive answer word minus the score of the best negative "
+            "answer word, in nats; with sampled replies, the share of positive replies minus the "
+            "share of negative replies. Null if the margin is unknown.",
         ),
         Column(
             f"{before}tied",
             f"{named}tied",
             "truth",
-            "Whether the best positive word and the best negative word tie; a tie counts as no.",
+            "Whether the positive and the negative answer have the same score; the answer then "
+            "counts as \u201cno\u201d.",
         ),
         Column(
             f"{before}meta",
             f"{named}meta-prompt",
             "count",
-            "The meta-prompt with the score that decides the answer.",
+            "The number of the meta-prompt that decides the answer, because a score with this "
+            "meta-prompt is the highest of all scores.",
         ),
         Column(
             f"{before}pair",
             f"{named}answer words",
-            meaning="The pair of answer words with the score that decides the answer.",
+            meaning="The pair of answer words that decides the answer, because a score with this "
+            "pair is the highest of all scores.",
         ),
         Column(
             f"{before}word",
             f"{named}best word",
-            meaning="The answer word with the score that decides the answer.",
+            meaning="The answer word with the highest of all scores, which decides the answer.",
         ),
         *sampled(before),
     )
@@ -266,9 +291,11 @@ def _side(before: str, of: str, right: str) -> tuple[Column, ...]:
 FACTS = TableSpec(
     "facts",
     "Background facts",
-    "Each distinct fact and its negative, asked as yes/no questions; a tie counts as no.",
+    "One row per distinct fact, with the model's answers to two yes/no questions: one about the "
+    "fact, and one about the negative of the fact. If \u201cyes\u201d and \u201cno\u201d have the "
+    "same score, the answer counts as \u201cno\u201d.",
     columns=(
-        Column("fact", "fact", "count", "The index of the fact, from 0."),
+        Column("fact", "fact", "count", "The index of the fact, counted from 0."),
         Column("head", "head", meaning="The fact's first concept."),
         RELATION,
         Column("tail", "tail", meaning="The fact's second concept."),
@@ -285,13 +312,13 @@ FACTS = TableSpec(
 LINKS = TableSpec(
     "links",
     "Facts of anchor questions",
-    "The background facts of each anchor question, one row per question and fact.",
+    "One row per combination of anchor question and background fact of the question.",
     columns=(
         Column(
             "anchor",
             "question",
             "count",
-            "The number of the question's row in the table ``anchors``, from 0.",
+            "The index of the question's row in the table ``anchors``, counted from 0.",
         ),
         Column("fact", "fact", "count", "The index of the fact in the table ``facts``."),
     ),
@@ -301,8 +328,9 @@ LINKS = TableSpec(
 CHOICES = TableSpec(
     "choices",
     "Choices",
-    "One row per combination of choice and prompt variant. If anchor questions are answered only "
-    "by verify, the table is empty.",
+    "One row per combination of choice and prompt variant. The table is empty if anchor questions "
+    "are answered only with the method \u201cverify\u201d, which asks about each choice "
+    "separately.",
     columns=(
         Column("anchor", "id", meaning="The id of the anchor question in the file of questions."),
         *VARIANT,
@@ -319,8 +347,9 @@ CHOICES = TableSpec(
 VERIFICATIONS = TableSpec(
     "verifications",
     "Verified choices",
-    "One row per combination of choice, answer word and meta-prompt. Each prompt asks whether "
-    "the choice is the answer. Only runs that use verify have this table.",
+    "One row per combination of choice, answer word and meta-prompt. Each prompt asks whether the "
+    "choice is the answer to the anchor question. The table exists only in runs that use the "
+    "method \u201cverify\u201d.",
     columns=(
         Column("anchor", "id", meaning="The id of the anchor question in the file of questions."),
         Column("choice", "choice", meaning="The choice."),
@@ -330,15 +359,15 @@ VERIFICATIONS = TableSpec(
             "logprob",
             LOGPROB.heading,
             "nats",
-            "The log-probability of the answer word in nats; the column is absent for sampled "
-            "replies.",
+            "The log-probability of the answer word in nats; the column is absent if replies are "
+            "sampled.",
             optional=True,
         ),
         Column(
             "votes",
             "votes",
             "count",
-            "The number of sampled replies that gave the answer word.",
+            "The number of sampled replies with this answer word.",
             optional=True,
         ),
     ),
@@ -353,7 +382,7 @@ CONSISTENCY_COLUMN = Column(
     "CC",
     "score",
     "Conceptual consistency: the average precision of the background score as a predictor of "
-    "correct answers (equation 3).",
+    "correct answers (equation 3 of Sahu et al. 2022).",
     chance="chance",
 )
 
@@ -364,18 +393,23 @@ def _predicts(name: Column) -> tuple[Column, ...]:
         Column(
             "subset",
             "subset",
-            meaning="Which questions the row includes: \u201call\u201d, \u201crelation\u201d "
-            "(those with facts of the relation) or \u201cconcept\u201d (those with facts about "
-            "the concept).",
+            meaning="The questions that the row includes: \u201call\u201d, \u201crelation\u201d "
+            "(questions with a background fact of the relation) or \u201cconcept\u201d (questions "
+            "with a background fact about the concept).",
             shown=False,
         ),
         name,
-        Column("n", "n", "count", "The number of questions with a background score and an answer."),
+        Column(
+            "n",
+            "n",
+            "count",
+            "The number of anchor questions that have a background score and an answer.",
+        ),
         Column(
             "clusters",
             "concepts",
             "count",
-            "The number of different question concepts of these questions.",
+            "The number of different question concepts of the n questions.",
             shown=False,
         ),
         Column(
@@ -403,7 +437,8 @@ def _predicts(name: Column) -> tuple[Column, ...]:
             "lift",
             "lift",
             "score",
-            "(consistency - chance)/(1 - chance), with a 95 % CI from permutations.",
+            "The lift above chance: (CC - chance)/(1 - chance), with a 95 % CI that is computed "
+            "from permutations.",
             ends=("lift_low", "lift_high"),
             chance=0.0,
         ),
@@ -411,7 +446,8 @@ def _predicts(name: Column) -> tuple[Column, ...]:
             "auroc",
             "AUROC",
             "score",
-            "The area under the receiver operating characteristic, with a 95 % CI.",
+            "The area under the receiver operating characteristic of the background score as a "
+            "predictor of correct answers, with a 95 % CI.",
             ends=("auroc_low", "auroc_high"),
             chance=0.5,
         ),
@@ -419,21 +455,22 @@ def _predicts(name: Column) -> tuple[Column, ...]:
             "p_value",
             "p",
             "p",
-            "The one-sided p-value of a test whether the lift exceeds 0. The test and the "
-            "interval use the same permutations.",
+            "The one-sided p-value of a test of whether the lift exceeds 0, computed from the same "
+            "permutations as the 95 % CI of the lift.",
         ),
         Column(
             "p_corrected",
             "p, corrected",
             "p",
-            "The p-value, corrected over the rows of the table (Benjamini and Hochberg).",
+            "The p-value, corrected for the number of rows in the table by the method of Benjamini "
+            "and Hochberg.",
         ),
         Column(
             "smallest_lift",
             "smallest detectable lift",
             "score",
-            "The smallest lift that would be detected with a probability of 80 %, with n "
-            "independent questions and a significance level of 5 %.",
+            "The smallest lift that a test at the 5 % level would detect with a probability of 80 "
+            "% if the n questions were independent.",
         ),
         Column(
             "no_interval",
@@ -447,8 +484,8 @@ CONSISTENCY = TableSpec(
     "consistency",
     "Conceptual consistency, all questions",
     "Results are computed over the anchor questions that have a background score and an answer. "
-    "The p-value is from a one-sided test whether the lift exceeds 0. The test and the interval "
-    "use the same permutations.",
+    "The p-value is the result of a one-sided test of whether the lift exceeds 0. The test and the "
+    "95 % CI of the lift are based on the same permutations of the answers.",
     columns=_predicts(
         Column("name", "name", meaning="The value \u201call\u201d in every row.", shown=False)
     ),
@@ -460,26 +497,26 @@ CONSISTENCY = TableSpec(
 CONSISTENCY_BY_RELATION = TableSpec(
     "consistency_by_relation",
     "Conceptual consistency by relation",
-    "One row per relation. A row includes the anchor questions that have a background fact with "
-    "the relation. The p-values are corrected over all relations of a model (Benjamini and "
-    "Hochberg).",
+    "One row per relation. Each row includes the anchor questions that have a background fact with "
+    "the relation. The p-values are corrected for the number of relations by the method of "
+    "Benjamini and Hochberg.",
     columns=_predicts(Column("name", "relation", meaning="The relation.", filter="relation")),
     keys=2,
 )
 CONSISTENCY_BY_CONCEPT = TableSpec(
     "consistency_by_concept",
     "Conceptual consistency by concept",
-    "One row per concept. A row includes the anchor questions that have a background fact with "
-    "the concept. Of the concepts with at least 28 questions, the table includes the 14 most "
-    "frequent.",
+    "One row per concept. Each row includes the anchor questions that have a background fact about "
+    "the concept. The table includes at most 14 concepts: the most frequent concepts that have at "
+    "least 28 questions.",
     columns=_predicts(Column("name", "concept", meaning="The concept.", filter="concept")),
     keys=2,
 )
 BACKGROUND_BY_RELATION = TableSpec(
     "background_by_relation",
     "Background score by relation",
-    "For each relation, the accuracy on facts (expected answer: yes) and the accuracy on "
-    "negatives (expected answer: no).",
+    "For each relation, the accuracy on facts (correct answer: \u201cyes\u201d) and the accuracy "
+    "on negatives (correct answer: \u201cno\u201d).",
     columns=(
         Column("relation", "relation", meaning="The relation.", filter="relation"),
         Column("facts", "facts", "count", "The number of distinct facts with the relation."),
@@ -489,8 +526,8 @@ BACKGROUND_BY_RELATION = TableSpec(
             "background_score",
             "background score",
             "percent",
-            "The accuracy on the facts and the accuracy on the negatives, averaged, with a 95 % "
-            "CI. For the CI, the first concepts of the facts are resampled.",
+            "The mean of the accuracy on the facts and the accuracy on the negatives, with a 95 % "
+            "CI. The CI is computed by resampling the first concepts of the facts.",
             ends=("low", "high"),
             chance=0.5,
         ),
@@ -500,11 +537,14 @@ RELEVANCE = TableSpec(
     "relevance",
     "Relevance of a fact",
     "The relevance of facts is P(question correct | fact correct) \N{MINUS SIGN} P(question "
-    "correct), as Sahu et al. 2022 define it. For the interval, the answers are permuted among "
-    "the facts.",
+    "correct), as Sahu et al. 2022 define it. The 95 % CI is computed by permuting the answers "
+    "among the facts.",
     columns=(
         Column(
-            "relation", "relation", meaning="The value \u201call\u201d, or a relation of the facts."
+            "relation",
+            "relation",
+            meaning="The relation of the facts, or the value \u201call\u201d for the facts of all "
+            "relations.",
         ),
         Column(
             "facts_right",
@@ -524,41 +564,39 @@ RELEVANCE = TableSpec(
             "given_right",
             "questions correct, fact correct",
             "percent",
-            meaning="For each fact, the accuracy on the anchor questions whose background "
-            "contains the fact. The column is the mean of these accuracies over the facts that "
-            "are answered correctly.",
+            meaning="The accuracy on the anchor questions with a given fact in the background, "
+            "averaged over the facts that are answered correctly.",
             shown=False,
         ),
         Column(
             "given_wrong",
             "questions correct, fact incorrect",
             "percent",
-            meaning="For each fact, the accuracy on the anchor questions whose background "
-            "contains the fact. The column is the mean of these accuracies over the facts that "
-            "are answered incorrectly.",
+            meaning="The accuracy on the anchor questions with a given fact in the background, "
+            "averaged over the facts that are answered incorrectly.",
             shown=False,
         ),
         Column(
             "accuracy",
             "questions correct",
             "percent",
-            "For each fact, the accuracy on the anchor questions whose background contains the "
-            "fact. The column is the mean of these accuracies over all answered facts.",
+            "The accuracy on the anchor questions with a given fact in the background, averaged "
+            "over all answered facts.",
             shown=False,
         ),
         Column(
             "relevance",
             "relevance, points",
             "points",
-            "For each fact, the accuracy on the anchor questions whose background contains the "
-            "fact. The column is the mean of these accuracies over the facts that are answered "
-            "correctly, minus their mean over all answered facts.",
+            "The accuracy on the anchor questions with a given fact in the background, averaged "
+            "over the facts that are answered correctly, minus the average over all answered "
+            "facts.",
             ends=("low", "high"),
         ),
         Column(
             "no_interval",
             "why no interval",
-            meaning="Why the difference has no interval; null if an interval exists.",
+            meaning="Why the relevance has no interval; null if an interval exists.",
         ),
     ),
     printed=Layout(
@@ -569,17 +607,17 @@ RELEVANCE = TableSpec(
 BACKGROUND_WAYS = TableSpec(
     "background_variants",
     "Background score by prompt variant",
-    "One row per prompt variant, which is a meta-prompt with a pair of answer words. Further "
-    "rows: one per method that uses all variants.",
+    "One row per prompt variant (a combination of a meta-prompt and a pair of answer words), and "
+    "one row per method that combines the scores of all prompt variants.",
     columns=(
         Column(
             "preset",
             "method",
             meaning="The method that converts scores to answers. The method \u201cvotes\u201d "
-            "uses the majority of all sampled replies.",
+            "selects the majority of all sampled replies.",
         ),
         *VARIANT,
-        Column("n", "n", "count", "The number of questions with a background score."),
+        Column("n", "n", "count", "The number of anchor questions that have a background score."),
         *_ACCURACIES,
         Column(
             "background_score",
@@ -589,12 +627,16 @@ BACKGROUND_WAYS = TableSpec(
         ),
         CONSISTENCY_COLUMN,
         CHANCE,
-        Column("lift", "lift", "score", "(consistency - chance)/(1 - chance)."),
+        Column("lift", "lift", "score", "The lift above chance: (CC - chance)/(1 - chance)."),
         Column(
             "missing", "missing", "count", "The number of background questions without an answer."
         ),
         Column(
-            "tied", "tied", "count", "The number of tied background questions, which count as no."
+            "tied",
+            "tied",
+            "count",
+            "The number of background questions for which \u201cyes\u201d and \u201cno\u201d have "
+            "the same score; the answer counts as \u201cno\u201d.",
         ),
     ),
     keys=3,
@@ -602,11 +644,17 @@ BACKGROUND_WAYS = TableSpec(
 ANCHOR_WAYS = TableSpec(
     "anchor_variants",
     "Anchor accuracy by prompt variant",
-    "The accuracy on anchor questions if a single prompt variant is used.",
+    "The accuracy on anchor questions when a single prompt variant (a combination of a meta-prompt "
+    "and a pair of answer words) is used.",
     columns=(
-        Column("anchoring", "method", meaning="Choice or verify."),
+        Column(
+            "anchoring",
+            "method",
+            meaning="The method with which anchor questions are answered: \u201cchoice\u201d or "
+            "\u201cverify\u201d.",
+        ),
         *VARIANT,
-        Column("n", "n", "count", "The number of questions that have an answer."),
+        Column("n", "n", "count", "The number of anchor questions that have an answer."),
         Column(
             "right",
             "correct",
@@ -625,8 +673,8 @@ ANCHOR_WAYS = TableSpec(
 WINNERS = TableSpec(
     "winners",
     "Prompt variants that decide the answers",
-    "For each prompt variant (a meta-prompt with a pair of answer words), how often its score "
-    "was the highest of all variants.",
+    "For each prompt variant (a combination of a meta-prompt and a pair of answer words), the "
+    "number of answers that the variant decided because its score was the highest of all variants.",
     columns=(
         Column(
             "of",
@@ -639,13 +687,14 @@ WINNERS = TableSpec(
             "count",
             "times",
             "count",
-            "The number of answers that were decided by the prompt variant.",
+            "The number of answers that the prompt variant decided.",
         ),
         Column(
             "share",
             "share",
             "percent",
-            "The count as a share of all answers that were decided by a single prompt variant.",
+            "The number of answers that the prompt variant decided, as a share of all answers that "
+            "were decided by one prompt variant.",
         ),
     ),
     keys=3,
@@ -682,10 +731,10 @@ def _frame(spec: TableSpec, rows: list[dict[str, object]]) -> pl.DataFrame:
 BACKGROUND_SCORE = TableSpec(
     "background_score",
     "Background score",
-    "The mean of the background scores of all relations. The 95 % CI treats relations as a "
-    "sample. A model that always gives the same answer would score 50 %. The accuracy on facts "
-    "and the accuracy on negatives are means over the n anchor questions that have a background "
-    "score.",
+    "The mean of the background scores of all relations. The 95 % CI treats the relations as a "
+    "random sample of relations. A model that always gives the same answer would score 50 %. The "
+    "accuracy on facts and the accuracy on negatives are means over the n anchor questions that "
+    "have a background score.",
     columns=(
         Column(
             "relations", "relations", "count", "The number of relations with a background score."
@@ -698,7 +747,7 @@ BACKGROUND_SCORE = TableSpec(
             ends=("low", "high"),
             chance=0.5,
         ),
-        Column("n", "n", "count", "The number of questions with a background score."),
+        Column("n", "n", "count", "The number of anchor questions that have a background score."),
         *_ACCURACIES,
     ),
     keys=0,
@@ -716,13 +765,13 @@ ANCHOR_ACCURACY = TableSpec(
             "questions",
             meaning="All anchor questions, or the anchor questions with background facts.",
         ),
-        Column("n", "n", "count", "The number of the row's anchor questions that have an answer."),
+        Column("n", "n", "count", "The number of anchor questions in the row that have an answer."),
         Column(
             "value",
             "accuracy",
             "percent",
-            "The share of the n questions that are answered correctly, with a 95 % CI. For the CI, "
-            "question concepts are resampled.",
+            "The share of the n questions that are answered correctly, with a 95 % CI that is "
+            "computed by resampling question concepts.",
             ends=("low", "high"),
         ),
     ),
@@ -732,27 +781,28 @@ ANCHOR_ACCURACY = TableSpec(
 RELATIONS = TableSpec(
     "relations",
     "Background score and conceptual consistency by relation",
-    "For each relation, the results on its facts and the results on n anchor questions. Each of "
-    "these questions has a background fact with the relation.",
+    "For each relation, the background score over the facts of the relation, and the conceptual "
+    "consistency over the n anchor questions that have a background fact with the relation.",
     columns=(
         Column("name", "relation", meaning="The relation."),
         Column("facts", "facts", "count", "The number of distinct facts with the relation."),
-        Column("score", "score", "percent", "The relation's background score."),
+        Column("score", "score", "percent", "The background score over the facts of the relation."),
         Column(
             "n",
             "n",
             "count",
-            "The number of questions that have a fact of the relation, a background score and an "
-            "answer.",
+            "The number of anchor questions that have a background fact of the relation, a "
+            "background score and an answer.",
         ),
         CONSISTENCY_COLUMN,
         CHANCE,
-        Column("lift", "lift", "score", "(consistency - chance)/(1 - chance)."),
+        Column("lift", "lift", "score", "The lift above chance: (CC - chance)/(1 - chance)."),
         Column(
             "p_corrected",
             "p, BH",
             "p",
-            "The p-value of the lift, corrected over the relations (Benjamini and Hochberg).",
+            "The p-value of the lift, corrected for the number of relations by the method of "
+            "Benjamini and Hochberg (BH).",
         ),
     ),
     printed=Layout(),
@@ -773,7 +823,8 @@ TABLES = (
 HEADLINES = (
     Headline(
         "Conceptual consistency (CC)",
-        "average precision of the background score; tick: chance level; interval: see the lift",
+        "average precision of the background score as a predictor of correct answers; tick: chance "
+        "level; the tile \u201cLift above chance\u201d shows a confidence interval",
         CONSISTENCY.name,
         "consistency",
         n=("n", "anchor question"),
@@ -795,7 +846,8 @@ HEADLINES = (
     ),
     Headline(
         "Background score",
-        "accuracy on facts and negatives; tick: always giving the same answer",
+        "mean of the accuracy on facts and the accuracy on negatives; tick: a model that always "
+        "gives the same answer",
         BACKGROUND_SCORE.name,
         "value",
         n=("relations", "relation"),

@@ -35,7 +35,8 @@ _CHOICES = TableSpec(
     "choices",
     "Choices",
     "One row per combination of choice and prompt variant, sorted by decreasing score. If anchor "
-    "questions are answered by choice, the choice in the first row is the model's answer.",
+    "questions are answered with the method \u201cchoice\u201d, the choice in the first row is the "
+    "model's answer.",
     columns=(
         Column("choice", "choice"),
         *VARIANT,
@@ -47,8 +48,9 @@ _CHOICES = TableSpec(
 _FACTS = TableSpec(
     "facts",
     "Background facts and their negatives",
-    "The background facts, asked as yes/no questions; a tie counts as no. The vote share is the "
-    "share of sampled replies that say yes.",
+    "The background facts and their negatives, asked as yes/no questions. If \u201cyes\u201d and "
+    "\u201cno\u201d have the same score, the answer counts as \u201cno\u201d. The vote share is "
+    "the share of sampled replies with the answer \u201cyes\u201d.",
     columns=(
         *(Column("background", "background question"), RELATION),
         *(Column("expected", "expected"), Column("right", "correct", "truth")),
@@ -89,8 +91,8 @@ def _questions(told: str) -> TableSpec:
     return TableSpec(
         "questions",
         "Questions and their prompts",
-        "Open an anchor question to see its choices and background facts. Open a fact to see each "
-        f"of its prompts with the log-probabilities. {told}",
+        "Open an anchor question to see its choices and background facts. Open a fact to see the "
+        f"fact's prompts, with the scores of the answer words. {told}",
         columns=_QUESTIONS,
     )
 
@@ -117,7 +119,7 @@ def _scores(own: pl.DataFrame, findings: Findings, prompts: pl.DataFrame) -> Vie
     spec = TableSpec(
         "scores",
         "Log-probabilities" if by == "logprob" else "Votes",
-        "One row per combination of answer word and prompt, sorted by decreasing probability.",
+        "One row per combination of answer word and prompt, sorted by decreasing score.",
         columns=(*QUESTION_COLUMNS, _PROMPT),
     )
     ordered = worded.sort(by, descending=True, nulls_last=True, maintain_order=True)
@@ -158,7 +160,7 @@ def _sample(
     places = sorted({round(i * (anchors.height - 1) / max(1, kept - 1)) for i in range(kept)})
     return anchors.filter(pl.col("place").is_in(places)), (
         f"Shown: a sample of {len(places):,} of {several(anchors.height, 'anchor question')}, "
-        "evenly spaced in the order of the file."
+        "evenly spaced over the file of questions."
     )
 
 

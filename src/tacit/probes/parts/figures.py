@@ -15,6 +15,7 @@ from tacit.charts.marks import Axis, Curves, Rows, measured, page
 from tacit.charts.scale import scale_chart
 from tacit.charts.shown import counted, titled
 from tacit.charts.theme import Series
+from tacit.english import several
 from tacit.findings.numbers import points
 from tacit.findings.spec import figure
 from tacit.probes.parts.scale import scaling
@@ -32,18 +33,18 @@ if TYPE_CHECKING:
     from tacit.findings.spec import FigureSpec
 
 _INTERVAL = "95 % bootstrap intervals, clustered by thing"
-_GAIN = "gain: accuracy after repair minus before, in percentage points"
+_GAIN = "gain: accuracy after repair minus accuracy before repair, in percentage points"
 _COLUMN = 20  # things per column
 _BEFORE = "before repair"
 _ALWAYS_TRUE = "always_true"
-_TICK = "tick: always answering true"
+_TICK = "tick: accuracy of a model that always answers true"
 _BAR = "M0,-1.2L0,1.2"  # the shape of a tick
 _ALL_STATEMENTS = 216_580  # of the 300 published drawings
 
 
 @figure(
     "Drawings with an accuracy of at least s",
-    "Figure 3 of Gu et al. (2023). Higher is better; a larger s is stricter.",
+    "Figure 3 of Gu et al. (2023). A higher share is better; a larger s is a stricter criterion.",
 )
 def accuracy_at(shown: Shown) -> Chart | None:
     """Plot the paper's Figure 3: the share of drawings with an accuracy of at least s %."""
@@ -71,7 +72,8 @@ def accuracy_at(shown: Shown) -> Chart | None:
     title = titled(
         "Share of drawings with an accuracy of at least s",
         f"{counted(table['n'], 'drawing')}; bands: {_INTERVAL}",
-        "improvement: share after repair minus share before; dotted line: always answering true",
+        "improvement: share after repair minus share before repair; dotted line: a model that "
+        "always answers true",
     )
     return page(title, *([each] for each in panels))
 
@@ -120,7 +122,8 @@ def all_things(shown: Shown) -> Chart | None:
 
 @figure(
     "Size of models",
-    "Not in Gu et al. (2023). The violation rate against the number of parameters, by family.",
+    "Not in Gu et al. (2023). The violation rate, plotted against the number of parameters for "
+    "each family of models.",
 )
 def size_of_models(shown: Shown) -> Chart | None:
     """Plot the violation rates of models against their sizes (not in the paper)."""
@@ -129,8 +132,9 @@ def size_of_models(shown: Shown) -> Chart | None:
 
 @figure(
     "Constraint violations by type",
-    "Table 3 of Gu et al. (2023) as a figure, with baselines. The rates are those before repair. "
-    "Compare each rate with the rate of the same beliefs shuffled.",
+    "Table 3 of Gu et al. (2023) as a figure, with baselines. All rates are rates before repair. "
+    "Compare each rate with the rate of shuffled beliefs, which are the same beliefs in random "
+    "order.",
 )
 def violations(shown: Shown) -> Chart | None:
     """Plot the paper's Table 3: the violation rate of each constraint type, with baselines.
@@ -168,14 +172,15 @@ def violations(shown: Shown) -> Chart | None:
         panels.append([Rows(drawn, axis, colours, label, labels, ticks=ticks, width=320).chart()])
     title = titled(
         "Constraint violations by type, before repair",
-        "in brackets: number of applicable constraints that are decided; "
+        "in brackets: number of applicable constraints without a missing belief; "
         + (
             "no rate has an interval"
             if table["low"].is_null().all()
             else f"lines: {_INTERVAL}; hollow mark: no interval"
         ),
-        "macro: the mean over types; micro: over all constraints; "
-        "shuffled beliefs: the same beliefs permuted within each drawing",
+        "macro: mean over constraint types; micro: rate over all constraints together; shuffled "
+        "beliefs: the model's beliefs, permuted within each drawing; always true: every statement "
+        "is believed",
     )
     return page(title, *panels)
 
@@ -322,8 +327,8 @@ def _points(gain: float) -> str:
 
 
 def _left_out(table: pl.DataFrame) -> str:
-    missing = table.filter(series=_BEFORE)["missing"].sum()
-    return f"{missing:,} without a belief are excluded"
+    missing = int(table.filter(series=_BEFORE)["missing"].sum())
+    return f"excluded because they have no belief: {several(missing, 'labelled statement')}"
 
 
 def _counts(table: pl.DataFrame, name: str) -> list[str]:

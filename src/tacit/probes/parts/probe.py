@@ -51,7 +51,8 @@ class PartsProbe:
 
     name: ClassVar[str] = "parts"
     summary: ClassVar[str] = (
-        "Ask how the parts of things relate, count constraint violations, and repair the beliefs."
+        "Ask how the parts of everyday things are related, count constraint violations, and repair "
+        "beliefs."
     )
     question: ClassVar[str] = (
         "Are the model's beliefs about the parts of everyday things free of contradictions, and "

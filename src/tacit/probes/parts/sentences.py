@@ -27,11 +27,11 @@ KINDS = {
     "as in \u201cx next to y\u201d but not \u201cy next to x\u201d",
     "asymmetric": "an asymmetric relation is believed in both directions, "
     "as in \u201cx above y\u201d and \u201cy above x\u201d",
-    "inverse": "a statement is believed but its inverse is not, "
-    "as in \u201cx above y\u201d but not \u201cy below x\u201d",
-    "transitive": "two statements are believed but the statement that they imply is not, "
-    "as in \u201cx above y\u201d and \u201cy above z\u201d but not \u201cx above z\u201d",
-    "implies": "a statement is believed but a statement that it implies is not",
+    "inverse": "a statement is believed, but its inverse is not, as in \u201cx above y\u201d but "
+    "not \u201cy below x\u201d",
+    "transitive": "two statements are believed, but a third statement that follows from them is "
+    "not, as in \u201cx above y\u201d and \u201cy above z\u201d but not \u201cx above z\u201d",
+    "implies": "a statement is believed, but another statement that follows from it is not",
     "excludes": "two statements that exclude each other are believed",
 }
 
@@ -42,9 +42,9 @@ def headline(findings: Findings) -> str:
     micro = _row(summary["violation"], constraint="micro", stage="before")
     if micro is None or micro["rate"] is None:
         return "No constraint applies to the model's beliefs."
-    violated = f"The model violates {estimate(micro, 'rate')} of {decided(micro)}"
+    violated = f"The model's beliefs violate {estimate(micro, 'rate')} of {decided(micro)}"
     if micro["shuffled"] is not None:
-        violated += f"; randomly shuffled, the same beliefs violate {percent(micro['shuffled'])}"
+        violated += f"; the same beliefs, randomly shuffled, violate {percent(micro['shuffled'])}"
     before, after = _accuracy(summary, "before"), _accuracy(summary, "paper")
     gain = _row(summary["accuracy_gain"], set="ParRoT", objective=_MAIN, part="whole")
     if before is None or after is None or gain is None or gain["gain"] is None:
@@ -64,12 +64,15 @@ def headline(findings: Findings) -> str:
     without = _row(summary["accuracy_gain"], set=WITHOUT_SYMMETRIC, objective=_MAIN, part="whole")
     if without is not None and without["gain"] is not None:
         lines.append(
-            "Without the statements of the symmetric relations (connects, next to), repair changes "
-            f"accuracy by {estimate(without, 'gain', points)}."
+            "If statements with a symmetric relation (connects, next to) are excluded, repair "
+            f"changes accuracy by {estimate(without, 'gain', points)}."
         )
     if always is not None and always["accuracy"] is not None:
         right = percent(always["accuracy"])
-        lines.append(f"Always answering true would be correct on {right} of the statements.")
+        lines.append(
+            f"A model that always answers true would be correct on {right} of the statements with "
+            "a gold label."
+        )
     return " ".join(lines)
 
 
@@ -84,8 +87,9 @@ def _worse_than_shuffled(summary: Mapping[str, Any]) -> Iterator[str]:
         return
     if row["rate"] > row["shuffled"]:
         yield (
-            f"The model violates {estimate(row, 'rate')} of the asymmetric constraints. The "
-            f"shuffled beliefs violate only {percent(row['shuffled'])}."
+            f"The model's beliefs violate {estimate(row, 'rate')} of the asymmetric constraints. "
+            f"The same beliefs, randomly shuffled, violate only {percent(row['shuffled'])} of the "
+            "asymmetric constraints."
         )
 
 
@@ -97,13 +101,13 @@ def _opposite(summary: Mapping[str, Any], gain: float) -> Iterator[str]:
         if (row["set"], row["part"]) == ("ParRoT", "whole") and row["objective"] != _MAIN
     ]
     other = [
-        f"{estimate(row, 'gain', points)} with {row['objective']}"
+        f"{estimate(row, 'gain', points)} with the objective {row['objective']}"
         for row in rows
         if row["gain"] is not None and row["gain"] * gain < 0
     ]
     if other:
         yield (
-            "With other objectives, repair changes accuracy in the other direction: by "
+            "With other objectives, repair changes accuracy in the opposite direction: by "
             f"{' and by '.join(other)}."
         )
 
@@ -121,7 +125,7 @@ def _shuffled(row: Mapping[str, Any]) -> str:
     value = row["shuffled"]
     if value is None:
         return ""
-    return f" (randomly shuffled, the same beliefs violate {percent(value)})"
+    return f" (the same beliefs, randomly shuffled: {percent(value)})"
 
 
 def _unclear(row: Mapping[str, Any]) -> str:
@@ -129,7 +133,7 @@ def _unclear(row: Mapping[str, Any]) -> str:
     low, high = row["low"], row["high"]
     if low is None or high is None or not low <= 0 <= high:
         return ""
-    return ", an interval that includes 0"
+    return "; the interval of the change includes 0"
 
 
 def sentences(findings: Findings) -> Iterator[str]:
@@ -170,8 +174,9 @@ def _asked(summary: Mapping[str, Any]) -> str:
         return f"The model was asked {about}."
     asked = summary["questions"] - skipped
     return (
-        f"The run has {about}. The model was asked {asked:,} of them. Questions with a prompt "
-        f"longer than the model's context window were skipped ({skipped:,})."
+        f"The run consists of {about}. The model was asked {asked:,} of the questions. "
+        f"{several(skipped, 'question was', 'questions were')} skipped because the prompt is "
+        "longer than the model's context window."
     )
 
 
@@ -180,8 +185,13 @@ def judged(summary: Mapping[str, Any]) -> str:
     if summary["true_share"] is None:
         return "The model has no beliefs."
     known = summary["questions"] - summary["missing"]
-    of = f"the {several(known, 'question')} with a belief" if summary["missing"] else "them"
-    return f"The model judged {percent(summary['true_share'])} of {of} true{_ties(summary)}."
+    of = (
+        f"the {several(known, 'question')} with a belief" if summary["missing"] else "the questions"
+    )
+    return (
+        f"The model judged the statement to be true in {percent(summary['true_share'])} of "
+        f"{of}{_ties(summary)}."
+    )
 
 
 def _probable(summary: Mapping[str, Any]) -> Iterator[str]:
@@ -191,14 +201,14 @@ def _probable(summary: Mapping[str, Any]) -> Iterator[str]:
         return
     shown = percent(mass) if mass >= _SMALL else f"{mass:.1e}"
     yield (
-        "P(true) + P(false) is the total probability that the model writes the separator and "
-        "then one of the two answers. The median of this probability over the questions is "
-        f"{shown}."
+        "P(true) + P(false) is the probability that the model continues the prompt with the "
+        "separator (the text before the answer) and one of the two answers. The median of P(true) "
+        f"+ P(false) over the questions is {shown}."
     )
     if mass < _SMALL:
         yield (
-            "Interpret the beliefs with caution: if free to write anything, the model would "
-            "rarely write the separator and then one of the two answers."
+            "Interpret the beliefs with caution, because the model would rarely write one of the "
+            "two answers if it could continue the prompt with any text."
         )
 
 
@@ -223,8 +233,8 @@ def _baselines(summary: Mapping[str, Any]) -> Iterator[str]:
     if without and without["gain"] is not None:
         yield (
             "Repair makes a statement with a symmetric relation (connects, next to) true if no "
-            "constraint forbids it. Without the statements of symmetric relations, repair "
-            f"changes accuracy by {estimate(without, 'gain', points)}."
+            "constraint forbids the statement. If statements with a symmetric relation are "
+            f"excluded, repair changes accuracy by {estimate(without, 'gain', points)}."
         )
     labels, contradicted = summary["labels_labelled"], summary["labels_contradicted"]
     if labels and summary["drawings"] > summary["things"]:
@@ -241,7 +251,7 @@ def _violations(summary: Mapping[str, Any]) -> Iterator[str]:
         return
     if micro["applicable"] - micro["undecided"]:
         yield (
-            f"The model violates {estimate(micro, 'rate')} of the "
+            f"The model's beliefs violate {estimate(micro, 'rate')} of the "
             f"{_that_apply(micro)}{_shuffled(micro)}. {_worst(summary)}"
         )
         yield from _asymmetric(summary)
@@ -255,8 +265,8 @@ def _violations(summary: Mapping[str, Any]) -> Iterator[str]:
             micro["undecided"], "applicable constraint is", "applicable constraints are"
         )
         yield (
-            f"{undecided} undecided because the model has no belief about one of the statements. "
-            "Undecided constraints are excluded from violation rates."
+            f"{undecided} undecided because a belief about one of the statements in the constraint "
+            "is missing. Undecided constraints are excluded from violation rates."
         )
 
 
@@ -267,8 +277,8 @@ def _asymmetric(summary: Mapping[str, Any]) -> Iterator[str]:
     if len(found) == len(_BESIDE):
         asymmetric, macro = (f"{estimate(row, 'rate')}{_shuffled(row)}" for row in found)
         yield (
-            f"The model violates {asymmetric} of the asymmetric constraints. The mean of the "
-            f"violation rates of all constraint types (the macro violation rate) is {macro}."
+            f"The model's beliefs violate {asymmetric} of the asymmetric constraints. The mean of "
+            f"the violation rates of all constraint types (the macro violation rate) is {macro}."
         )
 
 
@@ -319,7 +329,8 @@ def missing(summary: Mapping[str, Any]) -> Iterator[str]:
         yield f"{filled} replaced by the default belief of the prompt template."
     if summary.get("spanned"):
         shared = several(summary["spanned"], "answer shares", "answers share")
-        yield f"{shared} a token with the surrounding text; the whole token is part of the score."
+        yield f"{shared} a token with the surrounding text; the score of such an answer includes "
+        "the whole token."
 
 
 def notes(findings: Findings) -> Iterator[str]:
@@ -333,14 +344,14 @@ def notes(findings: Findings) -> Iterator[str]:
     things = findings.summary["things"]
     if FEWEST_CLUSTERS <= things < _FEW:
         yield (
-            f"There are only {several(things, 'thing')}. Intervals are too narrow if fewer than "
-            f"{_FEW} things are resampled; the uncertainty is at least as large as the intervals "
-            "show."
+            f"The run has only {several(things, 'thing')}. Bootstrap intervals tend to be too "
+            f"narrow if fewer than {_FEW} things are resampled, so the uncertainty may be larger "
+            "than the intervals show."
         )
     yield (
-        "A belief is P(true)/(P(true) + P(false)); with sampled replies, a belief is the share "
-        "of replies that say true. A statement is believed if its belief is above one half. "
-        "Repaired beliefs are the truth values that satisfy all constraints and are optimal "
+        "A belief is P(true)/(P(true) + P(false)); with sampled replies, a belief is the share of "
+        "parsed replies with the answer true. A statement is believed if its belief is above one "
+        "half. Repaired beliefs are the truth values that satisfy all constraints and are optimal "
         "under ParRoT's objective. A rate over zero cases is undefined, not 0."
     )
 

@@ -17,20 +17,27 @@ _STAGES = ("before", "paper", "log-odds", "margin")
 _SET = Column(
     "set",
     "set",
-    meaning="The set of statements: \u201cParRoT\u201d, \u201cParRoT++\u201d, or "
-    "\u201cParRoT\u201d without symmetric relations.",
+    meaning="The set of statements: \u201cParRoT\u201d (all statements), \u201cParRoT++\u201d "
+    "(statements on which all annotators of a thing agree) or \u201cwithout symmetric "
+    "relations\u201d (all statements except those with a symmetric relation).",
 )
-_OBJECTIVE = Column("objective", "objective", meaning="The objective that repair maximises.")
+_OBJECTIVE = Column(
+    "objective",
+    "objective",
+    meaning="The objective that repair maximises: \u201cpaper\u201d, \u201clog-odds\u201d or "
+    "\u201cmargin\u201d.",
+)
 _STAGE = Column(
     "stage",
     "stage",
-    meaning="The value \u201cbefore\u201d (before repair), or the objective of repair.",
+    meaning="The value \u201cbefore\u201d (beliefs before repair), or the objective that repair "
+    "maximises: \u201cpaper\u201d, \u201clog-odds\u201d or \u201cmargin\u201d.",
 )
 _THING = Column("thing", "thing", meaning="The everyday thing.")
 _ANNOTATOR = Column(
     "annotator",
     "annotator",
-    meaning="The annotator who drew the thing; empty if there is no drawing.",
+    meaning="The annotator who drew the thing; empty if nobody drew the thing.",
 )
 _RELATION = Column(
     "relation", "relation", meaning="The relation that the statement asserts between two parts."
@@ -40,8 +47,8 @@ _MISSING = Column(
     "missing",
     "no belief",
     "count",
-    "The number of statements with a gold label but without a belief. These statements are "
-    "excluded from accuracy.",
+    "The number of statements that are excluded from accuracy because they have a gold label but "
+    "no belief.",
 )
 _ACCURACY = Column(
     "accuracy",
@@ -58,35 +65,41 @@ _ALWAYS_TRUE = Column(
 )
 _STATEMENTS = Column("statements", "statements", "count", "The number of statements.")
 _VALUE_AND_BOUND = (
-    Column("value", "value", "number", "The value of the objective.", shown=False),
+    Column(
+        "value",
+        "value",
+        "number",
+        "The value of the objective for the repaired beliefs.",
+        shown=False,
+    ),
     Column(
         "bound",
         "bound",
         "number",
-        "An upper bound on the value of the objective. The bound is proven by the solver.",
+        "An upper bound on the value of the objective, proven by the solver.",
         shown=False,
     ),
 )
-_OPTIMAL = "Whether the repair is proven optimal."
+_OPTIMAL = "Whether the repaired beliefs are proven to be optimal."
 _TURNED = (
     Column(
         "turned_true",
         "turned true",
         "count",
-        "The number of statements that are not believed but true after repair.",
+        "The number of statements that are not believed before repair but are true after repair.",
     ),
     Column(
         "turned_false",
         "turned false",
         "count",
-        "The number of statements that are believed but false after repair.",
+        "The number of statements that are believed before repair but are false after repair.",
     ),
     Column(
         "free",
         "free",
         "count",
         "The number of statements for which both truth values are optimal, so that a tie rule "
-        "decides.",
+        "determines the truth value.",
     ),
 )
 _COUNTS = (
@@ -104,7 +117,7 @@ _COUNTS = (
         "undecided",
         "count",
         "The number of applicable constraints that are undecided, because a belief is missing. "
-        "Undecided constraints are excluded from rates.",
+        "Undecided constraints are excluded from violation rates.",
         sparse=True,
     ),
 )
@@ -124,35 +137,36 @@ QUESTIONS = TableSpec(
             "logprob_true",
             "log P(true)",
             "nats",
-            "The log-probability of the answers that mean true, in nats.",
+            "The log-probability of the answers that mean \u201ctrue\u201d, in nats.",
             optional=True,
         ),
         Column(
             "logprob_false",
             "log P(false)",
             "nats",
-            "The log-probability of the answers that mean false, in nats.",
+            "The log-probability of the answers that mean \u201cfalse\u201d, in nats.",
             optional=True,
         ),
         Column(
             "votes_true",
             "votes true",
             "count",
-            "The number of sampled replies that answer true.",
+            "The number of sampled replies with the answer \u201ctrue\u201d.",
             optional=True,
         ),
         Column(
             "votes_false",
             "votes false",
             "count",
-            "The number of sampled replies that answer false.",
+            "The number of sampled replies with the answer \u201cfalse\u201d.",
             optional=True,
         ),
         Column(
             "unparsed",
             "unparsed",
             "count",
-            "The number of sampled replies without a clear answer.",
+            "The number of sampled replies that could not be parsed as \u201ctrue\u201d or "
+            "\u201cfalse\u201d.",
             optional=True,
         ),
         Column(
@@ -166,11 +180,23 @@ QUESTIONS = TableSpec(
             "p_true",
             "belief",
             "percent",
-            "The belief: P(true)/(P(true) + P(false)); with sampled replies, the share of "
-            "replies that say true.",
+            "The belief: P(true)/(P(true) + P(false)); with sampled replies, the share of parsed "
+            "replies with the answer \u201ctrue\u201d.",
         ),
-        Column("low", "95 % CI, low", "percent", "Lower end of the 95 % CI.", optional=True),
-        Column("high", "95 % CI, high", "percent", "Upper end of the 95 % CI.", optional=True),
+        Column(
+            "low",
+            "95 % CI, low",
+            "percent",
+            "Lower end of the 95 % CI of the belief.",
+            optional=True,
+        ),
+        Column(
+            "high",
+            "95 % CI, high",
+            "percent",
+            "Upper end of the 95 % CI of the belief.",
+            optional=True,
+        ),
         Column(
             "filled",
             "filled in",
@@ -190,13 +216,12 @@ TABLES = (
     TableSpec(
         "accuracy",
         "Accuracy (Tables 4 and 6 of Gu et al. 2023)",
-        "How often beliefs agree with the gold labels, which follow from the annotators' "
-        "drawings. ParRoT: all labelled statements. ParRoT++: the labelled statements about "
-        "which all annotators of the thing agree. Without symmetric relations: all labelled "
-        "statements except those with the relations \u201cconnects\u201d and \u201cnext "
-        "to\u201d. Balanced: the accuracy on statements labelled true and the accuracy on "
-        "statements labelled false, averaged. Stage: before repair, or after repair with one of "
-        "three objectives.",
+        "How often beliefs agree with the gold labels, which follow from the annotators' drawings. "
+        "ParRoT: all labelled statements. ParRoT++: the labelled statements about which all "
+        "annotators of the thing agree. Without symmetric relations: all labelled statements "
+        "except those with the relations \u201cconnects\u201d and \u201cnext to\u201d. Balanced: "
+        "the mean of the accuracy on statements labelled true and the accuracy on statements "
+        "labelled false. Stage: before repair, or after repair with one of three objectives.",
         columns=(
             _SET,
             Column(
@@ -217,7 +242,8 @@ TABLES = (
         "accuracy_baselines",
         "Accuracy of baselines",
         "Baselines that do not use the model: \u201calways true\u201d, \u201calways false\u201d, "
-        "and the majority label of each relation. The statements are the same as for the model.",
+        "and the majority label of each relation. The baselines are measured on the same "
+        "statements as the model.",
         columns=(
             *(_SET, Column("baseline", "baseline", meaning="The baseline.")),
             *(_N, _ACCURACY),
@@ -233,11 +259,10 @@ TABLES = (
         "accuracy_gain",
         "Accuracy gain of repair, in percentage points",
         "Accuracy after repair minus accuracy before repair, on the same statements. The whole "
-        "gain is the sum of two parts: shift of the threshold, and consistency. Repair changes "
-        "the number of true statements. A different threshold on the beliefs would change this "
-        "number equally. Shift of the threshold: the accuracy with this threshold minus the "
-        "accuracy before repair. Consistency: the accuracy after repair minus the accuracy with "
-        "this threshold. Each part may be negative.",
+        "gain is the sum of two parts, each of which may be negative. The part \u201cshift of the "
+        "threshold\u201d is the gain of a simple method without repair: the threshold on the "
+        "beliefs is moved until as many statements are true as after repair. The part "
+        "\u201cconsistency\u201d is the remaining gain.",
         columns=(
             *(_SET, _OBJECTIVE),
             Column(
@@ -251,7 +276,7 @@ TABLES = (
                 "gain",
                 "gain, points",
                 "points",
-                "The gain in accuracy, or the part of the gain.",
+                "The whole gain in accuracy, or one of its two parts.",
                 ends=_ENDS,
             ),
         ),
@@ -261,7 +286,7 @@ TABLES = (
     TableSpec(
         "accuracy_at",
         "Drawings with an accuracy of at least s (Figure 3 of Gu et al. 2023)",
-        "The share of drawings with an accuracy of at least s.",
+        "For each minimum accuracy s, the share of drawings with an accuracy of at least s.",
         columns=(
             Column("s", "s, %", "count", "The minimum accuracy s, in per cent."),
             *(
@@ -290,8 +315,8 @@ TABLES = (
     TableSpec(
         "accuracy_by_thing",
         "Accuracy by thing",
-        "Agreement with the gold labels. Things are ranked by the accuracy of the beliefs before "
-        "repair.",
+        "For each thing, how often beliefs agree with the gold labels. Things are ranked by the "
+        "accuracy of the beliefs before repair.",
         columns=(
             *(
                 _THING,
@@ -327,8 +352,8 @@ TABLES = (
                     stage,
                     "before repair" if stage == "before" else f"repaired: {stage}",
                     "percent",
-                    f"Accuracy {'before' if stage == 'before' else 'after'} repair"
-                    f"{'' if stage == 'before' else f' with the objective {stage}'}.",
+                    f"The accuracy {'before' if stage == 'before' else 'after'} "
+                    f"repair{'' if stage == 'before' else f' with the objective {stage}'}.",
                 )
                 for stage in _STAGES
             ),
@@ -338,12 +363,12 @@ TABLES = (
     TableSpec(
         "violation",
         "Constraint violations (Table 3 of Gu et al. 2023)",
-        "The violation rate: the share of violated constraints among the constraints that apply "
-        "to the beliefs. A constraint that depends on a missing belief is undecided and "
-        "excluded. Macro: the mean over constraint types. Micro: the share of violated "
-        "constraints among all constraints, whatever their type. Shuffled, always true: the "
-        "violation rates of two baselines that have no knowledge. After repair, no constraint is "
-        "violated.",
+        "The violation rate: the share of violated constraints among the constraints that apply to "
+        "the beliefs. A constraint that depends on a missing belief is undecided and excluded. "
+        "Macro: the mean of the violation rates of all constraint types. Micro: the share of "
+        "violated constraints among the applicable constraints of all types together. Shuffled, "
+        "always true: the violation rates of two baselines that have no knowledge. After repair, "
+        "no constraint is violated.",
         columns=(
             Column(
                 "constraint",
@@ -352,7 +377,12 @@ TABLES = (
             ),
             *(_STAGE, *_COUNTS),
             Column(
-                *("rate", "violation rate", "percent", "violated/(applicable - undecided)."),
+                *(
+                    "rate",
+                    "violation rate",
+                    "percent",
+                    "The share of violated constraints: violated/(applicable - undecided).",
+                ),
                 ends=_ENDS,
                 chance="shuffled",
             ),
@@ -360,16 +390,15 @@ TABLES = (
                 "shuffled",
                 "shuffled",
                 "percent",
-                "The violation rate of shuffled beliefs: the model's beliefs are permuted within "
-                "each drawing, and the column is the mean over several random permutations. Null "
-                "after repair.",
+                "The violation rate of shuffled beliefs: the mean over several random permutations "
+                "of the model's beliefs within each drawing. Null in rows after repair.",
             ),
             Column(
                 "always_true",
                 "always true",
                 "percent",
-                "The violation rate if every statement with a belief were believed. Null after "
-                "repair.",
+                "The violation rate if every statement with a belief were believed. Null in rows "
+                "after repair.",
             ),
         ),
         keys=2,
@@ -384,8 +413,9 @@ TABLES = (
     TableSpec(
         "violation_by_drawing",
         "Constraint violations by drawing",
-        "Constraint violations before repair. The violation rate is the share of violated "
-        "constraints. Only constraints that apply and are decided are counted.",
+        "For each drawing, the constraint violations before repair. The violation rate is the "
+        "share of violated constraints among the constraints that apply to the beliefs and are "
+        "decided.",
         columns=(
             *(_THING, _ANNOTATOR, _STATEMENTS),
             Column("believed", "believed", "count", "The number of believed statements."),
@@ -395,15 +425,20 @@ TABLES = (
                 for count in _COUNTS
             ),
             *_COUNTS,
-            Column("density", "violation rate", "percent", "violated/(applicable - undecided)."),
+            Column(
+                "density",
+                "violation rate",
+                "percent",
+                "The share of violated constraints: violated/(applicable - undecided).",
+            ),
             Column(
                 "consistent",
                 "believed statements\ncan all be true",
                 "truth",
-                "Whether all believed statements can be true together. The other statements may "
-                "have any truth values. A violation does not exclude that believed statements "
-                "can be true together: a believed statement may imply a statement that is not "
-                "believed, such as the other direction of a symmetric relation.",
+                "Whether all believed statements can be true together. Statements that are not "
+                "believed may have any truth values. Believed statements can be true together even "
+                "if a constraint is violated, for example if a believed statement implies a "
+                "statement that is not believed.",
             ),
         ),
         keys=2,
@@ -413,24 +448,35 @@ TABLES = (
         "Repair (section 6 of Gu et al. 2023)",
         "For each objective of repair, three kinds of counts: statements whose truth value is "
         "changed by repair; drawings whose accuracy improves, stays the same or worsens; and "
-        "drawings whose repair is proven optimal.",
+        "drawings whose repaired beliefs are proven to be optimal.",
         columns=(
             *(_OBJECTIVE, Column("groups", "drawings", "count", "The number of drawings.")),
             Column(
                 "optimal",
                 "proven optimal",
                 "count",
-                "The number of drawings whose repair is proven optimal.",
+                "The number of drawings whose repaired beliefs are proven to be optimal.",
             ),
             *_VALUE_AND_BOUND,
             *_TURNED,
             Column(
-                "improved", "improved", "count", "The number of drawings whose accuracy increases."
+                "improved",
+                "improved",
+                "count",
+                "The number of drawings whose accuracy is increased by repair.",
             ),
             Column(
-                "same", "same", "count", "The number of drawings whose accuracy does not change."
+                "same",
+                "same",
+                "count",
+                "The number of drawings whose accuracy is not changed by repair.",
             ),
-            Column("worse", "worse", "count", "The number of drawings whose accuracy decreases."),
+            Column(
+                "worse",
+                "worse",
+                "count",
+                "The number of drawings whose accuracy is decreased by repair.",
+            ),
         ),
         printed=Layout(
             columns=(
@@ -473,7 +519,7 @@ TABLES = (
                 "labelled",
                 "labels",
                 "count",
-                "The number of gold labels, which follow from the drawings.",
+                "The number of gold labels that follow from the drawings of the thing.",
             ),
             Column(
                 "distinct",
@@ -491,7 +537,7 @@ TABLES = (
                 "contradicted",
                 "contradicted",
                 "count",
-                "The number of labels that contradict the label of another annotator.",
+                "The number of gold labels that contradict the gold label of another annotator.",
             ),
         ),
     ),
@@ -506,7 +552,7 @@ TABLES = (
                 "p_true",
                 "belief",
                 "percent",
-                "The belief about the statement, as in the table ``questions``.",
+                "The model's belief about the statement, as in the table ``questions``.",
             ),
             *(
                 Column(
@@ -553,7 +599,8 @@ HEADLINES = (
     ),
     Headline(
         "Constraint violations",
-        "share of the constraints that apply to its beliefs; chance: the same beliefs shuffled",
+        "share of violated constraints among the constraints that apply to the model's beliefs; "
+        "chance: the same beliefs, randomly shuffled",
         "violation",
         "rate",
         where={"constraint": "micro", "stage": "before"},

@@ -151,7 +151,7 @@ def _with_left_out(column: Column) -> Column:
     follow = len(edges) - len(column.graph.drawn)
     if not follow:
         return column
-    told = f"{follow} of {several(len(edges), 'edge')} omitted: implied by others"
+    told = f"{follow} of {several(len(edges), 'edge')} not drawn: implied by the drawn edges"
     return Column(column.graph, column.colour, column.title, (*column.about, told))
 
 

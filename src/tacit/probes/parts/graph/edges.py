@@ -33,10 +33,13 @@ BEFORE = "before"
 FAULTS = (
     ("two statements that exclude each other are believed", ("asymmetric", "excludes")),
     (
-        "a statement is believed but a statement that it implies is not",
+        "a statement is believed, but another statement that follows from it is not",
         ("inverse", "symmetric", "implies"),
     ),
-    ("two statements are believed but the statement that they imply is not", ("transitive",)),
+    (
+        "two statements are believed, but a third statement that follows from them is not",
+        ("transitive",),
+    ),
 )
 _RANK = {kind: rank for rank, (_, kinds) in enumerate(FAULTS) for kind in kinds}
 _TOLD = 6  # maximum faults listed per edge; the rest are counted
