@@ -54,11 +54,11 @@ chart
 # %% [markdown]
 # ## Consistency: does knowing the background predict the answer?
 #
-# For each multiple-choice question, the consistency probe asks the model about the facts of a
-# knowledge base that connect the question's concepts, and then asks the question itself (Sahu et
-# al., 2022). The lift measures how well a model's answers about the background facts predict
-# whether the model answers the question correctly: a lift of 0 is chance, and a lift of 1 is
-# perfect.
+# For each multiple-choice question, the consistency probe asks the model about facts that connect
+# the question's concepts, and then asks the question itself (Sahu et al., 2022). The facts come
+# from a knowledge base. The lift measures how well a model's answers about the background facts
+# predict whether the model answers the question correctly. A lift of 0 is the chance level, and a
+# lift of 1 is a perfect prediction.
 
 # %%
 kb = tacit.build_kb(tacit.demo_data("facts"), "facts.kb")
@@ -76,8 +76,8 @@ consistency.summary["consistency"]
 # Given a prompt such as "A ___ has fur, is big, and has claws", the assumptions probe ranks the
 # concepts by the model's probabilities. The probe also compares the properties that a model
 # predicts for a concept with the properties that people name (Weir et al., 2020). With several
-# models, `tacit.run` returns a mapping from the models' names to their runs, which also contains a
-# comparison of the models.
+# models, `tacit.run` returns a mapping from model names to runs. The mapping's attribute
+# `comparison` contains the differences between the models.
 
 # %%
 both = tacit.run(

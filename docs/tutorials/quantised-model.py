@@ -67,8 +67,9 @@ models
 # %% [markdown]
 # ## Ask all four the same questions
 #
-# One call of `tacit.run` asks all models the same questions, and compares the models thing by
-# thing. For checkpoints from the Hugging Face Hub, write `model=["org/model", "org/model-GPTQ"]`.
+# One call of `tacit.run` asks all models the same questions, and compares the models' results for
+# the same things. For checkpoints from the Hugging Face Hub, write `model=["org/model",
+# "org/model-GPTQ"]`.
 
 # %%
 runs = tacit.run("parts", model=models, drawings=tacit.demo_data("drawings"))
@@ -101,8 +102,8 @@ changed
 # %% [markdown]
 # ## Did accuracy and consistency change?
 #
-# The table `comparison` contains the paired difference of every measure for every pair of models,
-# with a 95 % confidence interval that is computed by resampling things.
+# For every measure and every pair of models, the table `comparison` contains the paired difference
+# and its 95 % confidence interval. The interval is computed by a cluster bootstrap over things.
 
 # %%
 differences = runs.comparison.filter(first="demo").select(

@@ -1,9 +1,8 @@
 """Tacit measures whether a language model's conceptual knowledge is coherent.
 
-The main functions are ``run``, ``suite`` and ``compare``. ``run`` runs one probe, ``suite`` runs
-several probes, and ``compare`` compares models. ``check`` and ``repair`` accept beliefs that come
-from a model or from any other source. Public names are imported on first use, so that ``import
-tacit`` is fast.
+The main functions are ``run`` (run one probe), ``suite`` (run several probes) and ``compare``
+(compare models). ``check`` and ``repair`` accept beliefs that come from a model or from any other
+source. Public names are imported on first use, so that ``import tacit`` is fast.
 """
 
 from __future__ import annotations

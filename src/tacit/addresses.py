@@ -12,7 +12,7 @@ _BUCKET = re.compile(r"(?:^|:)(?:s3a?|gs|gcs|oss|oci)://[^/]*@", re.IGNORECASE)
 
 
 def check_holds_no_password(text: str, where: str) -> None:
-    """Raise if an address contains a password, or a user name before the name of a bucket.
+    """Raise an error if an address contains a password, or a user name for a bucket.
 
     Args:
         text: An address, or any other text that may be an address.

@@ -60,7 +60,8 @@ def run(  # noqa: PLR0913 - all of a run in one call
         probe: A probe class, or the name of a probe: ``parts``, ``consistency``, ``assumptions``,
             or the name of a probe that another package registers.
         model: The name of a model on the Hugging Face hub, the folder of a model, ``demo``, or the
-            address of a server. To run several models, pass a sequence of these values.
+            address of a server. To run several models, pass a sequence of names, folders or
+            addresses.
         beliefs: A file of beliefs to use in place of a model. Of the probes that Tacit includes,
             only ``parts`` accepts beliefs.
         out: The run's folder. For several models, ``out`` is the folder that contains their runs.
@@ -74,11 +75,11 @@ def run(  # noqa: PLR0913 - all of a run in one call
             the name of the command-line option, with underscores in place of hyphens.
 
     Returns:
-        The run. For a sequence of models, the result is a mapping from each model's name to its
-        run.
+        The finished run. For a sequence of models, the result is a mapping from each model's name
+        to its run.
 
     Raises:
-        RequestError: If an option is unknown, is missing, or conflicts with another option; or
+        RequestError: If an option is unknown, missing, or in conflict with another option, or if
             ``out`` contains another run.
         DataError: If a file is missing or malformed.
         ModelError: If a model cannot be loaded.
@@ -153,14 +154,14 @@ def suite(  # noqa: PLR0913 - all of a suite in one call
             ``threads``.
 
     Returns:
-        A mapping from the name of each run in the suite to the finished runs of its models. The
-        attribute ``failed`` contains the error message of each run that failed.
+        A mapping from the name of each run in the suite file to the finished runs, one per model.
+        The mapping's attribute ``failed`` contains the error message of each failed run.
 
     Raises:
         RequestError: If neither ``out`` nor the suite file names a folder, or if an option is
             invalid.
         DataError: If the suite file or a data file is missing or malformed. If a line is malformed,
-            the error message names the line.
+            the error message contains the line number.
         WorkError: If a file cannot be written.
 
     Examples:
@@ -197,7 +198,7 @@ def compare(*runs: Run | str | Path, force: bool = False) -> Runs:
 
     Args:
         runs: Finished runs, or their folders.
-        force: Whether to compare the runs even if they differ in more than the model.
+        force: Whether to compare the runs even if their data, options or versions of Tacit differ.
 
     Returns:
         A mapping from the models' names to their runs. The mapping also has the attribute
@@ -206,7 +207,7 @@ def compare(*runs: Run | str | Path, force: bool = False) -> Runs:
 
     Raises:
         RequestError: If there are fewer than two runs, if the runs belong to different probes, or
-            if they differ in more than the model and ``force`` is False.
+            if ``force`` is False and the runs differ in data, options or version of Tacit.
         DataError: If a run is unfinished or damaged.
 
     Examples:
@@ -312,7 +313,7 @@ def check(
 
     Warns:
         UserWarning: If a column of the beliefs does not identify groups and is only copied to the
-            results, or if nearly every row is alone in its group.
+            results, or if nearly every row is the only row of its group.
 
     Raises:
         DataError: If the beliefs are malformed, or if ``on_duplicate`` is ``error`` and rows with
@@ -351,15 +352,15 @@ def repair(
         beliefs: The same as the argument ``beliefs`` of ``check``.
         ontology: The same as the argument ``ontology`` of ``check``.
         objective: The objective to maximise: ``paper``, ``log-odds`` or ``margin``. The objective
-            ``paper`` is the objective of ParRoT. With the objective ``paper``, even an improbable
-            statement becomes true, unless a constraint forbids it. Unless you reproduce ParRoT,
-            prefer ``log-odds``.
+            ``paper`` is the objective of ParRoT (Gu et al. 2023). With the objective ``paper``,
+            even an improbable statement becomes true, unless a constraint forbids it. Unless you
+            reproduce ParRoT, prefer ``log-odds``.
         on_duplicate: The same as the argument ``on_duplicate`` of ``check``.
         options: Options of ``tacit.coherence.repair.repair``: ``time_limit``, ``processes`` and
             ``groups``.
 
     Warns:
-        UserWarning: In the same cases as in ``check``.
+        UserWarning: Under the same conditions as for ``check``.
 
     Raises:
         DataError: If the beliefs are malformed, or if ``on_duplicate`` is ``error`` and rows with

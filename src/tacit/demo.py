@@ -58,8 +58,8 @@ class Runs:
     def found(self) -> dict[str, Run]:
         """Run all three probes; return the causal demo model's run for each probe.
 
-        A second process runs the assumptions probe in parallel, and bundles the JavaScript runtime
-        of the charts.
+        A second process bundles the JavaScript runtime of the charts and runs the assumptions probe
+        in parallel with the other two probes.
         """
         from concurrent.futures import ProcessPoolExecutor
         from multiprocessing import get_context
@@ -113,10 +113,10 @@ class Runs:
         out: Path,
         models: Sequence[str] = (),
     ) -> Run:
-        """Run a probe on models (by default, the causal demo model); return the first run.
+        """Run a probe on models (default: the causal demo model); return the first model's run.
 
-        The manifests of an earlier run are deleted first. If an old manifest remained, a change of
-        models or data would raise an error.
+        The manifests of an earlier run are deleted first. With an old manifest in the folder, a run
+        with changed models or data would fail.
         """
         from tacit.models.registry import DEMO
         from tacit.present.progress import Terminal
@@ -135,7 +135,7 @@ def _silent() -> None:
 
 
 def _bundle() -> None:
-    """Bundle the JavaScript runtime of the charts in advance, because this takes seconds."""
+    """Bundle the JavaScript runtime of the charts in advance; bundling takes seconds."""
     from tacit.report.charts import runtime
 
     runtime()

@@ -60,8 +60,8 @@ class Document(Generic[ModelT]):
     Args:
         path: The path of the file.
         content: The content of the file, as an instance of the pydantic model.
-        lines: The line of each value, counted from 1. A key of this mapping is the sequence of YAML
-            keys and list indexes that leads to the value.
+        lines: A mapping from the location of each value to its line number, counted from 1. A
+            location is the sequence of YAML keys and list indexes that leads to the value.
     """
 
     path: Path
@@ -137,7 +137,7 @@ def _lines(root: yaml.Node) -> Iterator[tuple[yaml.Node, tuple[int | str, ...], 
 
 
 def _line(lines: Mapping[tuple[int | str, ...], int], location: Sequence[int | str]) -> int:
-    """Return the line number of a location, or of the closest enclosing location with one."""
+    """Return the line of a location or, if unknown, of the closest enclosing location."""
     place = tuple(location)
     while place not in lines:
         place = place[:-1]
@@ -170,7 +170,7 @@ def unknown_key(where: str, key: str, expected: Sequence[str]) -> str:
 
 
 def similar(name: str, expected: Sequence[str]) -> str:
-    """Return a "did you mean" question with the most similar name; empty if none is similar."""
+    """Return a "did you mean" question with the most similar name; "" if none is similar."""
     found = get_close_matches(name, expected, n=1)
     return f" (did you mean {found[0]}?)" if found else ""
 

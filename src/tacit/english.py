@@ -24,7 +24,7 @@ _SINGULAR_ENDS = ("ss", "us", "is")
 class Nouns:
     """Exceptions to the rules for plurals and articles, as sets of lower-case words.
 
-    The file ``nouns.yaml`` describes each set.
+    Comments in ``nouns.yaml`` explain each set.
     """
 
     plural: frozenset[str] = frozenset()
@@ -78,8 +78,9 @@ def several(n: int, one: str, many: str | None = None) -> str:
 
     Args:
         n: The count.
-        one: The singular.
-        many: The plural. If None, the plural is the singular with an s appended.
+        one: The singular form of the noun.
+        many: The plural form of the noun. If None, the plural is the singular with an ``s``
+            appended.
     """
     return f"{n:,} {number_of(n, one, many)}"
 
@@ -90,7 +91,8 @@ def number_of(n: int, one: str, many: str | None = None) -> str:
     Args:
         n: The count.
         one: The form for 1.
-        many: The form for any count other than 1. If None, the form is ``one`` with an s appended.
+        many: The form for any count other than 1. If None, the form is ``one`` with an ``s``
+            appended.
     """
     return one if n == 1 else many or f"{one}s"
 

@@ -17,9 +17,8 @@ TacitError
     └── RepairError         a repaired assignment violates a constraint (a bug)
 ```
 
-Each error message states what was wrong and where, what was expected, and what the user can do. If
-another library raises an exception, Tacit converts the exception to one of its own exceptions, with
-``raise … from``.
+Each error message states what was wrong and where, what was expected, and what the user can do.
+Exceptions of other libraries are converted to Tacit's own exceptions, with ``raise … from``.
 """
 
 from __future__ import annotations

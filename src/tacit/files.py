@@ -32,7 +32,7 @@ KEY = "tacit.format"
 
 
 def unreadable(found: object, known: int) -> str | None:
-    """Return an error message if a file's format version cannot be read, or else None.
+    """Return an error message if a file's format version is invalid or too new, else None.
 
     Args:
         found: The format version of the file, as a number or a string of digits.
@@ -120,7 +120,8 @@ def publish_text(path: Path, text: str) -> None:
     """Write a text file atomically.
 
     Characters that UTF-8 cannot encode, such as those that Python uses for undecodable bytes in a
-    folder's name, are written as backslash escapes. Python, JSON and YAML can read these escapes.
+    folder's name, are written as backslash escapes. Python, JSON and YAML can read the backslash
+    escapes.
 
     Raises:
         WorkError: If the file cannot be written.

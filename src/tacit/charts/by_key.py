@@ -1,4 +1,4 @@
-"""A figure of one table column, with one panel per model and one row of marks per key."""
+"""A figure of one table column, with one panel per model and labelled rows."""
 
 from __future__ import annotations
 

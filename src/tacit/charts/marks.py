@@ -3,9 +3,9 @@
 Each kind of panel is a dataclass. The fields of a panel's dataclass contain the data and the
 settings. The method ``chart`` of each dataclass returns an Altair chart. The function ``page``
 arranges panels in rows. For an undefined (null) value, no mark is drawn, and a dash is shown in
-place of the number. A mark without an interval is hollow if other marks of the panel have
-intervals. In ``Curves``, a mark without an interval is hollow if other marks of the same series
-have intervals.
+place of the number. In ``Rows``, a mark without an interval is hollow if other marks of the panel
+have intervals. In ``Curves``, a mark without an interval is hollow if other marks of the same
+series have intervals.
 """
 
 from __future__ import annotations

@@ -41,7 +41,7 @@ def write_charts(
     folder: Path,
     formats: Collection[str],
 ) -> list[Path]:
-    """Write each figure that has data to a folder, and return the paths of all files.
+    """Write to a folder each figure that has data, and return the paths of all files.
 
     Raises:
         RequestError: If a file format or the palette is unknown.
@@ -116,7 +116,7 @@ def write_svg(svg: str, stem: Path, formats: Collection[str]) -> list[Path]:
 
     Args:
         svg: The figure as SVG text.
-        stem: The path of the files without a suffix.
+        stem: The common path of the files, without the suffix of the file format.
         formats: One or several of the file formats svg, png and pdf. A PNG file has two pixels per
             unit of the SVG.
 

@@ -40,9 +40,9 @@ class Palette:
         before: The colour of raw beliefs.
         after: The colours of repaired beliefs, by repair objective.
         gold: The colour of annotators' mental models.
-        faults: The colours of three kinds of violation: both directions of a relation are believed,
-            only one of two equivalent wordings is believed, or a transitive chain is believed
-            without its conclusion.
+        faults: Three colours for violated constraints: the first for asymmetric and excluding
+            constraints, the second for symmetric, inverse and implying constraints, and the third
+            for transitive constraints.
         ink: The colour of text.
         muted: The colour of guide lines and secondary text, dark enough to be legible.
         faint: The colour of grid lines.
@@ -58,7 +58,7 @@ class Palette:
     faint: str = "#dfe3e8"
 
     def of(self, stage: str) -> str:
-        """Return the colour of a stage: ``before`` (before repair) or a repair objective."""
+        """Return the colour of raw beliefs (``stage`` is ``before``) or of a repair objective."""
         return self.before if stage == "before" else self.after.get(stage, self.muted)
 
     @property
@@ -95,7 +95,7 @@ class Theme:
         palette: The name of a palette in ``PALETTES``; ``okabe-ito`` is safe for colour-blind
             readers.
         objective: The objective of repair, such as ``paper``. Figures show the raw beliefs next to
-            the beliefs that were repaired under this objective.
+            the beliefs that were repaired under ``objective``.
     """
 
     palette: str = "house"
@@ -146,8 +146,8 @@ def mixed(hue: str, part: float) -> str:
 
     Args:
         hue: The colour as a hexadecimal RGB triple.
-        part: A number from 0 to 1. The share of the given colour in the mixture is 0.6 times this
-            number. The factor 0.6 ensures that text on the mixture is legible.
+        part: A number from 0 to 1. The share of ``hue`` in the mixture is 0.6 times ``part``. The
+            factor 0.6 ensures that text on the mixture is legible.
     """
     part = _DEEPEST * min(part, 1)
     levels = (int(hue[at : at + 2], 16) for at in (1, 3, 5))

@@ -310,9 +310,9 @@ def repair(
     preserve as much of the model's confidence as possible. The repaired beliefs are proven optimal
     unless the time limit is reached.
 
-    The default objective, paper, is the objective of ParRoT. With this objective, repair makes even
-    a statement with a low belief true if no constraint forbids it. Unless you reproduce ParRoT,
-    prefer --objective log-odds.
+    The default objective, paper, is the objective of ParRoT (Gu et al. 2023). With --objective
+    paper, repair makes even a statement with a low belief true if no constraint forbids it. Unless
+    you reproduce ParRoT, prefer --objective log-odds.
 
     Example: tacit repair beliefs.tsv --objective log-odds --out repaired.tsv
     """

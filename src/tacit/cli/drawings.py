@@ -29,9 +29,9 @@ def enrich_command(
     force: Force = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the counts as JSON.")] = False,
 ) -> None:
-    """Write every statement about parts that people's drawings imply to be true or false.
+    """Derive true and false statements about parts from people's drawings.
 
-    Each statement is labelled True or False according to the drawing.
+    Each row of the output contains one statement about one drawing, and the label True or False.
 
     Example: tacit drawings enrich drawings --out statements.tsv
     """
@@ -50,7 +50,7 @@ def enrich_command(
 
 
 def _keep_input(path: Path, out: Path) -> None:
-    """Raise if the output would overwrite a drawing, or has a name reserved for drawings."""
+    """Raise an error if the output would overwrite a drawing or has a reserved name."""
     target = out.resolve()
     folder = path if path.is_dir() else path.parent
     inside = target.parent == folder.resolve() and (

@@ -153,7 +153,8 @@ def background_command(
 ) -> None:
     """Write the background facts of all questions in a file.
 
-    Each fact is written together with its negative, which has a random tail.
+    Each fact is written with its negative, which is a randomly drawn tail that makes the fact
+    false.
 
     Example: tacit kb background conceptnet.kb --questions dev.jsonl --out facts.tsv
     """

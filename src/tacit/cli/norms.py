@@ -102,7 +102,7 @@ def prompts_command(
 def _check(
     options: NormsOptions, vocabulary: Path | None, *, elicitation: bool, no_preface: bool
 ) -> None:
-    """Raise if an option that is set has no effect on the requested prompts."""
+    """Raise an error if an option that is set has no effect on the requested prompts."""
     changed = {one.name for one in fields(options) if getattr(options, one.name) != one.default}
     idle = [f"--{name.replace('_', '-')}" for name in _OF_RETRIEVAL if name in changed]
     idle += ["--vocabulary"] * (vocabulary is not None)
@@ -154,7 +154,7 @@ def _readable(summary: dict[str, Any]) -> str:
 
 
 def _lost(namings: dict[str, int]) -> list[str]:
-    """Return a line on the properties left out, with their share of all responses."""
+    """Return a line of text with the share of all responses that name omitted properties."""
     if not namings["all"]:
         return []
     return [

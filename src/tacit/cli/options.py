@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def checked(given: str | list[str] | None) -> str | list[str] | None:
-    """Return the model names unchanged, or raise if an address may contain a secret key.
+    """Return the model names, or raise an error if an address may contain a secret key.
 
     Raises:
         ModelError: If a model's address may contain a secret key. The error message does not repeat
@@ -119,8 +119,8 @@ def declared(
     Args:
         without: The names of options that the command does not accept; these options keep their
             defaults.
-        kinds: The dataclasses of options for those parameters of the command whose annotation is
-            not a dataclass.
+        kinds: The dataclasses of options, by the names of the command's parameters whose annotation
+            is not a dataclass.
     """
 
     def decorate(verb: Callable[..., None]) -> Callable[..., None]:
@@ -186,7 +186,7 @@ def _parameter(one: Field[Any], kind: Any) -> Parameter:  # noqa: ANN401 - any t
 
 
 def group(about: str) -> typer.Typer:
-    """Return a command group that keeps the name of its command even if it has only one.
+    """Return a command group that remains a group even if it has only one command.
 
     Args:
         about: The help text of the group in one line.

@@ -88,7 +88,7 @@ def _only(runs: Sequence[Run], folder: Path) -> Run:
 
 
 def _echo(found: AnswerPrediction) -> None:
-    """Print the model's answer, the probability that the answer is correct, and the facts."""
+    """Print the answer, the probability that it is correct, and the background facts."""
     from tacit.present.tables import print_table
     from tacit.probes.consistency.new_question import EFFECTS
 

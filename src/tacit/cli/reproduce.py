@@ -46,9 +46,9 @@ def parrot(
 ) -> None:
     """Compare the parts probe's results with Gu et al. 2023 (ParRoT).
 
-    The command prints Tables 1 and 5 of Gu et al. 2023. If a model or beliefs are given, the
-    command also prints Tables 3, 4, 6 and 7, the counts in Figure 3, and the number of drawings
-    that repair changes.
+    The command compares the drawings with Tables 1 and 5 of Gu et al. 2023. If a model or beliefs
+    are given, the command also compares the results with Tables 3, 4, 6 and 7, with the counts in
+    Figure 3, and with the published number of drawings that repair changes.
 
     Example: tacit reproduce parrot --drawings drawings --model gpt2
     """
@@ -199,7 +199,7 @@ def _probe_of(folder: Path) -> str | None:
 
 
 def _comparison() -> Kind:
-    """Return the kind of file that ``--out`` writes, so that Tacit recognises its own."""
+    """Return the kind of file that ``--out`` writes, to recognise Tacit's own files."""
     from tacit.outputs import table_with
 
     return table_with("a table that tacit reproduce wrote", "ours", "published", "difference")

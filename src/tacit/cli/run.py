@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 
 class ProbeCommands(TyperGroup):
-    """A command group with one command per probe, which imports a probe only on use."""
+    """A command group with one command per probe; a probe is imported only when needed."""
 
     verb: ClassVar[Callable[[type[AnyProbe]], Callable[..., None]]]
     help_of: ClassVar[Callable[[type[AnyProbe]], str]]

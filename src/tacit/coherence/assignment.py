@@ -38,8 +38,8 @@ class Assignment:
             assignment.
         row_free: For each row of the table of beliefs, whether its statement has the opposite truth
             value in another assignment with the same total weight.
-        room: For each group of beliefs, an upper bound on the amount by which another assignment
-            could have a larger total weight; 0 if this assignment is proven optimal.
+        room: For each group of beliefs, an upper bound on how much larger the total weight of
+            another assignment could be; 0 if this assignment is proven optimal.
         optimal: For each group of beliefs, whether the assignment is proven optimal.
         settled: Whether, in every group, the tie rule compared all assignments with the largest
             total weight. The tie rule chooses one assignment if several assignments have the
@@ -102,7 +102,7 @@ def best_assignment(
 
 
 def _less(effort: Effort, seconds: float) -> Effort:
-    """Set an earlier deadline for repair, so that time is left to verify its result."""
+    """Return ``effort`` with an earlier deadline, to leave time for verifying the result."""
     left = effort.deadline - time.monotonic()
     if left == math.inf:
         return effort

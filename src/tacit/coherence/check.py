@@ -66,9 +66,9 @@ class Check:
             not believed.
         missing: Number of statements whose belief is missing. A statement with a missing belief
             counts as not believed, and a constraint that depends on the statement is undecided.
-        unasked: Number of possible statements that have no row in the table of beliefs. Every
-            relation, combined with every ordered pair of different items of a group, is a possible
-            statement.
+        unasked: Number of statements that could be made about the items of the groups but have no
+            row in the table of beliefs. A statement can be made with every relation and every
+            ordered pair of different items of a group.
         groups: A table with one row per group. The columns are the group columns, ``statements``,
             ``believed``, three counts for each type of constraint (``<type>_violated``,
             ``<type>_applicable`` and ``<type>_undecided``), ``violated``, ``applicable``,
@@ -81,17 +81,17 @@ class Check:
         revision_cost: The smallest number of beliefs that must change to make all groups
             consistent, computed by exact repair. ``revision_cost`` is None if it was not requested.
             ``revision_cost`` is also None if the cost of some group was not proven within the time
-            limit. The revision cost of a group with a violated constraint is at least 1. If every
-            possible statement about a group's items has a belief, a positive revision cost implies
-            that the group has a violated constraint. If some statements have no belief, the
-            revision cost can be positive although no constraint is violated. For example, one
-            constraint can require a statement without a belief to be true, while another constraint
-            requires it to be false.
+            limit. The revision cost of a group with a violated constraint is at least 1. If the
+            table contains a belief for every relation and every ordered pair of different items of
+            a group, a positive revision cost implies that the group has a violated constraint. If
+            some statements have no belief, the revision cost can be positive although no constraint
+            is violated. For example, one constraint can require a statement without a belief to be
+            true, while another constraint requires it to be false.
         revision_cost_at_least: A proven lower bound on the revision cost; None if the revision cost
             was not requested.
         revision_cost_at_most: The number of beliefs that change in the best repair found, which is
-            an upper bound on the revision cost. The value is None if the revision cost was not
-            requested.
+            an upper bound on the revision cost. ``revision_cost_at_most`` is None if the revision
+            cost was not requested.
 
     Examples:
         >>> import tacit
@@ -178,7 +178,7 @@ class Check:
 
     @property
     def hidden(self) -> int:
-        """The number of inconsistent groups that nevertheless violate no single constraint."""
+        """The number of groups without a violated constraint whose beliefs cannot all be true."""
         return int(((self.groups["violated"] == 0) & ~self.groups["consistent"]).sum())
 
     @cached_property

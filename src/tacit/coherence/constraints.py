@@ -1,4 +1,4 @@
-"""Split the relations of an ontology into families that can be repaired independently.
+"""Split an ontology's relations into families whose beliefs are repaired independently.
 
 A relation and its inverse (for example, "above" and "below") express the same facts, so they form
 one relation class. A constraint connects two relation classes if a relation of one class implies or
@@ -39,16 +39,16 @@ class RelationClass:
 
 @dataclass(frozen=True)
 class Family:
-    """A family: relation classes that implications or exclusions connect.
+    """A family: relation classes that are connected by implications or exclusions.
 
     Args:
         classes: The relation classes, in the order of the ontology file.
         implications: Implications as triples (a, b, turned). The numbers a and b are indices into
-            ``classes``, and ``turned`` is a Boolean. For all items x and y, the statement x a y
-            implies x b y if ``turned`` is False, and y b x if ``turned`` is True.
+            ``classes``, and ``turned`` is a Boolean. For all items x and y, the statement (x, a, y)
+            implies (x, b, y) if ``turned`` is False, and (y, b, x) if ``turned`` is True.
         exclusions: Exclusions as triples (a, b, turned). The numbers a and b are indices into
-            ``classes``, and ``turned`` is a Boolean. For all items x and y, the statement x a y
-            excludes x b y if ``turned`` is False, and y b x if ``turned`` is True.
+            ``classes``, and ``turned`` is a Boolean. For all items x and y, the statement (x, a, y)
+            excludes (x, b, y) if ``turned`` is False, and (y, b, x) if ``turned`` is True.
     """
 
     classes: tuple[RelationClass, ...]
@@ -102,7 +102,7 @@ class Clauses:
 
 
 def compile_ontology(ontology: Ontology) -> tuple[tuple[Family, ...], dict[str, Membership]]:
-    """Split the relations of an ontology into families that can be repaired independently.
+    """Split an ontology's relations into families whose beliefs are repaired independently.
 
     Returns:
         The families, and a mapping from the name of each relation to its family and class.
@@ -204,7 +204,7 @@ def _linked(
     variables: Integers,
     index: Integers,
 ) -> tuple[Integers, Integers]:
-    """Return two arrays of equal length: the first and second statement of linked pairs."""
+    """Return two arrays: the first and the second statement of each linked pair."""
     nothing = np.empty(0, dtype=np.int64)
     ones, others = [nothing], [nothing]
     for a, b, turned in links:

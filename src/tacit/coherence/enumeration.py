@@ -65,9 +65,9 @@ def best_assignments(
 ) -> Best:
     """Return the assignment with the largest total weight for each row of ``weights``.
 
-    Among assignments of equal total weight, the function chooses one with the fewest true
-    statements. If several assignments have equally few true statements, the function chooses the
-    one with the smallest sum of the tie-breaking numbers of its true statements.
+    Among several assignments with the largest total weight, the function chooses one with the
+    fewest true statements. If several assignments have equally few true statements, the function
+    chooses the one with the smallest sum of the tie-breaking numbers of its true statements.
 
     Args:
         assignments: The result of `all_assignments`.
@@ -91,7 +91,7 @@ def best_assignments(
 
 
 def _allowed(assignments: Booleans, clauses: Clauses, triples: Integers, last: int) -> Booleans:
-    """Return whether each assignment satisfies the constraints that ``last`` completes."""
+    """Check each assignment against the constraints whose last statement is ``last``."""
     keep = np.ones(len(assignments), dtype=bool)
     if last in clauses.never:
         keep &= ~assignments[:, last]

@@ -37,10 +37,10 @@ class _Rules:
 def jointly_consistent(coded: Coded, believed: Booleans, ontology: Ontology) -> Booleans:
     """Return, for each group, whether its believed statements can all be true together.
 
-    Disbelieved statements are ignored. Every implication has true statements as its premises and a
-    true statement as its conclusion. The closure of the believed statements consists of the
-    believed statements and all statements that they imply. The beliefs of a group are consistent
-    exactly if the closure of the believed statements violates no constraint.
+    Disbelieved statements are ignored. Implications derive true statements only from true
+    statements. The closure of the believed statements consists of the believed statements and all
+    statements that they imply. The beliefs of a group are consistent if and only if the closure of
+    the believed statements violates no constraint.
 
     Args:
         coded: The beliefs, encoded as integers.
@@ -111,7 +111,7 @@ def _close(true: Booleans, rules: _Rules) -> None:
 
 
 def _breaks(true: Booleans, rules: _Rules) -> Integers:
-    """Return the indices of those components in which a constraint is violated."""
+    """Return the indices of the connected components in which a constraint is violated."""
     broken = np.zeros(len(true), dtype=bool)
     for r in rules.asymmetric:
         broken |= (true[:, r] & _turned(true[:, r])).any(axis=(1, 2))

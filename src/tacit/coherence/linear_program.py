@@ -4,10 +4,10 @@ Every strict partial order satisfies the cycle inequalities. The cycle inequalit
 the pairwise and transitive constraints. Let y(ij) be 1 if item i precedes item j, and 0 otherwise.
 The cycle inequality for three items i, j and k is y(ij) + y(jk) + y(ki) - y(ik) - y(kj) - y(ji) <=
 1. To derive the cycle inequality, three transitive constraints are summed, the sum is divided by 2,
-and all coefficients and the limit are rounded down. With the cycle inequalities, the linear program
-describes the strict partial orders of three items exactly. Without the cycle inequalities, the
-linear program also admits a cycle of three items in which each of the three statements has the
-value one half.
+   and all coefficients and the right-hand side are rounded down. With the cycle inequalities, the
+   linear program describes the strict partial orders of three items exactly. Without the cycle
+   inequalities, the linear program also admits a cycle of three items in which each of the three
+   statements has the value one half.
 """
 
 from __future__ import annotations
@@ -247,8 +247,7 @@ class Optimum:
         relaxed_bound: The objective value of the linear program's solution.
         branched: Whether branch and bound was necessary, because the linear program's solution was
             not integral.
-        alone: Whether every other integer solution is known to have a smaller objective value than
-            this solution.
+        alone: Whether every other integer solution is known to have a smaller objective value.
     """
 
     assignment: Booleans | None
@@ -274,15 +273,15 @@ def best_solution(
 
     Args:
         objective: The coefficients of the objective, which is maximized.
-        rows: The constraints. Transitive constraints that a solution violates are added as rows.
+        rows: The constraints. Transitive constraints that a solution violates are added to
+            ``rows``.
         within: The region in which to search.
         deadline: The `time.monotonic` value at which to stop.
         start: A function that receives the solution of the linear program and the objective value,
             and returns a good integer solution. If ``start`` is given, the region ``within`` must
             not exclude any solution. If ``start`` is given, branch and bound searches for a
-            solution that differs from the result of ``start`` and is at least as good. If this
-            search finds that no such solution exists, the result of ``start`` is proven to be the
-            only optimum.
+            solution that differs from the result of ``start`` and is at least as good. If the
+            search proves that no such solution exists, the result of ``start`` is the only optimum.
         branch: Whether to use branch and bound if the solution of the linear program is not
             integral.
     """
@@ -341,7 +340,7 @@ def best_solution(
 
 
 def other_than(assignment: Booleans, loose: Booleans) -> Region:
-    """Return the region of solutions that change one or more variables, all in ``loose``."""
+    """Return the region of solutions that differ from ``assignment`` in ``loose`` only."""
     whole = assignment.astype(np.float64)
     low, high = np.where(loose, 0.0, whole), np.where(loose, 1.0, whole)
     kept = np.where(loose, np.where(assignment, 1.0, -1.0), 0.0)

@@ -63,10 +63,10 @@ def bettered(rows: Rows, weights: Integers, assignment: Booleans, deadline: floa
 
 
 def _added_together(rows: Rows, assignment: Booleans, order: Integers, deadline: float) -> Booleans:
-    """Add statements together; if some conflict, divide the statements and try again.
+    """Add statements together; if some conflict, add each half of the statements in turn.
 
-    The result is the same as if the statements were added one by one. If several statements are
-    compatible, every subset of these statements is also compatible.
+    The result is the same as if the statements were added one by one, because every subset of
+    compatible statements is also compatible.
     """
     order = order[~assignment[order]]
     if not len(order) or time.monotonic() > deadline:
@@ -126,7 +126,7 @@ def search_assignment(program: Program, rows: Rows, likely: Floats, deadline: fl
 
 
 def search_order(program: Program, kicks: int | None, deadline: float) -> Booleans:
-    """Find, by local search, an assignment of large weight that orders the items.
+    """Find, by local search, a total or partial order that has a large weight.
 
     Args:
         program: The program to solve; its family must consist of one asymmetric, transitive

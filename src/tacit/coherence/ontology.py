@@ -72,8 +72,8 @@ class Relation:
             statements x r y and y r z imply x r z.
         irreflexive: Whether, for this relation r, a statement x r x is never true. Every asymmetric
             relation is irreflexive.
-        inverse: The name of the relation s that is the inverse of this relation r, or None. The
-            statement y s x is true exactly if x r y is true.
+        inverse: The name of the relation s that is the inverse of this relation r, or None. If s is
+            the inverse of r, the statement y s x is true exactly if x r y is true.
         implies: The names of the relations that this relation implies. If this relation r implies
             s, the statement x r y implies x s y.
         excludes: The names of the relations that this relation excludes. If this relation r

@@ -21,7 +21,7 @@ _WHOLE = 1 << 19
 
 
 def best_order(weights: Integers, ties: Integers) -> tuple[list[int], Booleans]:
-    """Return the order of items with the largest sum of the weights of pairs (i before j).
+    """Return the order of items whose pairs (i before j) have the largest total weight.
 
     Args:
         weights: Non-negative integers, shape (n, n): the weight of placing item i before item j.
@@ -30,9 +30,9 @@ def best_order(weights: Integers, ties: Integers) -> tuple[list[int], Booleans]:
             weight have the smallest sum of tie-breaking numbers.
 
     Returns:
-        The items in order, and a Boolean array of shape (n, n). An entry of the array is True if
-        some best orders place item i before item j and other best orders place item j before item
-        i.
+        The items in the chosen order, and a Boolean array of shape (n, n). An entry of the array is
+        True if some best orders place item i before item j and other best orders place item j
+        before item i.
     """
     n = len(weights)
     combined = weights * _WHOLE - np.where(weights > 0, ties, 0)
@@ -68,7 +68,7 @@ def _gains(weights: Integers) -> Integers:
 
 @lru_cache(maxsize=32)
 def _layers(n: int) -> list[tuple[Integers, Integers, Integers]]:
-    """For each size, return all sets, their members, and the sets with one member removed."""
+    """For each size, return all item sets, their members, and each set minus one member."""
     sets = np.arange(1 << n, dtype=np.int64)
     member = ((sets[:, None] >> np.arange(n)) & 1).astype(bool)
     sizes = member.sum(axis=1)
@@ -121,7 +121,7 @@ def search_orders(weights: Integers, kicks: int | None, deadline: float) -> Inte
         deadline: The `time.monotonic` value at which the search stops with the best order found.
 
     Returns:
-        The items in order. The order is reproducible unless the deadline is reached.
+        The items in the order found. The order is reproducible unless the deadline is reached.
     """
     random = np.random.default_rng(0)
     lead = weights - weights.T
@@ -147,7 +147,7 @@ def _kicked(order: Integers, random: np.random.Generator) -> Integers:
 
 
 def _improve_by_moves(lead: Integers, order: Integers, deadline: float) -> tuple[Integers, int]:
-    """Move single items while this improves the order; return the order and its value."""
+    """Move single items as long as the order improves; return the order and its value."""
     n = len(order)
     forward = lead[np.ix_(order, order)]
     behind = np.tri(n, k=-1, dtype=bool)
@@ -231,7 +231,7 @@ def _reinsert(weights: Integers, order: Booleans, item: int) -> bool:
 
 
 def _best_position(into: Integers, out: Integers, order: Booleans) -> tuple[Booleans, Booleans]:
-    """Return which items to put before and after an item, computed by a minimum cut.
+    """Find, by a minimum cut, the items to put before and after an inserted item.
 
     Args:
         into: The weight of placing each other item before the inserted item, shape (m,).

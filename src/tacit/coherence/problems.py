@@ -1,12 +1,13 @@
 """Split the repair of beliefs into independent problems.
 
-If statements are equivalent because their relations are inverse or symmetric, these statements
-share one variable. For each group and each family of relations, the items are split into connected
-components. A statement of positive weight links its two items. A statement of weight 0 also links
-its two items, unless the family consists of one asymmetric, transitive relation and no weight is
-negative. Solving the components separately does not change the optimum. There is always a best
-assignment in which every true statement has positive weight or is implied by statements of positive
-weight.
+Statements that are equivalent because of an inverse or symmetric relation share one variable. For
+each group and each family of relations with a transitive relation, the items are split into
+connected components. Each component is a separate problem. A statement of positive weight links its
+two items. A statement of weight 0 also links its two items, unless the family consists of one
+asymmetric, transitive relation and no weight is negative. In a family without a transitive
+relation, each pair of items is a separate problem. Solving the problems separately does not change
+the optimum. There is always a best assignment in which every true statement has positive weight or
+is implied by statements of positive weight.
 """
 
 from __future__ import annotations
@@ -65,7 +66,7 @@ class Bucket:
         group: The group of each problem, shape (p,).
         items: The sorted items of each problem, shape (p, n).
         weights: The weight of each statement in each problem, shape (p, v).
-        variables: The indices of the variables that the bucket's problems decide, shape (k,).
+        variables: The indices of the variables that belong to the bucket's problems, shape (k,).
         places: For each entry of ``variables``, the indices of its problem and its statement, shape
             (k, 2).
     """
@@ -173,7 +174,7 @@ def tie_numbers(family: Family, items: Sequence[str]) -> Integers:
 
 
 def orders_at_no_loss(variables: Variables, families: Sequence[Family]) -> Booleans:
-    """For each variable, check its family: ``order`` is True, and no weight is negative."""
+    """For each variable, return whether ``family.order`` is True and no weight is negative."""
     order = np.array([family.order for family in families])[variables.family]
     keys = variables.group * len(families) + variables.family
     against = np.zeros(int(keys.max(initial=-1)) + 1, dtype=bool)
@@ -183,7 +184,7 @@ def orders_at_no_loss(variables: Variables, families: Sequence[Family]) -> Boole
 
 
 def _components(variables: Variables, families: Sequence[Family]) -> Integers:
-    """For each variable, return the number of its problem; -1 if it belongs to no problem."""
+    """For each variable, return the index of its problem; -1 if it belongs to no problem."""
     transitive = np.array([family.transitive for family in families])[variables.family]
     alone = variables.first == variables.second
     spread = transitive & ~alone

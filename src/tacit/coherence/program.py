@@ -1,11 +1,11 @@
-"""The general exact solver: first linear programming, then, if needed, branch and bound.
+"""Solve repair problems exactly by linear programming and, if needed, branch and bound.
 
-Each statement is a variable that is 0 or 1, and each constraint is a linear inequality. In most
-cases, all values of the linear program's solution are already integers. If all values of the linear
-program's solution are integers, duality proves that the solution is the best assignment. The
-reduced costs of the linear program show which statements could have the opposite truth value in
-another best assignment. The solver can find ties between assignments without enumerating all
-assignments.
+Each statement is represented by a variable that is 0 or 1, and each constraint by a linear
+inequality. In most cases, all values of the linear program's solution are already integers. If all
+values of the linear program's solution are integers, duality proves that the solution is the best
+assignment. The reduced costs of the linear program show which statements could have the opposite
+truth value in another best assignment. The solver can find ties between assignments without
+enumerating all assignments.
 """
 
 from __future__ import annotations
@@ -51,8 +51,8 @@ class Program:
         weights: One integer weight per statement, shape (v,).
         ties: Tie-breaking numbers of the statements, from 0 to 4,095, shape (v,).
         total: Whether the statements assigned true must form a total order of the items.
-        break_ties: Whether to search for other best assignments and to choose among them by the tie
-            rule.
+        break_ties: Whether to choose among equally good assignments by the tie rule. If False, any
+            of the best assignments can be returned.
     """
 
     family: Family
@@ -68,11 +68,11 @@ class Solution:
     """The best assignment that the solver found.
 
     Args:
-        true: Whether each statement is true, shape (v,).
-        free: For each statement, whether another best assignment with the opposite truth value is
-            known, shape (v,).
-        bound: An upper bound on the total weight of every assignment. If the assignment is proven
-            optimal, the bound equals the assignment's total weight.
+        true: Whether each statement is true in the assignment, shape (v,).
+        free: For each statement, whether another best assignment is known in which the statement
+            has the opposite truth value, shape (v,).
+        bound: An upper bound on the total weight of every consistent assignment. If the assignment
+            is proven optimal, the bound equals the assignment's total weight.
         optimal: Whether the assignment is proven optimal.
         settled: Whether the tie rule compared all best assignments.
     """
@@ -106,12 +106,12 @@ def solve_program(
     deadline: float = _NEVER,
     report: Callable[[Solution], None] | None = None,
 ) -> Solution:
-    """Find the best assignment and an upper bound on the total weight of all assignments.
+    """Find the best consistent assignment and an upper bound on its total weight.
 
     Args:
         program: The program to solve.
-        deadline: The `time.monotonic` value at which the solver stops with the best assignment
-            found.
+        deadline: The `time.monotonic` value at which the solver stops and returns the best
+            assignment found so far.
         report: A function that receives an initial solution before branch and bound starts. The
             initial solution need not be optimal.
     """
@@ -148,7 +148,7 @@ def _search(
     deadline: float,
     tell: Callable[[Solution], None],
 ) -> tuple[Optimum, Solution | None]:
-    """Return the best solution found in time, and the solution known before exact search."""
+    """Return the best solution found in time, and the initial solution if one was computed."""
     scale = _SCALE / max(1, int(np.abs(program.weights).max(initial=0)))
     everything = Region(np.zeros(rows.count), np.ones(rows.count))
     limits = _Limits.until(deadline)
@@ -208,12 +208,11 @@ class _Face:
         self.deadline = deadline
 
     def alone(self, assignment: Booleans, candidates: Booleans) -> bool:
-        """Return whether every change of the candidate statements lowers the total weight.
+        """Return whether no other truth values of the candidate statements are equally good.
 
-        The search maximizes the total weight. If the total weight is the objective, branch and
-        bound can discard most of its nodes. In contrast, `explore` maximizes another objective,
-        with a lower limit on the total weight. A search with such a limit would take about twice as
-        long.
+        The method searches for another assignment by maximizing the total weight. With the total
+        weight as the objective, branch and bound can discard most of its nodes. A search that only
+        requires a minimum total weight, like that of ``explore``, would take about twice as long.
         """
         found = best_solution(
             self.weights, self.rows, other_than(assignment, candidates), self.deadline
@@ -266,7 +265,7 @@ class _Face:
 
 
 def quick_solution(program: Program, deadline: float) -> Solution:
-    """Quickly return a consistent assignment and an upper bound, if little time is left."""
+    """Quickly compute a consistent assignment and an upper bound on the best total weight."""
     if time.monotonic() >= deadline and program.n <= _FEW_ITEMS:
         nothing = np.zeros(len(program.weights), dtype=bool)
         assignment = search_order(program, 0, deadline) if program.family.order else nothing

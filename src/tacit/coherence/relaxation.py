@@ -1,8 +1,8 @@
-"""Compute upper bounds for very large integer programs by a first-order method.
+"""Bound the optimal value of very large integer programs by a first-order method.
 
 The method is the primal-dual hybrid gradient method (Chambolle and Pock 2011). The method uses
-diagonal preconditioning. After a fixed number of steps, it restarts from its last iterate or from
-the average of its iterates, whichever proves the smaller upper bound. The method uses the
+diagonal preconditioning. After a fixed number of steps, the method restarts from its last iterate
+or from the average of its iterates, whichever proves the smaller upper bound. The method uses the
 constraint matrix only in matrix-vector products. By weak duality, every vector of multipliers
 yields a valid upper bound. The method can therefore stop at any time and still return a valid upper
 bound.
@@ -45,7 +45,7 @@ class Relaxation:
     Args:
         gain: The coefficients of the objective, shape (v,).
         constant: The constant of the objective.
-        matrix: The coefficients of the rows, shape (r, v).
+        matrix: The coefficients of the constraint rows, shape (r, v).
         low: Lower limits of the rows, each 0 or minus infinity, shape (r,).
         high: Upper limits of the rows, shape (r,).
     """
@@ -95,12 +95,12 @@ def relaxed_bound(program: Program, deadline: float) -> float:
 
 
 def pairwise_bound(program: Program) -> float:
-    """Return the total weight of the statements that `_pairwise` selects: an upper bound."""
+    """Return a simple upper bound: the total weight of the statements from `_pairwise`."""
     return float(program.weights @ _pairwise(program))
 
 
 def _pairwise(program: Program) -> Booleans:
-    """Select statements of positive weight; for an order, only the heavier of each pair."""
+    """Select statements of positive weight; for an order, at most one per pair of items."""
     true = program.weights > 0
     if program.family.order:
         index = clauses_of(program.family, program.n).index[0]
@@ -119,7 +119,7 @@ class Dual:
     Args:
         x: The primal variables.
         multipliers: The dual variables, one per row. The dual variables belong to a relaxation in
-            which all gains are divided by the same scale factor.
+            which all gains are divided by a common scale factor.
         bound: The lowest upper bound found so far on the objective value of every solution.
     """
 

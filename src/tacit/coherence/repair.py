@@ -1,29 +1,31 @@
 """Weighted MaxSAT repair: the best consistent assignment (Gu et al. 2023, section 5.2).
 
-If several assignments are equally good, repair chooses one of them by a fixed tie rule. If time
-does not run out, the choice among equally good assignments depends only on the words of the
-statements. The choice among equally good assignments does not depend on the order of the rows, the
-hash seed or the number of processes.
+If several assignments are equally good, repair chooses one of them by a fixed tie rule. Unless time
+runs out, the choice among equally good assignments depends only on the words of the statements.
+Unless time runs out, the hash seed, the number of processes and the order of the beliefs do not
+affect the chosen assignment.
 
-1. A statement is true only if its weight is positive, or if other true statements imply it.
+1. In the chosen assignment, a statement is true only if its weight is positive, or if other true
+   statements imply it.
 2. An order family is a family of relations that consists of one asymmetric, transitive relation. In
    an order family without negative weights, repair chooses the order of the items that has the
    largest total weight. If several orders of the items are equally good, repair chooses one of them
-   by tie-breaking numbers. Repair sums the tie-breaking numbers of all statements of positive
-   weight that agree with an order of the items, and chooses the order with the smallest sum. In an
-   order family without negative weights, a statement of positive weight is true exactly if it
-   agrees with the chosen order of the items. All other true statements of such a family are implied
-   by true statements of positive weight.
-3. In a family that is not an order family, or in which a weight is negative, repair chooses a best
-   assignment with the fewest true statements. If several best assignments have equally few true
-   statements, repair chooses the one with the smallest sum of the tie-breaking numbers of its true
-   statements.
+   by tie-breaking numbers. The chosen order has the smallest sum of the tie-breaking numbers of all
+   statements that agree with the order and have positive weight. In an order family without
+   negative weights, a statement of positive weight is true if and only if it agrees with the chosen
+   order of the items. In an order family without negative weights, every true statement of weight 0
+   is implied by true statements of positive weight.
+3. In a family that is not an order family or that has a negative weight, repair chooses, among the
+   best assignments, one with the fewest true statements. If several best assignments have equally
+   few true statements, repair chooses the one with the smallest sum of the tie-breaking numbers of
+   its true statements.
 
 Two assignments are equally good if their total weights are equal. Weights are rounded to integers
 for the objective ``paper``, and to millionths for the other objectives. The tie-breaking number of
-a statement is the last 12 bits of a 2-byte BLAKE2b digest. The digest is computed from the
-statement's relation, subject and object, joined by tabs. If two relations are inverse to each
-other, the digest is computed from the relation that the ontology file lists first.
+a statement is the last 12 bits of a 2-byte BLAKE2b digest. The digest of a statement is computed
+from its relation, subject and object, joined by tabs. If two relations are inverse to each other,
+equivalent statements have the same digest, which is computed with the relation that the ontology
+file lists first.
 """
 
 from __future__ import annotations
@@ -111,44 +113,46 @@ class Repaired:
     Args:
         objective: The objective that was maximized.
         beliefs: The beliefs in their original order, with three additional Boolean columns.
-            ``believed`` is whether ``p_true`` is above one half, and null if ``p_true`` is missing.
-            ``repaired`` is whether the statement is true in the assignment. ``free`` is whether
-            only the tie rule decided the statement (see the attribute ``free``).
+            ``believed`` is True if ``p_true`` is above one half, and null if ``p_true`` is missing.
+            ``repaired`` is True if the statement is true in the assignment that repair returns.
+            ``free`` is True if only the tie rule decided the truth value of the statement.
         groups: Number of groups.
         optimal: Number of groups whose assignment is proven optimal.
-        value: The value of the assignment. For the objective ``paper``, the value is the sum of
-            round(100 * p_true) of all statements that are true in the assignment. For the other
-            objectives, the value is the sum of the absolute weights of all statements whose truth
-            value agrees with the sign of their weight. The truth value agrees with the sign of the
-            weight if a statement of positive weight is true, or a statement of negative weight is
-            false.
-        bound: An upper bound on the value of every assignment. If every group is proven optimal,
-            the bound equals ``value``.
+        value: The objective value of the returned assignment. For the objective ``paper``, the
+            value is the sum of round(100 * p_true) of all statements that are true in the
+            assignment. For the other objectives, the value is the sum of the absolute weights of
+            all statements whose truth value agrees with the sign of their weight. The truth value
+            agrees with the sign of the weight if a statement of positive weight is true, or a
+            statement of negative weight is false.
+        bound: An upper bound on the value of every consistent assignment. If the assignment of
+            every group is proven optimal, the bound equals ``value``.
         turned_true: The number of statements that are true in the assignment but not believed. True
             statements whose belief is missing are included.
         turned_false: Number of statements that are believed but false in the assignment.
         free: The number of statements that only the tie rule decided. A statement is counted if it
             has the opposite truth value in another assignment of equal value.
         settled: Whether the tie rule compared all best assignments, so that ``free`` is complete.
-            If ``settled`` is False, ``free`` may be too small, for one of two reasons: time ran
-            out, or assignments differ by less than the solver's tolerance (a few millionths of a
+            If ``settled`` is False, ``free`` may be too small. Either time ran out, or the values
+            of some assignments differ by less than the solver's tolerance (a few millionths of a
             weight).
-        missing: Number of rows without ``p_true``.
+        missing: Number of rows of the table of beliefs in which ``p_true`` is null.
         inferred: The number of rows that have no ``p_true`` but whose statement is true in the
             assignment.
         unasked: Number of possible statements that have no row in the table of beliefs. Every
             relation, combined with every ordered pair of different items of a group, is a possible
             statement.
-        status: ``optimal``, or ``timeout`` if time ran out before every group was proven optimal.
+        status: ``optimal``, or ``timeout`` if time ran out before the assignments of all groups
+            were proven optimal.
         seconds: Duration of the repair, in seconds.
         table: One row per group, with the group columns and the columns ``statements``,
             ``missing``, ``value``, ``bound``, ``optimal``, ``turned_true``, ``turned_false`` and
             ``free``.
-        assignment: All statements that are true in the assignment, sorted, including statements
-            without a row in the beliefs. The columns are the group columns, ``subject``,
+        assignment: A sorted table of all statements that are true in the assignment, even those
+            without a row in the table of beliefs. The columns are the group columns, ``subject``,
             ``relation``, ``object``, ``p_true`` (null if the statement has no belief) and
-            ``repaired``. The column ``repaired`` is True in every row. The statements in the table
-            violate no constraint, and the table can itself be used as a table of beliefs.
+            ``repaired``. The column ``repaired`` is True in every row. The statements in
+            ``assignment`` violate no constraint. The table can itself be used as a table of
+            beliefs.
 
     Examples:
         >>> import tacit
@@ -207,11 +211,11 @@ def repair(
     Args:
         beliefs: A table with the columns ``subject``, ``relation``, ``object`` and ``p_true``, and
             the group columns. If ``p_true`` is null, the belief is missing and has weight 0.
-        ontology: The constraints.
+        ontology: The relations and their constraints.
         objective: ``paper``, ``log-odds`` or ``margin``.
         time_limit: The time limit in seconds. When the time limit is reached, repair stops and
             returns the best assignment found, with a proven upper bound on the value of every
-            assignment. None means no time limit.
+            consistent assignment. None means no time limit.
         processes: The number of processes that run at the same time; None for one process per core.
         groups: The columns that identify a group, as in
             :func:`tacit.coherence.beliefs.group_columns`.

@@ -1,4 +1,4 @@
-"""Solve each repair problem by the cheapest exact solver, in one or several processes."""
+"""Solve each repair problem with the fastest exact solver, in one or several processes."""
 
 from __future__ import annotations
 
@@ -36,12 +36,13 @@ _PAIR = 2
 
 @dataclass(frozen=True)
 class Answers:
-    """The chosen assignment for each problem of a bucket.
+    """The chosen assignment for each repair problem in a bucket of similar problems.
 
     Args:
         true: Whether each statement is true in the chosen assignment, shape (p, v).
         free: For each statement, whether only the tie rule decided its truth value, shape (p, v).
-        bound: For each problem, an upper bound on the total weight of every assignment, shape (p,).
+        bound: For each problem, an upper bound on the total weight of every consistent assignment,
+            shape (p,).
         optimal: For each problem, whether its assignment is proven optimal, shape (p,).
         settled: For each problem, whether the tie rule compared all best assignments, shape (p,).
     """
@@ -56,11 +57,11 @@ class Answers:
 def solve(
     buckets: Sequence[Bucket], families: Sequence[Family], items: Sequence[str], effort: Effort
 ) -> list[Answers]:
-    """Solve the repair problems of all buckets.
+    """Solve all repair problems.
 
     Args:
-        buckets: The repair problems, in buckets of problems with the same family and number of
-            items.
+        buckets: The repair problems, grouped into buckets. All problems of a bucket have the same
+            family of relations and the same number of items.
         families: The ontology's families of relations.
         items: The names of the items, from which the tie-breaking numbers are computed.
         effort: The time limit and the number of processes.
@@ -103,7 +104,8 @@ def solve_one(
 
     Args:
         program: The program to solve.
-        deadline: The `time.monotonic` value at which to stop with the best assignment found.
+        deadline: The `time.monotonic` value at which to stop and return the best assignment found
+            so far.
         report: A function that receives an initial solution before a long search begins. The
             initial solution is not yet proven optimal.
     """
@@ -128,7 +130,7 @@ def solve_one(
 
 
 def _least(solution: Solution, program: Program) -> Solution:
-    """In a solution, keep only the true statements of positive weight and their consequences."""
+    """Set true statements of weight 0 to false unless other true statements imply them."""
     index = clauses_of(program.family, program.n).index
     weights = np.where(index >= 0, program.weights[index], 0)[0]
     forward = (index[0] >= 0) & solution.true[index[0]] & (weights > 0)
@@ -149,7 +151,7 @@ def _blank(bucket: Bucket) -> Answers:
 def _solve_listed(
     bucket: Bucket, family: Family, items: Sequence[str], answer: Answers
 ) -> Booleans:
-    """Solve problems by enumeration if possible; return which are solved, shape (p,)."""
+    """Solve problems by enumeration if possible; return whether each is solved, shape (p,)."""
     n = bucket.items.shape[1]
     assignments = all_assignments(family, n)
     if assignments is None:
@@ -213,7 +215,7 @@ def _seconds(program: Program) -> float:
 
 
 def _solve_hard(programs: list[Program], effort: Effort) -> list[Solution]:
-    """Solve programs that were not enumerated, in this process or in worker processes."""
+    """Solve programs that were not solved by enumeration, in this process or in workers."""
     solutions: dict[int, Solution] = {}
     limited = effort.deadline < math.inf
     alone = min(effort.processes, len(programs)) <= 1 and not limited

@@ -32,7 +32,7 @@ def applicable(
     Args:
         believed: The believed statements, each listed once. The integer columns are ``g`` (group),
             ``s`` (subject), ``r`` (relation, as an index in the ontology) and ``o`` (object).
-        ontology: The constraints.
+        ontology: The relations and their constraints.
         disbelieved: The statements that are known to be disbelieved, with the integer columns
             ``g``, ``s``, ``r`` and ``o``. The truth value of a statement is unknown if the
             statement is in neither ``believed`` nor ``disbelieved``. If ``disbelieved`` is None,
@@ -87,7 +87,7 @@ class _Decided:
         return cls(believed, pl.concat([truth, false]), closed=False)
 
     def having(self, ontology: Ontology, flag: str) -> pl.DataFrame:
-        """Select believed statements whose relation has a property and whose items differ."""
+        """Select believed statements about two different items, by a property of the relation."""
         relations = [
             number for number, each in enumerate(ontology.relations.values()) if getattr(each, flag)
         ]
@@ -177,7 +177,7 @@ def _excludes(known: _Decided, ontology: Ontology) -> pl.DataFrame:
 
 
 def _only_one() -> pl.Expr:
-    """Return an expression: whether a constraint's second statement is not believed."""
+    """Return a polars expression that is True if the second statement is not believed."""
     return ~_TRUE.fill_null(value=False)
 
 

@@ -1,4 +1,4 @@
-"""A worker process of repair, which reads integer programs and writes their solutions."""
+"""A worker process that solves integer programs for repair."""
 
 from __future__ import annotations
 

@@ -88,7 +88,7 @@ class Worker:
         return worker
 
     def finish(self, deadline: float) -> dict[int, Solution]:
-        """Wait for all solutions until the deadline; return the solutions that have arrived.
+        """Wait at most until the deadline for all solutions; return those that have arrived.
 
         Raises:
             WorkError: If the worker process failed.

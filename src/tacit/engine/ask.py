@@ -105,7 +105,7 @@ class Engine:
 
     @property
     def description(self) -> dict[str, Any]:
-        """The engine's entry in the run's manifest, such as its kind and its number of threads."""
+        """The engine's entry in the run's manifest, with its kind and its number of threads."""
         if self.executor:
             return dict(self.executor.description)
         torch = sys.modules.get("torch")
@@ -121,8 +121,8 @@ class Engine:
 
         Args:
             requests: The requests.
-            plan: The plan that the method ``plan`` returned for the same requests. If None, a plan
-                is created.
+            plan: The plan that the method ``plan`` returned for ``requests``. If None, a plan is
+                created.
             progress: Function that is called after each block of answers is stored. If the model
                 streams answers, the function is called whenever a group of answers has been stored.
 
@@ -133,8 +133,8 @@ class Engine:
 
         Raises:
             ModelError: If the model does not support one of the requests.
-            PromptError: If the model cannot answer one of the requests. In this case, no request
-                has been sent to the model.
+            PromptError: If the model cannot answer one of the requests. When ``PromptError`` is
+                raised, no request has yet been sent to the model.
             ScoringError: If the model failed. The answers that the model returned before the
                 failure are in the store.
             StoreError: If the store cannot be read or written.
@@ -162,9 +162,9 @@ class Engine:
 
         Args:
             requests: The requests.
-            path: The file to which ``Plan.record`` writes the blocks. A block in the file that was
-                recorded for the same requests and the same model is reused if at least one of its
-                answers is not yet stored.
+            path: The file to which ``Plan.record`` writes the blocks. A recorded block is reused if
+                the model and the requests are unchanged and at least one of the block's answers is
+                not yet stored.
 
         Raises:
             ModelError: If the model does not support one of the requests.
@@ -195,7 +195,7 @@ class Engine:
         )
 
     def _planned(self, requests: Sequence[Any], before: Sequence[Block]) -> _Planned:
-        """Plan the requests of one kind, and reuse the recorded blocks ``before``."""
+        """Plan the requests of one kind, and reuse the recorded blocks in ``before``."""
         kind, cached = KINDS[type(requests[0])], self._cached(type(requests[0])).keys
 
         def planned(some: Sequence[Any], skipped: Mapping[Any, str]) -> _Planned:
@@ -352,7 +352,7 @@ class _Planned:
 
 @dataclass
 class _Left:
-    """For one request, the number of unanswered parts, and the cost of the parts in tokens."""
+    """The number of unanswered parts of one request, and their cost in tokens."""
 
     parts: int
     tokens: int

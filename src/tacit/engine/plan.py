@@ -1,7 +1,7 @@
 """Plans: each plan splits all uncached requests into blocks and records the blocks.
 
 A run that is resumed after an interruption computes the recorded blocks. The results of a resumed
-run therefore equal those of an uninterrupted run, without rounding differences.
+run are therefore identical to those of an uninterrupted run, even in rounding.
 """
 
 from __future__ import annotations
@@ -64,8 +64,8 @@ class Part:
     """A group of requests whose answers were stored together.
 
     Args:
-        requests: The answered requests. If only some parts of a request were answered, the request
-            is listed with only these parts.
+        requests: The answered requests. If only some parts of a request, such as some candidate
+            answers, were answered, the request is listed with only the answered parts.
         tokens: The number of tokens of the answered requests.
         ended: The number of requests in this group whose parts have all been answered.
     """
@@ -136,10 +136,10 @@ class Plan:
 
 
 def cut(requests: Sequence[Any], costs: Sequence[int], block_tokens: int) -> list[Block]:
-    """Split requests into blocks with texts of similar length; the longest texts are first.
+    """Split requests into blocks, in order of decreasing number of tokens per text.
 
     Requests with the same text are put in the same block, so that the model computes the text only
-    once. Texts of the same length are sorted alphabetically.
+    once. Texts with the same number of tokens are sorted alphabetically.
     """
     texts: dict[tuple[str, ...], list[int]] = {}
     for i, request in enumerate(requests):
@@ -314,7 +314,7 @@ def _write(path: Path, plan: Plan, blocks: Sequence[Block]) -> None:
 
 
 def _parts(request: Request, whole: Request) -> list[int] | None:
-    """Return the index in ``whole`` of each part of a request, or None for a whole request."""
+    """Return the index in ``whole`` of each part of a request; None if it has all parts."""
     if request == whole:
         return None
     kind = KINDS[type(request)]

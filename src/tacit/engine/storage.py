@@ -310,7 +310,7 @@ class Storage(Protocol):
         ...
 
     def set_aside(self, name: str) -> str | None:
-        """Move a damaged file to another folder; return its new location, or None if not found."""
+        """Move a damaged file to another folder; return its new path, or None if it is missing."""
         ...
 
 

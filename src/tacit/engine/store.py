@@ -3,12 +3,12 @@
 The store has one folder for each combination of a kind of request and a model's fingerprint. The
 kind of request determines the columns of a segment. Segments are numbered in the order of
 publication, independently of the clock. If two segments contain results for the same part of a
-request, such as a candidate answer, the earlier segment takes precedence. The exception is a score
-that was only temporarily missing. Once a score is available in the store, it therefore never
-changes. In storage without locks, two segments may get the same number if they are published at the
-same moment. If two segments have the same number, the segment whose name sorts first takes
-precedence. A damaged segment is moved to another folder. The requests of a damaged segment are sent
-to the model again.
+request, such as a candidate answer, the earlier segment takes precedence. However, a later segment
+can supply a score that was only temporarily missing in an earlier segment. Once the store contains
+a score, the score never changes. In storage without locks, two segments may get the same number if
+they are published at the same moment. If two segments have the same number, the segment whose name
+sorts first takes precedence. A damaged segment is moved to another folder. The requests of a
+damaged segment are sent to the model again.
 """
 
 from __future__ import annotations
@@ -87,7 +87,7 @@ class Store:
             The segment's path, relative to the store's root.
 
         Raises:
-            StoreError: If the segment cannot be written. In this case, the store is unchanged.
+            StoreError: If the segment cannot be written. The store remains unchanged.
         """
         kind = KINDS[type(requests[0])]
         folder = self._folder(kind.folder, model["fingerprint"])
@@ -103,7 +103,7 @@ class Store:
         return self.published[-1]
 
     def withdraw(self, names: Sequence[PurePosixPath]) -> None:
-        """Move segments whose answers are unreliable to the folder for damaged files.
+        """Move segments with unreliable answers to the folder for damaged files.
 
         Raises:
             StoreError: If a segment cannot be moved.
@@ -160,7 +160,7 @@ class Store:
         return None
 
     def _set_aside(self, name: str, reason: str) -> None:
-        """If a damaged file exists, move it to another folder and log a warning."""
+        """Move a damaged file, if it still exists, to another folder and log a warning."""
         moved = self._place.set_aside(name)
         if moved is not None:
             log.warning(

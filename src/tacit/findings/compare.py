@@ -277,7 +277,7 @@ def _differences(
 
 
 def with_holm(comparison: pl.DataFrame) -> pl.DataFrame:
-    """Add the column ``p_holm``: p-values with Holm's correction over all pairs of models.
+    """Add the column ``p_holm``: p-values with Holm's correction for all pairs of models.
 
     Args:
         comparison: A table with the columns of ``COMPARISON``. A table without ``p_value`` is

@@ -65,7 +65,7 @@ class Findings:
     def check(self, declared: Iterable[TableSpec]) -> Findings:
         """Return the findings, or raise an error if a table does not match its declaration.
 
-        The tables of a probe without declarations are not checked.
+        If a probe declares no tables, its tables are not checked.
 
         Raises:
             FindingsError: If a table is missing, is not declared, or does not match its
@@ -85,7 +85,7 @@ class Findings:
         return self.questions if spec.name == QUESTIONS else self.tables.get(spec.name)
 
     def summarised(self, declared: Iterable[TableSpec]) -> Findings:
-        """Return a copy of the findings, with the rows of each printed table in the summary."""
+        """Return a copy of the findings whose summary contains the rows of all printed tables."""
         rows = {
             spec.name: self.tables[spec.name].to_dicts()
             for spec in declared
@@ -101,7 +101,7 @@ class Findings:
         return self if how is None else replace(self, summary={"elicitation": how, **self.summary})
 
     def unscored(self, reasons: Mapping[str, int]) -> Findings:
-        """Return a copy of the findings, with counts of unscored answers by reason."""
+        """Return a copy of the findings, with the number of unscored answers for each reason."""
         return replace(self, summary={**self.summary, "unscored": dict(reasons)})
 
     def skipped(self, prompts: Collection[tuple[Any, str]]) -> Findings:
@@ -109,7 +109,7 @@ class Findings:
 
         Args:
             prompts: The prompts that were too long, each with a message that contains the prompt's
-                length and the limit.
+                length and the maximum length.
 
         Returns:
             The copy of the findings. If at least one prompt was skipped, the copy includes the

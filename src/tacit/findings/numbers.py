@@ -64,8 +64,8 @@ def points(value: float | None) -> str:
 def signed(value: float | None) -> str:
     """Return the difference between two scores, as text with a sign.
 
-    A nonzero difference that would be rounded to 0.000 has one significant digit, such as +0.00005.
-    A small but significant difference is therefore not shown as 0.
+    A nonzero difference that would be rounded to 0.000 is shown with one significant digit, such as
+    +0.00005. A small but significant difference is therefore not shown as 0.
 
     Examples:
         >>> signed(0.0123), signed(0.000052), signed(0.0)

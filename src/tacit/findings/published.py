@@ -12,12 +12,13 @@ the published values, and states how Tacit computes its own value for each publi
       as: percent                      # and how to compute the number: see ``MAKERS``
       values: {Macaw-11B: {symmetric: {rate: 29.98}}}
 
-The entries ``row``, ``column`` and ``model`` of a block may contain names of levels in braces. If
-one of these entries is missing, the key at the level with the same name is used. A published value
-is a number, or a range with the ends ``low`` and ``high``. If the values of a block are counts, the
-entry ``of`` contains their total, and Tacit converts each count to a percentage of the total. The
-entry ``others`` is the published value for all names in Tacit's table that the block does not list.
-Published values are compared with findings, but never used to compute findings.
+The entries ``row``, ``column`` and ``model`` of a block may contain placeholders: names of levels
+in braces, such as ``{row}``. If the entry ``row``, ``column`` or ``model`` is missing, the key at
+the level with the same name is used. A published value is a number, or a range with the ends
+``low`` and ``high``. If the values of a block are counts, the entry ``of`` contains their total,
+and Tacit converts each count to a percentage of the total. The entry ``others`` is the published
+value for all names in Tacit's table that the block does not list. Published values are compared
+with findings, but never used to compute findings.
 """
 
 from __future__ import annotations
@@ -66,10 +67,10 @@ MAKERS: Mapping[str, Callable[[pl.DataFrame, str], float | None]] = {
 }
 """Functions that compute Tacit's value from the selected rows and column of its table.
 
-``number`` returns the first value unchanged, ``percent`` returns the first value in per cent with
-two decimals, ``exp`` returns its exponential, and ``believed`` returns 1 if the first value is
-above one half and 0 otherwise. ``rows`` returns the number of rows, ``distinct`` returns the number
-of distinct values, and ``most`` returns the maximum.
+``number`` returns the first value, ``percent`` returns it in per cent with two decimals, and
+``exp`` returns its exponential. ``believed`` returns 1 if the first known value is above one half,
+and 0 otherwise. ``rows`` returns the number of rows, ``distinct`` returns the number of distinct
+values, and ``most`` returns the maximum.
 """
 
 
@@ -83,10 +84,10 @@ class PrintedValue:
         column: The column of the paper's table.
         model: The model for which the paper reports the value; None for a value that concerns the
             data or the method.
-        value: The published number; None if the paper states a range.
+        value: The published number; None if the paper reports a range.
         low: The lower end of a published range.
         high: The upper end of a published range.
-        block: The entries of the YAML block, with the templates filled in.
+        block: The entries of the YAML block, with all placeholders replaced by their values.
     """
 
     table: str

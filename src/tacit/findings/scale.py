@@ -221,7 +221,8 @@ def scale(
     Args:
         found: The findings of each model.
         models: The family and size of each model.
-        scaling: A function that returns the declared results, given the findings of some models.
+        scaling: A function that takes the findings of the models of one family and returns the
+            declared results.
         how: The bootstrap for the intervals; None for the default bootstrap.
 
     Returns:

@@ -1,4 +1,4 @@
-"""Declarations of a probe's findings: tables with columns, figures, graphs and headlines."""
+"""Declarations of a probe's findings: tables, columns, figures, graphs and headlines."""
 
 from __future__ import annotations
 
@@ -36,8 +36,8 @@ Kind: TypeAlias = Literal[
 shown with a sign. A ``score`` is shown with three decimals, and ``signed`` is a difference between
 two scores, which is shown with a sign. A ``ratio`` is shown with at least three significant digits.
 ``nats`` are log-probabilities in nats. A ``number`` is a number that belongs to no other kind. In a
-``prompt``, ``{question}`` is replaced by the text in the column that the attribute ``within`` of
-the declaration names. Reports do not show columns of the kind ``list``.
+``prompt``, ``{question}`` is replaced by the text of another column, which the attribute ``within``
+of the declaration names. Reports do not show columns of the kind ``list``.
 """
 
 QUESTIONS = "questions"
@@ -59,14 +59,15 @@ class Column:
         ends: The names of the columns that contain the ends of the 95 % CI.
         optional: Whether the column may be missing from a table.
         shown: Whether reports show the column.
-        of: The column of ``questions`` whose mean or count this column contains. If this attribute
-            and ``ends`` are set, models are compared by this mean.
+        of: The column of ``questions`` whose mean or count this column contains. If ``of`` and
+            ``ends`` are set, the table of paired differences compares models by the mean.
         chance: The chance level: a number, or the name of the column that contains the chance
             level.
         within: In a column of prompts, the name of the column whose text replaces ``{question}``.
         sparse: Whether the column is hidden if all its values are zero or null.
-        filter: The name of one of the probe's ``filters``. The report's filter offers the values of
-            this column as choices. None stands for the filter with the same name as the column.
+        filter: The name of one of the probe's ``filters``. The report offers the values of this
+            column as choices of the filter. None stands for the filter that has the column's name,
+            if there is one.
 
     Examples:
         >>> from tacit import Column
@@ -112,14 +113,14 @@ class Layout:
     """The layout in which ``tacit run`` prints a table.
 
     Args:
-        where: A mapping from the name of a column to the values that a row must have in this column
-            to be printed.
+        where: A mapping from column names to lists of values. A row is printed if its value in each
+            column is in the column's list.
         columns: The names of the columns to print, in order; if empty, all columns that reports
             show are printed.
         across: The name of a key column. The printed table has one column for each value of this
-            key column. Each cell below a value of the key column shows the last of the ``columns``,
-            with the confidence interval on a second line. All ``columns`` except the last are
-            printed at the beginning of each row.
+            key column. In the column for a value of the key column, each cell shows the last of the
+            ``columns``, with the confidence interval on a second line. All ``columns`` except the
+            last are printed at the beginning of each row.
 
     Examples:
         >>> from tacit import Layout
@@ -223,9 +224,9 @@ class TableSpec:
         """Compute the table from ``questions``: counts and means of columns of ``questions``.
 
         The attribute ``of`` of each column that is not a key column names a column of
-        ``questions``. A count is the number of rows in which the column that ``of`` names is not
-        null, and a mean is computed over these rows. A mean has a confidence interval if the
-        attribute ``ends`` of its column is set.
+        ``questions``. A count is the number of non-null values in the column that ``of`` names, and
+        a mean is the mean of these values. A mean has a confidence interval if the attribute
+        ``ends`` of its column is set.
 
         Args:
             questions: The rows of ``questions``, including the key columns of this table.
@@ -290,9 +291,8 @@ class Headline:
         column: The name of the column.
         where: A mapping from key columns to the values that identify the result's row; empty for
             the first row.
-        n: The source of the sample size: the name of the column with the sample size and the
-            singular noun for what is counted, or a function that returns the sample size of a row
-            as text.
+        n: The name of the column with the sample size, and the singular noun for one counted thing.
+            Alternatively, a function that returns the sample size of a row as text.
         scale: The lower and the upper end of the scale on which the report shows the value.
         by: The name of the text column that labels the rows, if all matching rows are shown; None
             to show only the first matching row.

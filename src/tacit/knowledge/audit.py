@@ -98,7 +98,7 @@ def audit(base: KnowledgeBase, found: Found, how: Extraction) -> pl.DataFrame:
 
 
 def total(table: pl.DataFrame, audited: str) -> int | None:
-    """Return an audit's count, summed over all relations; None if it was not computed."""
+    """Return an audited count, summed over all relations; None if not computed."""
     row = table.filter(audited=audited, relation=ALL)
     count: int | None = row["count"].item()
     return count
@@ -157,7 +157,7 @@ def _by_pooling(
 
 
 def _joined(base: KnowledgeBase, members: pl.DataFrame, facts: pl.DataFrame) -> pl.DataFrame:
-    """Count, per relation, facts across parts and facts whose concepts share a word."""
+    """Count facts that connect different parts, and facts whose concepts share a word."""
     return base.table(
         """
         WITH apart AS (

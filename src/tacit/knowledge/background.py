@@ -35,10 +35,9 @@ class Counts:
 
     Args:
         question_concepts: Number of concepts, summed over the questions.
-        verbatim_only_concepts: Number of concepts whose label occurs verbatim in a question but
-            that do not match the question by their lemmas, summed over the questions.
-            ``question_concepts`` includes the concepts found only verbatim if the option
-            ``verbatim`` is ``on``.
+        verbatim_only_concepts: Number of concepts found in a question only by their verbatim label,
+            not by their lemmas, summed over the questions. ``question_concepts`` includes the
+            concepts found only verbatim if the option ``verbatim`` is ``on``.
         question_facts: Number of extracted facts (at most ``cap`` per question), summed over the
             questions.
         facts_across_parts: Number of extracted facts for which no part of the question (its text or
@@ -48,9 +47,9 @@ class Counts:
         questions_beyond_cap: Number of questions that have more than ``cap`` facts.
         facts_beyond_cap: Number of facts that are omitted because of ``cap``, summed over the
             questions.
-        eligible_negatives: Number of dictionary words in the knowledge base, before
-            ``frequency_cap`` limits the number. ``eligible_negatives`` is None for presets other
-            than ``uniform``.
+        eligible_negatives: Number of dictionary words in the knowledge base, including the words
+            that ``frequency_cap`` excludes. ``eligible_negatives`` is None for presets other than
+            ``uniform``.
         frequency_cap: Maximum number of dictionary words from which negatives are drawn; the most
             frequent words are used. ``frequency_cap`` is None for presets other than ``uniform``.
         negatives_beyond_cap: Number of dictionary words that ``frequency_cap`` excludes; None for
@@ -116,7 +115,7 @@ def count(
 
 
 def _relaxed(drawn: pl.DataFrame) -> dict[str, int]:
-    """Count facts whose negative does not meet all conditions, by the last one dropped."""
+    """Return the number of facts for which each condition was the last to be dropped."""
     return {
         name: drawn.filter(drawn["relaxed"] == dropped).height
         for dropped, name in enumerate(CONDITIONS, start=1)
@@ -156,7 +155,7 @@ def _preset_in_words(summary: Mapping[str, Any]) -> str:
 
 
 def negatives_in_words(words: int, frequency_cap: int) -> str:
-    """Return a phrase with the numbers of words eligible and excluded as negatives."""
+    """Return a phrase with the number of eligible words and the number of excluded words."""
     out = max(0, words - frequency_cap)
     return (
         f"Words eligible as negatives: {words:,}; excluded by the limit to the {frequency_cap:,} "
@@ -227,9 +226,9 @@ class Background:
         counts: The counts of the extraction; None if the facts do not come from a knowledge base.
         by_part: Table with the columns ``question``, ``part`` and ``concept``, sorted by these
             columns. ``part`` is 0 for the question's text, 1 for its first choice, and so on. Even
-            if the option ``parts`` is ``pooled``, each part is matched separately, so the table
-            omits concepts that are found only by pooling the words of several parts. ``by_part`` is
-            None if the facts do not come from a knowledge base.
+            if the option ``parts`` is ``pooled``, each part is matched separately. Concepts that
+            are found only by pooling the words of several parts are therefore omitted. ``by_part``
+            is None if the facts do not come from a knowledge base.
         topics: Table of the concepts in each question's topic, with the columns ``question`` and
             ``concept``; None if the topics are unknown.
         tails: Table with the attributes of each fact's tail and of each negative's tail, as
@@ -248,7 +247,7 @@ class Background:
     audited: pl.DataFrame | None = None
 
     def summary(self) -> dict[str, Any]:
-        """Return total questions and facts, quantiles of facts per question, and ``counts``.
+        """Return totals, quantiles of the number of facts per question, and ``counts``.
 
         The quantiles are computed from the questions that have at least one fact. The quantiles are
         None if no question has facts.

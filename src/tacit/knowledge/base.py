@@ -29,7 +29,7 @@ TABLES = frozenset({"about", "relations", "concepts", "terms", "edges", "neighbo
 
 
 def check_name(path: Path) -> None:
-    """Check that DuckDB can open a file at the given path.
+    """Check that a path is valid UTF-8, as DuckDB requires.
 
     Raises:
         DataError: If the path is not valid UTF-8.
@@ -44,7 +44,7 @@ def check_name(path: Path) -> None:
 
 @cache
 def relation_sets() -> Mapping[str, tuple[str, ...]]:
-    """Return the sets of relation names ``sahu2022``, ``symmetric`` and ``known`` (all)."""
+    """Return the sets ``sahu2022``, ``symmetric`` and ``known`` (all) of relation names."""
     text = resources.files("tacit.data").joinpath("relations.yaml").read_text(encoding="utf-8")
     return {name: tuple(members) for name, members in yaml.safe_load(text).items()}
 

@@ -34,15 +34,15 @@ class Matching:
     Args:
         overlap: Which words of a concept are counted: all words (``all-words``), or only words that
             are not stop words (``content-words``). A concept matches a part of a text if more than
-            half of the concept's counted words occur in the part, or anywhere in the text if the
-            option ``parts`` is ``pooled``. Words are compared by lemma.
+            half of the concept's counted words occur in the part. If the option ``parts`` is
+            ``pooled``, the words may occur anywhere in the text. Words are compared by lemma.
         parts: Where the words of a concept must occur: within a single part of a text
             (``separate``), or anywhere in the text (``pooled``).
         verbatim: Whether a concept also matches a part of a text that contains the concept's label
             verbatim: ``on`` or ``off``.
 
     Raises:
-        RequestError: If a preset is unknown.
+        RequestError: If the value of ``overlap``, ``parts`` or ``verbatim`` is unknown.
     """
 
     overlap: Overlap = "all-words"

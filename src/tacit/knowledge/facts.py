@@ -5,16 +5,16 @@ concepts of the text. A path visits no node twice. A path may follow an edge in 
 and contains only edges with requested relations. Any concept of the knowledge base can be an inner
 node of a path.
 
-An edge between a concept u of the text and a node x is on a path of two hops if x has another
-neighbour that is a concept of the text. An edge between a concept u of the text and a node x is the
-first edge of a path of three hops if x has a neighbour y other than u, and y has a neighbour that
-is a concept of the text other than u and x. An edge between two nodes x and y is the middle edge of
-a path of three hops if x has a neighbour u, y has a neighbour v, u and v are concepts of the text,
-and u, x, y and v are all different. Two numbers per text and node x, ``near`` and ``near_sum``, are
-sufficient to find all edges on these paths. ``near`` is the number of neighbours of x that are
-concepts of the text, and ``near_sum`` is the sum of the identifiers of these neighbours. If
-``near`` is 1, ``near_sum`` is the identifier of the only neighbour of x that is a concept of the
-text.
+The edge between a concept u of the text and a node x is on a path of two hops if another neighbour
+of x is also a concept of the text. Let u be a concept of the text and x a neighbour of u. The edge
+between u and x is the first edge of a path of three hops if a path of two hops that avoids u leads
+from x to a concept of the text. Let x and y be adjacent nodes, u a neighbour of x, and v a
+neighbour of y. The edge between x and y is the middle edge of a path of three hops if u and v are
+concepts of the text and all four nodes are different. Two numbers per text and node x, ``near`` and
+``near_sum``, are sufficient to find all edges on paths of two or three hops. ``near`` is the number
+of neighbours of x that are concepts of the text, and ``near_sum`` is the sum of the identifiers of
+these neighbours. If ``near`` is 1, ``near_sum`` is the identifier of the only neighbour of x that
+is a concept of the text.
 """
 
 from __future__ import annotations

@@ -1,21 +1,21 @@
 """Draw a negative for each fact: a tail that makes the fact false (METHODS 1, "Negatives").
 
 With the preset ``uniform``, as in Sahu et al. (2022), the new tail is drawn from the most frequent
-dictionary words of the knowledge base. A model that sees only the tails can still distinguish many
-random dictionary words from the tails of facts. The presets ``same-relation`` and ``matched``
-therefore draw the tail of another fact with the same relation (METHODS section 4, "Negatives"). The
-preset ``same-relation`` draws the tail of any other fact with the same relation. The preset
-``matched`` draws a tail that resembles the fact's own tail. With the presets ``same-relation`` and
-``matched``, every fact whose tail is allowed as the new tail is equally likely to be drawn. The
-probability of drawing a tail is therefore proportional to the number of facts that have this tail
-and the same relation. If every distinct tail were equally likely to be drawn, rare tails would be
-more frequent among negatives than among facts. With equally likely tails, the frequency of a tail
-would reveal whether the tail belongs to a fact or to a negative.
+dictionary words of the knowledge base. A model that sees only tails can often distinguish random
+dictionary words from the tails of facts. The presets ``same-relation`` and ``matched`` therefore
+draw the tail of another fact with the same relation (METHODS section 4, "Negatives"). The preset
+``same-relation`` draws the tail of any other fact with the same relation. The preset ``matched``
+draws a tail that resembles the fact's own tail. With the presets ``same-relation`` and ``matched``,
+every fact whose tail is allowed as the new tail is equally likely to be drawn. The probability of
+drawing a tail is therefore proportional to the number of facts that have this tail and the same
+relation. If every distinct tail were equally likely to be drawn, rare tails would be more frequent
+among negatives than among facts. With equally likely tails, the frequency of a tail would reveal
+whether the tail belongs to a fact or to a negative.
 
-In every preset, the tail of a negative differs from the head of the fact. The head and the relation
-of a fact never form an edge of the knowledge base with the fact's negative. For a given knowledge
-base and options, the draw depends only on the seed and the fact. If a fact belongs to several
-questions, its negative is the same in all of them.
+In every preset, the new tail differs from the head of the fact. The head and the relation of a fact
+never form an edge of the knowledge base with the new tail. For a given knowledge base and options,
+the draw depends only on the seed and the fact. If a fact belongs to several questions, its negative
+is the same in all of them.
 """
 
 from __future__ import annotations
@@ -105,8 +105,8 @@ def negatives(base: KnowledgeBase, facts: pl.DataFrame, draw: Draw | None = None
 
     Args:
         base: The knowledge base. A negative never forms an edge of the knowledge base with the
-            fact's head and relation. For a symmetric relation, a negative also forms no edge if the
-            head and the negative are exchanged.
+            fact's head and relation. For a symmetric relation, the knowledge base also contains no
+            edge from the negative to the head.
         facts: Table with the columns ``head``, ``relation`` and ``tail`` (identifiers), one row per
             fact.
         draw: How the negatives are drawn; None for the defaults.
@@ -179,7 +179,7 @@ def _pool(base: KnowledgeBase, asked: pl.DataFrame, draw: Draw) -> pl.DataFrame:
 def _drawn(
     base: KnowledgeBase, waiting: pl.DataFrame, pool: pl.DataFrame, seed: int
 ) -> pl.DataFrame:
-    """Draw a tail for each fact by trial, and from a list of possible tails if all trials fail."""
+    """Draw a tail for each fact by trials, or from all possible tails if the trials fail."""
     import polars as pl
 
     waiting = _located(waiting, pool)

@@ -1,4 +1,4 @@
-"""Look up the surface texts of facts, which are sentences from the source."""
+"""Look up surface texts: sentences of the source that express a fact."""
 
 from __future__ import annotations
 

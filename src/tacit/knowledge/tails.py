@@ -28,13 +28,12 @@ def attributes(base: KnowledgeBase, tails: pl.DataFrame) -> pl.DataFrame:
 
     Returns:
         Table with the columns ``relation``, ``concept``, ``words``, ``characters``, ``zipf``,
-        ``part_of_speech``, ``degree`` and ``as_tail``, sorted by relation and concept. ``words`` is
-        the number of words of the concept's label, and ``characters`` is its number of characters.
-        ``zipf`` is 100 times the Zipf frequency of the concept's label, rounded to an integer, or 0
-        if the frequency is unknown. ``part_of_speech`` is the result of ``Words.parts_of_speech``
-        for the concept's label. ``degree`` is the number of facts that contain the concept as head
-        or tail. ``as_tail`` is the number of facts that have the given relation and the concept as
-        tail.
+        ``part_of_speech``, ``degree`` and ``as_tail``, sorted by relation and concept. ``words``
+        and ``characters`` are the numbers of words and characters of the concept's label. ``zipf``
+        is 100 times the Zipf frequency of the concept's label, rounded to an integer, or 0 if the
+        frequency is unknown. ``part_of_speech`` is the result of ``Words.parts_of_speech`` for the
+        concept's label. ``degree`` is the number of facts that contain the concept as head or tail.
+        ``as_tail`` is the number of facts that have the given relation and the concept as tail.
     """
     import polars as pl
 

@@ -114,8 +114,8 @@ class Words:
     def parts_of_speech(self, label: str) -> str:
         """Return the lexicon's parts of speech for the first and the last word of a label.
 
-        Examples: "NOUN/VERB" for "dog", "VERB, NOUN" for "eat meat", "unlisted" for "fridge". In
-        most labels, a verb phrase begins with its verb and a noun phrase ends with its noun.
+        Examples: "NOUN/VERB" for "dog", "VERB, NOUN" for "eat meat", "unlisted" for "fridge". Most
+        verb phrases begin with the verb, and most noun phrases end with the noun.
         """
         words = label.lower().split()
         ends = [words[0], words[-1]] if len(words) > 1 else words
@@ -317,9 +317,9 @@ def _content(words: Sequence[str], english: Words) -> int:
 def _frequencies(words: Iterable[str]) -> Iterator[float]:
     """Yield the frequency of each word according to wordfreq.
 
-    For a word that consists only of the letters a to z, wordfreq returns the frequency in its word
-    list after rounding. The word list of wordfreq contains few distinct frequencies, so the rounded
-    frequencies are cached.
+    For a word that consists only of the letters a to z, wordfreq looks up the frequency in its word
+    list and rounds the frequency. The word list of wordfreq contains few distinct frequencies, so
+    the rounded frequencies are cached.
     """
     from wordfreq import get_frequency_dict, word_frequency
 

@@ -1,1 +1,1 @@
-"""Language models with a common interface, which answers requests."""
+"""Language models, which answer requests through a common interface."""

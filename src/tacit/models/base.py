@@ -14,11 +14,11 @@ if TYPE_CHECKING:
 WHOLE = "log-probabilities of whole answers"
 FIRST = "log-probabilities of first tokens"
 IN_CHAT = ", in chat"
-"""Strings that form the value of ``elicitation`` in a model's description."""
+"""The suffix of ``elicitation`` in the description of a model that answers in chats."""
 
 
 class LanguageModel(Protocol):
-    """The interface of a model back-end, which answers requests of one or more kinds.
+    """The interface of a model back-end that answers requests of one or more kinds.
 
     Examples:
         >>> from tacit import FakeModel, LanguageModel, Prompt
@@ -88,7 +88,7 @@ class SharesPrefixes(LanguageModel, Protocol):
 
 @runtime_checkable
 class Prepares(LanguageModel, Protocol):
-    """A model that can prepare requests on the CPU while it computes other requests."""
+    """A model that can prepare requests on the CPU while it answers other requests."""
 
     def prepare(self, requests: Sequence[Any]) -> Callable[[], list[Any]]:
         """Encode and batch the requests without using the model's device.
@@ -109,7 +109,7 @@ class Streams(LanguageModel, Protocol):
     """A model whose answers arrive one by one, so that each can be stored immediately."""
 
     def stream(self, requests: Sequence[Any], seconds: float) -> Generator[list[tuple[Any, Any]]]:
-        """Yield lists of pairs of a request and its answer, as the answers arrive.
+        """Yield lists of pairs (request, answer), as the answers arrive.
 
         A request for several samples may be split into several requests, each of which covers some
         of the samples.
@@ -128,7 +128,7 @@ class Streams(LanguageModel, Protocol):
 
 @runtime_checkable
 class SamplesReplies(LanguageModel, Protocol):
-    """A model without log-probabilities, whose beliefs are shares of sampled replies."""
+    """A model without log-probabilities; a belief is a vote share of sampled replies."""
 
     @property
     def samples(self) -> int:
@@ -141,10 +141,10 @@ class HasWords(Protocol):
     """A model that can list the words that it is able to rank."""
 
     def whole_words(self) -> Vocabulary:
-        """Return the words (upper and lower case distinct) that are one token after a space.
+        """Return the words (case-sensitive) that are a single token after a space.
 
         Raises:
-            ModelError: If the model has no word that is a single token.
+            ModelError: If no word is a single token after a space.
         """
         ...
 

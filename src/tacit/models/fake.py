@@ -82,7 +82,7 @@ class FakeModel:
         ]
 
     def answer(self, requests: Sequence[Any]) -> list[Any]:
-        """Return predefined scores, or rankings by predefined scores; answers have one token.
+        """Return predefined scores or rankings; each answer counts as one token.
 
         Raises:
             PromptError: If the dict has no score for an answer or a candidate.

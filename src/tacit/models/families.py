@@ -62,7 +62,7 @@ def described(
         missing if the user did not specify its value.
 
     Raises:
-        RequestError: If an entry is malformed, or matches no model or several models. The exception
+        RequestError: If an entry is malformed, or does not match exactly one model. The exception
             is also raised if two entries match the same model.
     """
     found: dict[str, dict[str, str | int]] = {model: {} for model in models}

@@ -1,4 +1,4 @@
-"""Finished runs, as single runs or grouped by probe, and functions that read their folders."""
+"""Classes for one run and for several runs of a probe; functions that read runs."""
 
 from __future__ import annotations
 
@@ -39,10 +39,10 @@ class Run:
     Args:
         folder: The run's folder; None if the run was not written to a folder.
         name: The name of the model in the report. No other run of the same probe has this name.
-        request: The request.
-        manifest: The manifest. It records everything that the figures depend on, except the
-            request.
-        tables: The findings.
+        request: The request for the run: its probe, model and options, as in ``run.yaml``.
+        manifest: The content of the run's ``manifest.json``. The manifest records everything that
+            the results depend on, except the request.
+        tables: The tables of results, by name.
 
     Examples:
         >>> import tacit
@@ -66,7 +66,7 @@ class Run:
 
     @property
     def summary(self) -> Mapping[str, Any]:
-        """The main figures, for people."""
+        """The main numbers of the run, as a mapping from names to values."""
         summary: Mapping[str, Any] = self.manifest["summary"]
         return summary
 
@@ -76,7 +76,7 @@ class Run:
         return declared(probe(self.probe)).headline(self.findings)
 
     def to_json(self) -> dict[str, Any]:
-        """Return the model, the folder, the headline and the summary, as for ``--json``."""
+        """Return the model, folder, headline and summary of the run, as for ``--json``."""
         folder = None if self.folder is None else str(self.folder)
         about = {"model": self.name, "out": folder, "headline": self.headline}
         return {**about, **self.summary}
@@ -89,7 +89,7 @@ class Run:
 
     @property
     def elicitation(self) -> str:
-        """The elicitation method; if an early version did not record it, it is inferred."""
+        """The elicitation method; if the manifest does not contain the method, it is inferred."""
         from_file = self.model.get("kind") == "beliefs"
         return str(
             self.model.get("elicitation")
@@ -98,32 +98,33 @@ class Run:
 
     @cached_property
     def questions(self) -> pl.DataFrame:
-        """The questions and answers; read at first access, because the table may be large."""
+        """The questions and answers; the table is read at the first access, as it may be large."""
         if self._questions is not None or self.folder is None:
             return _none() if self._questions is None else self._questions
         return read_parquet(self.folder / "questions.parquet")
 
     @property
     def findings(self) -> Findings:
-        """The findings."""
+        """The questions, tables and summary of the run, as one object."""
         from tacit.findings.findings import Findings
 
         return Findings(self.questions, self.tables, self.summary)
 
     @property
     def figures(self) -> tuple[str, ...]:
-        """The names of the figures that the run's probe draws."""
+        """The names of the figures that are available for the run's probe."""
         return tuple(declared(probe(self.probe)).figures)
 
     def figure(self, name: str, palette: str = "house") -> Chart:
         """Return a figure of the run as an Altair chart.
 
         Args:
-            name: One of ``figures``.
-            palette: ``house``, or ``okabe-ito``, which is suitable for colour-blind readers.
+            name: The name of the figure, which must be one of ``Run.figures``.
+            palette: The colour palette: ``house`` or ``okabe-ito``. The palette ``okabe-ito`` is
+                suitable for colour-blind readers.
 
         Raises:
-            RequestError: If the figure or the palette is unknown, or the findings lack data that
+            RequestError: If the figure or the palette is unknown, or if the findings lack data that
                 the figure needs.
         """
         return Runs((self,)).figure(name, palette)
@@ -146,24 +147,25 @@ class Run:
         store: str | Path | Store | None = None,
         **settings: Any,  # noqa: ANN401 - options of models and servers
     ) -> AnswerPrediction:
-        """Predict if the run's model answers a new question correctly (consistency probe only).
+        """Predict whether the run's model answers a new question correctly (consistency probe).
 
-        Like ``tacit predict``, this method asks the model the question and its background facts. It
-        then applies the predictor that the run has fitted.
+        Like ``tacit predict``, this method asks the model the new question and the background
+        questions that belong to the new question. The predictor that was fitted in the run is then
+        applied to the model's answers.
 
         Args:
-            question: The question.
-            choices: Two or more different choices.
+            question: The text of the new question.
+            choices: The choices of the new question: at least two, all different.
             model: The current location of the run's model; None if the location has not changed.
             kb: The current location of the run's knowledge base; None if the location has not
                 changed.
             store: The score store; None for the default store.
-            settings: Options for models and servers, such as ``device``. These options are not
-                recorded in ``run.yaml``.
+            settings: Options for models and servers, such as ``device``. The options in
+                ``settings`` are not recorded in ``run.yaml``.
 
         Raises:
-            RequestError: If the run has no predictor, or the question is invalid, or if the model,
-                the knowledge base or the templates have changed since the run.
+            RequestError: If the run has no predictor, if the question is invalid, or if the model,
+                the knowledge base or the question templates have changed since the run.
             ModelError: If the model cannot be loaded.
         """
         from tacit.engine.store import Store
@@ -179,7 +181,7 @@ class Run:
         return f"Run({self.probe} of {self.name!r}{where}; rows of tables: {tables})"
 
     def _repr_html_(self) -> str:
-        """Return HTML for notebooks: the summary's numbers, and the tables' and figures' names."""
+        """Return HTML for notebooks: numbers of the summary, names of tables, names of figures."""
         rows = "".join(
             f"<tr><td>{escape(key)}</td><td>{value:,}</td></tr>"
             if isinstance(value, int)
@@ -195,10 +197,10 @@ class Run:
 
 @dataclass(frozen=True, repr=False, eq=False)
 class Runs(Mapping[str, Run]):
-    """Runs of the same probe, as a mapping from the names of models to runs.
+    """Runs of one probe, as a mapping from model names to runs.
 
     Args:
-        runs: The runs. No two runs have the same name.
+        runs: The finished runs. All runs must have different names.
 
     Examples:
         >>> import tacit
@@ -222,16 +224,17 @@ class Runs(Mapping[str, Run]):
 
     @cached_property
     def comparison(self) -> pl.DataFrame | None:
-        """The paired comparison of all models, with intervals; None if no comparison exists."""
+        """A table that compares each pair of models; None if the models cannot be compared."""
         from tacit.runs.comparison import compared
 
         return compared(self.runs)
 
     @cached_property
     def scale(self) -> pl.DataFrame | None:
-        """For each family of models, how each figure changes with model size: slope and trend.
+        """The slope and the trend of each result over model size, for each family of models.
 
-        The value is None if no family contains models of two different sizes.
+        The table is None if the probe does not define ``scaling``, or if no family contains models
+        of two different sizes.
         """
         from tacit.runs.scale import scaled
 
@@ -241,7 +244,8 @@ class Runs(Mapping[str, Run]):
         """Return a figure that shows all models; see ``Run.figure``.
 
         Raises:
-            RequestError: As raised by ``Run.figure``.
+            RequestError: If the figure or the palette is unknown, or if the findings of a run lack
+                data that the figure needs.
         """
         from tacit.runs.figures import chart
 
@@ -262,7 +266,7 @@ class Runs(Mapping[str, Run]):
         return "\n".join(["Runs:", *(f"  {run!r}" for run in self.runs)])
 
     def _repr_html_(self) -> str:
-        """Return HTML for notebooks: each run, and the comparison of the models."""
+        """Return the runs and the comparison of their models as HTML for notebooks."""
         told = "".join(run._repr_html_() for run in self.runs)
         return told if self.comparison is None else told + self.comparison._repr_html_()
 
@@ -274,15 +278,16 @@ def _none() -> pl.DataFrame:
 
 
 def read_runs(folders: Sequence[Path]) -> list[Run]:
-    """Read the runs in the given folders, and group them by probe.
+    """Read the runs in the given folders; return a list of runs that is sorted by probe.
 
     Args:
-        folders: Folders of runs. A folder may also contain several runs, as ``tacit run`` creates
-            for several models.
+        folders: Folders that contain one or several runs. If ``tacit run`` is called with several
+            models, it creates a folder that contains several runs.
 
     Raises:
         RequestError: If a run is given twice, or one of the folders contains no run.
-        DataError: If a run is unfinished or damaged, or its probe is unknown.
+        DataError: If a run is unfinished or damaged, if its probe is unknown, or if its tables have
+            the format of another version of Tacit.
     """
     places = [place for folder in folders for place in _runs_in(folder)]
     twice = [place for place, n in Counter(p.resolve() for p in places).items() if n > 1]
@@ -293,12 +298,12 @@ def read_runs(folders: Sequence[Path]) -> list[Run]:
 
 
 def named(runs: Sequence[Run]) -> list[Run]:
-    """Return the runs with new names; within a probe, no two names are the same."""
+    """Return the runs with new names; all runs of one probe have different names."""
     return [replace(run, name=name) for run, name in zip(runs, _names(runs), strict=True)]
 
 
 def _runs_in(folder: Path) -> list[Path]:
-    """If a folder is a run's folder, return it; otherwise, return all run folders within it."""
+    """Return the run folders in a folder, or only the folder itself if it contains a run."""
     if not folder.is_dir():
         problem = "is a file" if folder.is_file() else "does not exist"
         raise RequestError(f"{folder} {problem}; expected the folder of a run")
@@ -311,7 +316,7 @@ def _runs_in(folder: Path) -> list[Path]:
 
 
 def _searched(folder: Path) -> Iterator[Path]:
-    """Yield a folder if it contains a run, or else the run folders in it; skip hidden folders."""
+    """Yield a folder if it contains a run; otherwise, search its non-hidden subfolders."""
     if any((folder / name).is_file() for name in ("manifest.json", "run.yaml")):
         yield folder
         return
@@ -353,7 +358,7 @@ def _mapping(path: Path, parse: Any) -> Mapping[str, Any]:  # noqa: ANN401 - JSO
 
 
 def _names(runs: Sequence[Run]) -> list[str]:
-    """Return the last part of each model's name, or more parts if the last part is ambiguous."""
+    """Return a short, unambiguous name for each run, based on the name of its model."""
     folders = [legible(run.folder.name if run.folder else "") for run in runs]
     full = [
         legible(str(run.model.get("name") or run.request.get("model") or folder))

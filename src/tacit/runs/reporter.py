@@ -1,4 +1,4 @@
-"""An interface for reporting the progress of a run, and a reporter that only writes a log."""
+"""An interface for reporting a run's progress, and a reporter that writes only a log."""
 
 from __future__ import annotations
 
@@ -22,21 +22,21 @@ class Work(Protocol):
 
     @property
     def ended(self) -> int:
-        """The number of prompts that are completely answered once this block is stored."""
+        """The number of prompts in this block for which all answers are now complete."""
         ...
 
     @property
     def tokens(self) -> int:
-        """The number of processed tokens."""
+        """The number of tokens that were processed for this block."""
         ...
 
 
 class Planned(Protocol):
-    """The requests that a model has not yet answered."""
+    """The size of a plan: prompts to send, tokens to process, prompts with cached answers."""
 
     @property
     def prompts(self) -> int:
-        """The number of prompts."""
+        """The number of prompts that must be sent to the model."""
         ...
 
     @property
@@ -54,7 +54,7 @@ class Reporter(Protocol):
     """An object that receives the progress, warnings and costs of a run."""
 
     def asking(self, plan: Planned) -> AbstractContextManager[Callable[[Work], None]]:
-        """Show a plan's progress; in the ``with`` block, call the function with finished work."""
+        """Show progress; the context manager returns a function to call after each block."""
         ...
 
     def warn(self, line: str) -> None:
@@ -69,7 +69,7 @@ class Reporter(Protocol):
         """Show the cost of querying each server, and ask the user for confirmation.
 
         Raises:
-            RequestError: If the user declines, or no user can be asked.
+            RequestError: If the user declines, or if the program cannot ask the user.
         """
         ...
 

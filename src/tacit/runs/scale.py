@@ -1,4 +1,4 @@
-"""Compute how figures of a probe change with model size, if the probe declares such figures."""
+"""Compute how the results of a probe change with the size of the models."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ def size_of(run: Run) -> Sized:
 
 
 def scaled(runs: Sequence[Run], out: Path | None = None) -> pl.DataFrame | None:
-    """For each family of models, return how each figure changes with size: slope and trend.
+    """Return the slope and the trend of each result over model size, by family of models.
 
     Args:
         runs: Finished runs of one probe.
         out: The folder in which to write ``scale.parquet``; None to write nothing.
 
     Returns:
-        A table with the columns of ``tacit.findings.scale.SCALE``. None if the probe declares no
-        figures over model size, or if no family contains models of two different sizes.
+        A table with the columns of ``tacit.findings.scale.SCALE``. None if the probe does not
+        define ``scaling``, or if no family contains models of two different sizes.
     """
     from tacit.tables import write_table
 
@@ -47,7 +47,7 @@ def scaled(runs: Sequence[Run], out: Path | None = None) -> pl.DataFrame | None:
 
 
 def unsized(runs: Sequence[Run]) -> Iterator[str]:
-    """Yield a warning for each model if its family or its number of parameters is unknown."""
+    """Yield a warning for each model whose family or number of parameters is unknown."""
     for run in runs:
         of = size_of(run)
         lacking = [name for name in ("family", "parameters") if not getattr(of, name)]

@@ -1,4 +1,4 @@
-"""Read and write the JSONL files of ``tacit score``; they contain prompts, scores or votes."""
+"""Read and write the JSONL files of ``tacit score``: prompts, scores and votes."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ def read_prompts(path: Path) -> list[Prompt]:
     """Read the prompts of a JSONL file.
 
     Raises:
-        DataError: If the file contains no prompts, or a line is malformed. In the second case, the
-            error message names the line.
+        DataError: If the file contains no prompts, or if a line is malformed. If a line is
+            malformed, the error message contains the line number.
     """
     found = []
     for line, record in read_json_lines(path):
@@ -78,7 +78,7 @@ def is_scores(path: Path) -> bool:
 
 
 def _row(score: AnswerScore) -> dict[str, Any]:
-    """Convert the score of an answer to a row; without a score, the row has the key ``missing``."""
+    """Convert an answer's score to a row, with the key ``missing`` if there is no score."""
     row = {
         "answer": score.answer,
         "logprob": score.logprob,
@@ -89,7 +89,7 @@ def _row(score: AnswerScore) -> dict[str, Any]:
 
 
 def _row_of_votes(votes: Votes) -> dict[str, Any]:
-    """Convert a prompt's votes to a row: the votes, share and interval of each answer."""
+    """Convert a prompt's votes to a row: each answer's votes, vote share and interval."""
     rows = []
     for answer, count in votes.counts.items():
         share = wilson(count, votes.parsed)
@@ -99,7 +99,7 @@ def _row_of_votes(votes: Votes) -> dict[str, Any]:
 
 
 def counts(scores: Sequence[Scores]) -> dict[str, Any]:
-    """Count all answers, the missing scores, and the answers that share a token with other text."""
+    """Count answers, missing scores, and answers that share a token with other text."""
     answers = [answer for one in scores for answer in one.answers]
     return {
         "answers": len(answers),

@@ -1,4 +1,4 @@
-"""Run a probe on models: all steps, from folders and requests to the comparison."""
+"""Run a probe on models: create folders, send requests, compare models, write a report."""
 
 from __future__ import annotations
 
@@ -36,10 +36,10 @@ if TYPE_CHECKING:
     from tacit.runs.reporter import Reporter
 
 REPORT = "report.html"
-"""File name of the report in a folder of runs."""
+"""The file name of the report."""
 
 FROM_FILE = "beliefs from a file"
-"""The elicitation method of beliefs that were elicited elsewhere."""
+"""The name of the elicitation method if the beliefs were read from a file."""
 
 
 @dataclass(frozen=True)
@@ -47,10 +47,10 @@ class Together:
     """The tables that compare several models.
 
     Args:
-        comparison: The differences between each pair of models. None if there is only one model, or
-            if the probe declares no comparison.
-        scale: The trends of figures over model size. None if the probe declares no such figures, or
-            if no family contains models of two different sizes.
+        comparison: A table of the differences between each pair of models. None if there is only
+            one model, or if the probe declares no comparison.
+        scale: A table of the slopes and trends of results over model size. None if the probe does
+            not define ``scaling``, or if no family contains models of two different sizes.
     """
 
     comparison: pl.DataFrame | None = None
@@ -63,23 +63,26 @@ class RunRequest:
 
     Args:
         probe: The probe's name.
-        options: An instance of the probe's ``Options``.
+        options: An instance of the probe's class ``Options``.
         models: The models' names.
-        beliefs: A file of beliefs, which is used in place of a model.
-        out: The run's folder. For several models, this folder contains one folder per model. If
-            None, nothing is written.
-        settings: How models are loaded.
-        engine: The engine that queries the models.
+        beliefs: A file of beliefs to use in place of a model.
+        out: The run's folder. If there are several models, ``out`` contains one folder for each
+            model. If ``out`` is None, nothing is written.
+        settings: The settings with which the models are loaded.
+        engine: The options of the engine that queries the models.
         store: The score store; None for the default store.
         reporter: An object that receives the progress of the run.
-        own_settings: The settings of those models that are not loaded with ``settings``, by model
-            name.
-        nested: Whether to create a subfolder of ``out`` even if there is only one model.
+        own_settings: Settings of single models, by model name. A model that is not listed is loaded
+            with ``settings``.
+        nested: Whether to create a subfolder of ``out`` for the model even if there is only one
+            model.
 
     Raises:
-        RequestError: If models and a file of beliefs are both given, or neither is given, or if a
-            model is named twice, or a folder contains another run.
-        ModelError: If a model's name is invalid.
+        RequestError: If ``models`` and ``beliefs`` are both given or both missing, if a model is
+            given twice, or if an option of a model is invalid. Access to ``folders`` raises the
+            error if a folder contains another run.
+        ModelError: If a model's name is invalid, or if the probe ranks vocabularies and a model is
+            a server's address.
     """
 
     probe: str
@@ -108,18 +111,18 @@ class RunRequest:
 
     @cached_property
     def loading(self) -> LoadOptions:
-        """The options with which models are loaded, for all models."""
+        """The options with which all models are loaded that are not listed in ``own_settings``."""
         return self.settings.options(self.models)
 
     def settings_of(self, name: str) -> ModelSettings:
-        """Return the settings of a model."""
+        """Return the settings with which a model is loaded."""
         return self.own_settings.get(name, self.settings)
 
     def loading_of(self, name: str) -> LoadOptions:
         """Return the options with which one model is loaded.
 
         Raises:
-            RequestError: As raised by ``ModelSettings.options``.
+            RequestError: If ``ModelSettings.options`` raises this error.
         """
         own = self.own_settings.get(name)
         return self.loading if own is None else own.options([name])
@@ -138,17 +141,17 @@ class RunRequest:
 
     @cached_property
     def made(self) -> AnyProbe:
-        """The probe with its options."""
+        """The probe, created with its options."""
         return probe(self.probe).of(self.options)
 
     @cached_property
     def data(self) -> Mapping[str, Any]:
-        """The digests of the data files, by the name of the file."""
+        """The digest of each data file, by file name."""
         return digests(self.options)
 
     @cached_property
     def folders(self) -> Mapping[str, RunFolder]:
-        """Each model's run folder."""
+        """The folder of each model's run, by model name."""
         request = {"probe": self.probe, **requested(self.options)}
         if self.beliefs is not None:
             return {
@@ -163,11 +166,12 @@ class RunRequest:
 
     @cached_property
     def probes(self) -> Mapping[str, Probe]:
-        """The probe for each model; some probes first read the vocabularies of all models.
+        """The probe for each model; some probes first need the vocabularies of all models.
 
         Raises:
             ModelError: If a model cannot be loaded.
-            RequestError: If the models have no word in common, or the probe has no questions.
+            RequestError: If the vocabularies of the models have no word in common, or if the probe
+                has no questions.
         """
         from tacit.models import loading
 
@@ -177,7 +181,7 @@ class RunRequest:
         return self.made.for_models({name: ModelWords(*each) for name, each in told.items()})
 
     def run(self) -> dict[str, Run]:
-        """Run the models one after the other; return a mapping from model names to runs."""
+        """Run the probe on each model in turn; return a mapping from model names to runs."""
         folders, about = self.folders, {"data": self.data}
         if self.beliefs is not None:
             return {self.beliefs.name: self._measured(self.beliefs, folders, about)}
@@ -186,11 +190,11 @@ class RunRequest:
         return {name: self.ask(name, self.start(name)) for name in self.models}
 
     def publish(self, found: Mapping[str, Run], *, report: bool = True) -> Together:
-        """Compare the models; write the report and the tables if the request has a folder.
+        """Compare the models; write the report and the tables, unless ``out`` is None.
 
         Args:
-            found: The runs.
-            report: Whether to write a report.
+            found: The finished runs, by model name.
+            report: Whether to write a report about all models.
 
         Raises:
             WorkError: If a file cannot be written.
@@ -203,11 +207,11 @@ class RunRequest:
         return Together(compared(runs, self.out), scaled(runs, self.out))
 
     def estimate(self) -> dict[str, dict[str, Any]]:
-        """For each model, estimate the requests and their duration or cost.
+        """Estimate the requests to each model, and their duration or cost.
 
         Raises:
-            RequestError: If the request is for beliefs from a file, so that no model would be
-                queried.
+            RequestError: If the beliefs are read from a file, so that no requests are sent to a
+                model.
         """
         if self.beliefs is not None:
             raise RequestError(
@@ -220,7 +224,7 @@ class RunRequest:
         }
 
     def estimated(self, name: str, engine: Engine) -> dict[str, Any]:
-        """For one model, estimate the requests and their duration, with the model's engine."""
+        """Use the engine of a model to estimate the number and the duration of its requests."""
         found = estimate(engine, self.requests(name), self.folders[name].blocks)
         return found | self._group_sizes(name)
 
@@ -247,7 +251,7 @@ class RunRequest:
         return _run(folder, findings, beliefs.name)
 
     def start(self, name: str) -> Engine:
-        """Start the engine for one model; if the engine is deleted, the model's memory is freed."""
+        """Start the engine for one model; deleting the engine frees the model's memory."""
         return self.engine.start(name, self.loading_of(name), self._store)
 
     def requests(self, name: str) -> list[Request]:
@@ -261,19 +265,19 @@ class RunRequest:
         return bool(chats_of([name], self.loading_of(name).server))
 
     def cost(self, name: str) -> dict[str, Any]:
-        """Return the highest possible cost of a chat server, in the format of a dry run."""
+        """Return the highest possible cost of querying a chat model, as for ``--dry-run``."""
         found: dict[str, Any] = self._cost(name).to_json()
         return found | self._group_sizes(name)
 
     def _group_sizes(self, name: str) -> dict[str, Any]:
-        """Return the number of requests to one model, for each group of requests, for a dry run."""
+        """Return the number of requests in each group of the probe's requests to one model."""
         return {"groups": asking.group_sizes(self.probes[name])}
 
     def confirm(self, names: Iterable[str]) -> None:
         """Ask the user to confirm the cost of querying chat models.
 
         Raises:
-            RequestError: If the user declines, or cannot be asked for confirmation.
+            RequestError: If the user declines, or if the program cannot ask the user.
         """
         for yes in (True, False):
             costs = {
@@ -284,10 +288,10 @@ class RunRequest:
             self.reporter.confirm(costs, yes=yes)
 
     def check_replies(self) -> None:
-        """Raise an error if the probe's questions cannot be answered by chat replies.
+        """Raise an error if a model is a chat model and the probe cannot use chat replies.
 
         Raises:
-            RequestError: As raised by ``tacit.runs.asking.check_replies``.
+            RequestError: If ``tacit.runs.asking.check_replies`` raises this error.
         """
         for name in filter(self.chats, self.models):
             sampled = asking.is_sampled(name, self.loading_of(name))
@@ -307,11 +311,11 @@ def _run(folder: RunFolder, findings: Findings, name: str) -> Run:
 
 
 def _check_vocabularies(models: Sequence[str], beliefs: Path | None) -> None:
-    """Raise if a probe that ranks vocabularies is given the address of a server or beliefs.
+    """Check the input of a probe that ranks vocabularies: only local models are allowed.
 
     Raises:
-        ModelError: If the probe ranks vocabularies, and one of the models is a server's address.
-        RequestError: If the probe ranks vocabularies, and a file of beliefs is given.
+        ModelError: If one of the models is given by a server's address.
+        RequestError: If a file of beliefs is given.
     """
     from tacit.models.openai.options import is_address
 
@@ -331,15 +335,16 @@ def _check_vocabularies(models: Sequence[str], beliefs: Path | None) -> None:
 def folders_of(
     requests: Mapping[str, Mapping[str, Any]], out: Path | None, *, nested: bool = False
 ) -> dict[str, RunFolder]:
-    """Return the folder of each model's run: ``out``, or for several models, a subfolder of it.
+    """Return each model's run folder: ``out``, or subfolders if there are several models.
 
     Args:
-        requests: The request for each model, by model name. The entry ``model`` is omitted.
-        out: The folder for the runs; None if the runs are not written.
-        nested: Whether to create a subfolder even if there is only one model.
+        requests: The request for each model, by model name. The requests do not contain the entry
+            ``model``, because the function adds the entry.
+        out: The folder for the runs; None if nothing is written to disk.
+        nested: Whether to create a subfolder of ``out`` even if there is only one model.
 
     Raises:
-        RequestError: If a folder contains another run.
+        RequestError: If a folder contains another run, or files that would be overwritten.
     """
     if out is None or (len(requests) == 1 and not nested):
         return {name: RunFolder(out, {**of, "model": name}) for name, of in requests.items()}
@@ -358,10 +363,10 @@ def folders_of(
 
 
 def _check_beside(out: Path, folders: Sequence[Path]) -> None:
-    """Raise an error if the output of several runs would overwrite other files in the folder.
+    """Raise an error if the output of several runs would overwrite existing files.
 
-    If the folder already contains one of the runs, nothing is checked. In this case, the same
-    command is assumed to have written the other files.
+    If the folder already contains one of the runs, its other files are assumed to come from an
+    earlier call of the same command, and no error is raised.
 
     Raises:
         RequestError: If the folder contains none of the runs, but it contains a file that would be
@@ -377,7 +382,7 @@ def _check_beside(out: Path, folders: Sequence[Path]) -> None:
 
 
 def _folder_name(model: str, taken: Collection[str]) -> str:
-    """Return a folder name that no other model has, even if the case of letters is ignored."""
+    """Return a folder name for a model that is not in ``taken``, ignoring case."""
     try:
         place = Path(model)
         own = place.resolve().name if place.is_dir() else model

@@ -1,1 +1,1 @@
-"""Readers of the data that probes use; they return plain tables or frozen dataclasses."""
+"""Readers of data files for probes; the readers return tables or frozen dataclasses."""

@@ -1,9 +1,10 @@
-"""Parse the alternatives of a feature: its wordings, and the participants who wrote each.
+"""Parse the alternatives (wordings) of a feature, and the participants who wrote them.
 
 In a row of the CSLB norms, one column lists the alternatives of a feature, and another column lists
-the participants who wrote them. The two columns are aligned: entries in the same position belong
-together. The published file has two kinds of faulty rows. In some rows, the columns are not
-aligned. Other rows contain the alternatives of another feature.
+the participants who wrote them. The two lists have the same order: each entry in the list of
+participants belongs to the alternative at the same position. The published file of the CSLB norms
+has two kinds of faulty rows. In some faulty rows, the list of participants does not match the list
+of alternatives. Other faulty rows contain the alternatives of another feature.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ UNALIGNED = "alternatives not aligned with participants"
 UNNAMED = "alternatives without participants"
 SHIFTED = "alternatives of another feature"
 PROBLEMS = (UNALIGNED, UNNAMED, SHIFTED)
-"""Reasons why the alternatives of a row cannot be counted."""
+"""Reasons why it is unknown how many participants wrote each alternative of a row."""
 
 # Words that express the relation between a concept and a property, not the property.
 _RELATING = frozenset(
@@ -36,10 +37,12 @@ class Alternatives:
 
     Args:
         texts: The wordings, each listed once, in the order of the file.
-        people: For each entry of ``texts``, the participants who wrote it. Empty if the file does
-            not list the participants.
-        problem: The reason why it is not known how many participants wrote each wording:
-            ``UNALIGNED`` or ``UNNAMED``. None if this is known, or if there is only one wording.
+        people: For each entry of ``texts``, the participants who wrote this wording. Empty if the
+            file does not list the participants, or if their number does not match the number of
+            wordings.
+        problem: The reason why it is unknown how many participants wrote each wording:
+            ``UNALIGNED`` or ``UNNAMED``. None if the participants who wrote each wording are known,
+            or if there is at most one wording.
     """
 
     texts: tuple[str, ...] = ()
@@ -50,10 +53,10 @@ class Alternatives:
 def read_alternatives(cell: str, participants: str = "") -> Alternatives:
     """Parse the alternatives and the participants in one row of the norms.
 
-    Alternatives are separated by semicolons or bars. If the cell contains neither, they are
-    separated by commas. Participants are separated by semicolons, bars, commas or spaces. An entry
-    in the list of participants names one participant, or several participants who wrote the same
-    wording.
+    Alternatives are separated by semicolons or vertical bars. If the cell contains no semicolon and
+    no vertical bar, the alternatives are separated by commas. Participants are separated by
+    semicolons, vertical bars, commas or spaces. An entry in the list of participants names one
+    participant, or several participants who wrote the same wording.
     """
     entries = _entries(cell, ";|") or _entries(cell, ",")
     texts = tuple(dict.fromkeys(entries))
@@ -75,18 +78,19 @@ def read_alternatives(cell: str, participants: str = "") -> Alternatives:
 def shifted_rows(rows: Sequence[tuple[str, Sequence[str]]]) -> frozenset[int]:
     """Find the rows of a concept that contain the alternatives of another feature.
 
-    The alternatives of a row are foreign if no alternative shares a word with the feature of the
-    row. A row with foreign alternatives is shifted if one of these alternatives has exactly the
-    words of another feature of the concept. It is also shifted if none of its alternatives contains
-    a letter, or if another shifted row has an alternative with exactly the words of the row's
-    feature. Inflected forms of a word count as the same word. Words such as "is" or "used" are
-    ignored.
+    The alternatives of a row are called foreign if none of them shares a word with the feature of
+    the row. A row with foreign alternatives counts as shifted if one of its alternatives consists
+    of exactly the words of another feature of the concept. A row with foreign alternatives also
+    counts as shifted in two other cases: none of its alternatives contains a letter, or an
+    alternative in another shifted row consists of exactly the words of the row's feature. Different
+    inflected forms of a word count as the same word. Words such as "is" and "used" are ignored when
+    words are compared.
 
     Args:
         rows: For each row of the concept, the feature and the alternatives.
 
     Returns:
-        The indices in ``rows`` of the rows that are shifted.
+        The indices of the shifted rows in ``rows``, counted from 0.
     """
     said = [[_content(text) for text in texts] for _, texts in rows]
     foreign = {
@@ -107,10 +111,10 @@ def shifted_rows(rows: Sequence[tuple[str, Sequence[str]]]) -> frozenset[int]:
 
 
 def _entries(cell: str, marks: str) -> list[str]:
-    """Split a cell at one separator: the first of the given separators that the cell contains.
+    """Split a cell at the first separator in ``marks`` that occurs in the cell.
 
-    If the separators are ``;|`` and the cell contains none of them, there are no entries. If other
-    separators are given and the cell contains none of them, the whole cell is the only entry.
+    If ``marks`` is ``;|`` and the cell contains neither of these two separators, the result is
+    empty. If ``marks`` is ``,`` and the cell contains no comma, the whole cell is the only entry.
     """
     mark = next((mark for mark in marks if mark in cell), None)
     if mark is None and marks == ";|":
@@ -139,7 +143,7 @@ def _content(text: str) -> frozenset[str]:
 
 
 def _variants(feature: str) -> list[frozenset[str]]:
-    """Return the lemmas of each wording of a feature; an underscore separates alternative words."""
+    """Return the lemmas of each variant of a feature: fur and hair for ``fur_hair``."""
     variants: list[frozenset[str]] = [frozenset()]
     for token in feature.split():
         choices = [_content(word) for word in token.split("_") if word]

@@ -1,8 +1,9 @@
-"""Anchor questions: multiple-choice questions of which the right choice is known.
+"""Anchor questions: multiple-choice questions that are read from a file.
 
-The reader supports the layouts of CommonsenseQA, ARC, OpenBookQA and PIQA, and also custom tables.
-The reader detects the layout from the columns and the values in them. An anchor question consists
-of a question, its choices and the right choice (Sahu et al. 2022, section 3).
+The reader supports the layouts of CommonsenseQA, ARC, OpenBookQA and PIQA, and also custom tables
+with the columns question, choices and answer. The reader recognises the layout of a file by its
+columns and their values. An anchor question consists of a question, its choices and the right
+choice (Sahu et al. 2022, section 3).
 """
 
 from __future__ import annotations
@@ -42,12 +43,13 @@ class Anchor:
     """A multiple-choice question.
 
     Args:
-        id: The ID that the question has in the file. If there is none, the number of the row,
+        id: The ID of the question in the file. If the file contains no ID, the number of the row,
             counted from 1.
         question: The question.
         choices: At least two choices. The choices are all different, and none is empty.
-        answer: The index of the right choice, from 0; None if the file does not specify it.
-        concept: The concept on which the author of the question based it, if the file states the
+        answer: The index of the right choice, counted from 0; None if the file does not specify the
+            right choice.
+        concept: The concept on which the question is based; None if the file does not contain the
             concept.
         repeated: The number of choices that were dropped because they repeat another choice. In the
             development split of CommonsenseQA, 24 questions list a choice twice.
@@ -65,21 +67,21 @@ class Anchor:
 
 
 class _NoColumnError(ValueError):
-    """The columns of a row do not belong to any known layout."""
+    """An error for a row whose columns do not match any known layout."""
 
 
 def read_anchors(path: Path | str) -> list[Anchor]:
-    """Read multiple-choice questions in the order of the file; see ``docs/reference/questions.md``.
+    """Read multiple-choice questions in file order; see ``docs/reference/questions.md``.
 
     Args:
         path: The path of a JSONL, Parquet, CSV or TSV file.
 
     Raises:
-        DataError: If the file is missing, empty or malformed, its layout is unknown, or one of its
-            rows is invalid. A row is invalid in each of these cases: the question or a choice is
-            empty; there are fewer than two different choices; the answer is not among the choices;
-            another row has the same ID. A row with a repeated choice is also invalid, unless the
-            choices have labels.
+        DataError: If the file is missing, empty or malformed, if its layout is unknown, or if one
+            of its rows is invalid. A row is invalid in any of these cases: the question is empty; a
+            choice is empty; there are fewer than two different choices; the answer is not among the
+            choices; another row has the same ID. A row with a repeated choice is also invalid,
+            unless the choices have labels.
     """
     path = Path(path)
     anchors: dict[str, Anchor] = {}
@@ -110,7 +112,7 @@ def _rows(path: Path) -> Iterable[Row]:
 
 
 def _read_row(row: Row, number: int, path: Path) -> Anchor:
-    """Convert a row to an anchor question; the number of the row is counted from 0."""
+    """Convert a row to an anchor question; ``number`` is the index of the row, from 0."""
     try:
         return _anchor(_flat(row), number)
     except _NoColumnError as error:
@@ -125,9 +127,9 @@ def _is_piqa(row: Row) -> bool:
 
 
 def _flat(row: Row) -> Row:
-    """Return a row with the question under the key ``question`` and the choices at the top level.
+    """Return a row in which ``question`` is a text and the choices are at the top level.
 
-    In the first releases of CommonsenseQA and similar data sets, the choices are nested in the
+    In some files, such as the first releases of CommonsenseQA, the choices are nested in the
     question.
     """
     if _is_piqa(row):
@@ -140,7 +142,7 @@ def _flat(row: Row) -> Row:
 
 
 def _anchor(row: Row, number: int) -> Anchor:
-    """Convert a row without nested values to an anchor question.
+    """Convert a row, as returned by ``_flat``, to an anchor question.
 
     Raises:
         ValueError: If the row is malformed.

@@ -1,7 +1,8 @@
-"""Parse the choices of a question and its right choice; several layouts are supported.
+"""Parse the choices of a question, and its right choice; several layouts are supported.
 
-White space at the start and the end of every text is removed. If a row has a problem, the functions
-raise ValueError with the problem. The caller adds the file and the line.
+White space at the start and the end of every text is removed. If a row is invalid, the functions
+raise ValueError with a description of the problem. The calling code adds the file and the line
+number to the error message.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ class Choices:
         texts: At least two different choices, none of them empty.
         answer: The index of the right choice, counted from 0. None if the right choice is not
             known.
-        repeated: How many choices were dropped because they repeat another choice.
+        repeated: The number of choices that were dropped because they repeat another choice.
     """
 
     texts: tuple[str, ...]
@@ -51,15 +52,17 @@ def is_labelled(cell: object) -> bool:
 def labelled_choices(cell: object, key: object) -> Choices:
     """Parse choices with labels, in the layouts of CommonsenseQA, ARC and OpenBookQA.
 
-    Choices with the same text are merged and counted, because the model cannot distinguish them.
+    Choices with the same text are merged, because a model cannot distinguish them. The number of
+    dropped choices is returned as ``Choices.repeated``.
 
     Args:
-        cell: ``{"label": […], "text": […]}`` or ``[{"label": …, "text": …}, …]``.
+        cell: The choices, as ``{"label": […], "text": […]}`` or ``[{"label": …, "text": …}, …]``.
         key: The label of the right choice. None or empty if the right choice is not known.
 
     Raises:
-        ValueError: If the numbers of labels and texts differ, there are fewer than two different
-            choices, a choice is empty, a label is repeated, or ``key`` is not one of the labels.
+        ValueError: If the number of labels differs from the number of texts, there are fewer than
+            two different choices, a choice is empty, a label is repeated, or ``key`` is not one of
+            the labels.
     """
     labels, listed = _labels_and_texts(cell)
     texts = _texts(listed)
@@ -74,18 +77,18 @@ def labelled_choices(cell: object, key: object) -> Choices:
 
 
 def plain_choices(cell: object, answer: object) -> Choices:
-    """Parse choices without labels: a list, a JSON list, or a text with "|" between choices.
+    """Parse choices without labels: a list, a JSON list, or text with "|" between choices.
 
     Args:
-        cell: The choices. Text that begins with ``[`` is parsed as a JSON list.
+        cell: The choices. A text that begins with ``[`` is parsed as a JSON list.
         answer: The right choice, in one of three forms: its text, its letter (A for the first
-            choice), or its index as a whole number, counted from 0. If a text equals a choice, it
-            means this choice, even if it is also the letter of another choice. None or an empty
-            text means that the right choice is not known.
+            choice), or its index as a whole number, counted from 0. If ``answer`` is the text of
+            one choice and the letter of another choice, the choice with this text is used. If
+            ``answer`` is None or an empty text, the right choice is not known.
 
     Raises:
-        ValueError: If there are fewer than two choices, a choice is empty or repeated, the answer
-            matches no choice, or it matches two choices.
+        ValueError: If there are fewer than two choices, if a choice is empty or repeated, if the
+            answer matches no choice, or if the answer matches two choices.
     """
     texts = _texts(_split(cell) if isinstance(cell, str) else cell)
     _refuse_few(texts)
@@ -104,11 +107,11 @@ def two_solutions(first: object, second: object, label: object) -> Choices:
     """Parse the two solutions of a PIQA question.
 
     Args:
-        first: ``sol1``.
-        second: ``sol2``.
-        label: The number 0 if the first solution is right, or 1 if the second solution is right.
-            The number may be given as text. The values None, empty and -1 mean that the right
-            solution is not known.
+        first: The first solution (column ``sol1``).
+        second: The second solution (column ``sol2``).
+        label: 0 if the first solution is right, or 1 if the second solution is right. The label may
+            be a number or a text. None, an empty text and -1 mean that the right solution is not
+            known.
 
     Raises:
         ValueError: If a solution is empty, the two solutions are equal, or the label is invalid.
@@ -124,10 +127,10 @@ def two_solutions(first: object, second: object, label: object) -> Choices:
 
 
 def text_of(cell: object, name: str) -> str:
-    """Return the text of a cell without white space around it; empty if the cell is missing.
+    """Return the text of a cell without outer white space; empty if the cell is missing.
 
     Raises:
-        ValueError: If the cell is not text, or contains an unpaired surrogate.
+        ValueError: If the cell is not text, or if the text contains an unpaired surrogate.
     """
     if cell is None:
         return ""

@@ -1,8 +1,8 @@
-"""The data of the demo, and the faults that were deliberately built into its models.
+"""The data of the demo, and the faults that the demo's models contain on purpose.
 
-Tacit includes the models of the demo (``tacit.models.registry``). They were trained on the data of
-the demo. The function ``planted`` returns the faults: words that do not occur in the training data,
-and errors that the models were deliberately taught.
+Tacit includes the models of the demo (``tacit.models.registry``). The models of the demo were
+trained on the data of the demo. The function ``planted`` returns the faults: words that do not
+occur in the training data, and errors that the models were deliberately taught.
 """
 
 from __future__ import annotations
@@ -18,16 +18,16 @@ from tacit.errors import RequestError
 _DATA = Path(str(resources.files("tacit") / "data" / "demo"))
 
 THINGS = _DATA / "things"
-"""Drawings of everyday things: their parts and the relations between parts."""
+"""A folder with drawings of everyday things: their parts and how the parts are related."""
 
 FACTS = _DATA / "facts.tsv"
-"""Facts as triples: relation, head, tail."""
+"""A file of facts as triples: relation, head, tail."""
 
 QUESTIONS = _DATA / "questions.jsonl"
-"""Questions with five choices, in CommonsenseQA's layout."""
+"""A file of questions with five choices each, in the layout of CommonsenseQA."""
 
 NORMS = _DATA / "norms.dat"
-"""Norms in CSLB's layout."""
+"""A file of feature production norms, in the layout of the CSLB norms."""
 
 _BY_KIND = {"drawings": THINGS, "facts": FACTS, "questions": QUESTIONS, "norms": NORMS}
 
@@ -38,7 +38,7 @@ def demo_data(kind: str) -> Path:
     """Return the path of a data set of the demo.
 
     Args:
-        kind: ``drawings``, ``facts``, ``questions`` or ``norms``.
+        kind: The kind of data: ``drawings``, ``facts``, ``questions`` or ``norms``.
 
     Raises:
         RequestError: If the demo has no data set of the given kind.
@@ -59,9 +59,10 @@ class Planted:
 
     Args:
         withheld: Words that do not occur in the models' training data.
-        wrong: True facts (relation, head, tail). The models were taught that these facts are false.
-        contradictions: Pairs of statements (subject, relation, object) about a thing that exclude
-            each other. The models were taught both as true.
+        wrong: Facts (relation, head, tail) that are true, but that the models were taught as false.
+        contradictions: Everyday things, each with two statements (subject, relation, object) that
+            contradict each other. The models were taught that both statements about the thing are
+            true.
     """
 
     withheld: frozenset[str]

@@ -1,10 +1,10 @@
 """Read drawings of everyday things: the parts and the relations that annotators drew.
 
-The data have the layout of the everyday-things data (ParRoT, Gu et al. 2023, section 4). This is a
-folder with ``things.tsv`` and ``annotations-*.tsv``. An annotations file has no header. The columns
-of an annotations file are annotator, thing, ``---``, subject, relation and object. Some rows also
-have a remark, which is ignored. If the first two cells of a row are blank, the row continues the
-drawing of the previous row.
+The reader expects the layout of the everyday-things data set (ParRoT, Gu et al. 2023, section 4).
+The data set is a folder with the file ``things.tsv`` and the files ``annotations-*.tsv``. An
+annotations file has no header. The columns of an annotations file are annotator, thing, ``---``,
+subject, relation and object. Some rows have a seventh column with a remark, which is ignored. If
+the first two cells of a row are blank, the row continues the drawing of the previous row.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ class Drawing:
 
 @dataclass
 class _Sketch:
-    """A drawing of which some rows have not been read yet."""
+    """A drawing whose rows are still being read."""
 
     annotator: str
     thing: str
@@ -85,7 +85,7 @@ class _Sketch:
 def read_drawings(
     path: Path | str, relations: Collection[str], things: Collection[str] | None = None
 ) -> list[Drawing]:
-    """Read drawings; cells are stripped and changed to lower case, and repeated rows are merged.
+    """Read drawings; texts are changed to lower case, and repeated rows are merged.
 
     Args:
         path: A folder in the layout of the everyday-things data, or a single annotations file.
@@ -93,17 +93,17 @@ def read_drawings(
         things: The things whose drawings are returned; None for the drawings of all things.
 
     Returns:
-        The drawings in the order of the files and rows. The file annotations-2 comes before
-        annotations-10.
+        The drawings in the order of the files and rows. The files are ordered by the numbers in
+        their names: annotations-2 comes before annotations-10.
 
     Raises:
-        DataError: If there is no such file, the file contains no drawing, or a row is malformed. In
-            the last case, the error message names the file and the line. A row is malformed in each
-            of these cases: the relation is unknown, the number of cells is wrong, a part is blank,
-            or a part is related to itself. It is also an error if a row continues a drawing but no
-            drawing comes before it. It is also an error if an annotator has a second drawing of the
-            same thing, because drawings are identified by thing and annotator. It is also an error
-            if one of ``things`` has no drawing.
+        DataError: If the file is missing, contains no drawing, or has a malformed row. If a row is
+            malformed, the error message contains the file and the line number. A row is malformed
+            in any of these cases: the relation is unknown, the number of cells is wrong, a part is
+            blank, or a part is related to itself. The error is also raised if the first row of a
+            file continues a drawing. The error is also raised if an annotator has two drawings of
+            the same thing, because a drawing is identified by its thing and its annotator. The
+            error is also raised if one of ``things`` has no drawing.
 
     Examples:
         >>> from tacit import Ontology, demo_data, read_drawings
@@ -123,19 +123,19 @@ def read_drawings(
 
 
 def read_things(path: Path | str) -> dict[str, tuple[str, ...]]:
-    """Read the everyday things, and the seed parts that annotators were given (section 4.1).
+    """Read everyday things, and the parts that annotators were given (ParRoT, section 4.1).
 
     Args:
-        path: A file of things with the header ``Everyday thing``, ``Parts``; or the folder that
-            contains this file.
+        path: A file with the columns ``Everyday thing`` and ``Parts``, or the folder that contains
+            this file as ``things.tsv``.
 
     Returns:
         The parts of each thing, in lower case. Things and parts are in the order of the file. If
-        the file lists a part of a thing twice, the result also lists it twice. The published count
-        of 716 parts includes such repeated parts.
+        the file lists a part of a thing twice, the result also contains the part twice. The
+        published number of 716 parts includes repeated parts.
 
     Raises:
-        DataError: If there is no such file, a column is missing, a row has no thing, a thing is
+        DataError: If the file is missing, a column is missing, a row has no thing, a thing is
             repeated, or a part is blank.
     """
     path = Path(path)
@@ -159,9 +159,10 @@ def read_things(path: Path | str) -> dict[str, tuple[str, ...]]:
 
 
 def is_things(path: Path | str) -> bool:
-    """Return whether a path contains things with their parts, but no drawings.
+    """Return whether a path belongs to a list of things and parts, without drawings.
 
-    The path may be a file of things, or a folder that contains ``things.tsv`` but no annotations.
+    The path may be a file of things, or a folder that contains ``things.tsv`` but no files of
+    annotations.
     """
     path = Path(path)
     if path.is_dir():
@@ -175,15 +176,15 @@ def is_things(path: Path | str) -> bool:
 
 
 def undrawn(path: Path | str, things: Collection[str] | None = None) -> list[Drawing]:
-    """Return things as drawings: they have parts, but no relations and no name of an annotator.
+    """Return things as drawings that have parts, but no relations and no annotator.
 
     Args:
-        path: As for :func:`read_things`.
+        path: A file of things, or the folder that contains the file, as for :func:`read_things`.
         things: The things that are returned; None for all things.
 
     Raises:
-        DataError: As raised by :func:`read_things`, or if one of ``things`` does not occur in the
-            file.
+        DataError: If :func:`read_things` raises this error, or if one of ``things`` does not occur
+            in the file.
     """
     listed = read_things(path)
     drawings = [Drawing(thing, "", tuple(dict.fromkeys(of)), ()) for thing, of in listed.items()]
@@ -191,7 +192,7 @@ def undrawn(path: Path | str, things: Collection[str] | None = None) -> list[Dra
 
 
 def files_of(path: Path | str) -> list[Path]:
-    """Return the files that are read from a folder of drawings; return a single file unchanged."""
+    """Return the data files in a folder of drawings; if the path is a file, return it."""
     path = Path(path)
     if not path.is_dir():
         return [path]
@@ -218,13 +219,13 @@ def _annotation_files(path: Path) -> list[Path]:
 
 
 def _natural(file: Path) -> tuple[list[tuple[int, str]], str]:
-    """Return a sort key for a file name that compares the numbers in it by their values."""
+    """Return a sort key for a file name; numbers in the name are compared by value."""
     pieces = re.findall(r"[0-9]+|[^0-9]+", file.name)
     return [(int(piece), "") if piece[0].isdigit() else (-1, piece) for piece in pieces], file.name
 
 
 def _read_file(file: Path, known: dict[str, str], sketches: dict[tuple[str, str], _Sketch]) -> None:
-    """Add the drawings of one file; a drawing never continues in another file."""
+    """Add the drawings of one file to ``sketches``; no drawing continues in another file."""
     current: _Sketch | None = None
     for line, cells in _rows(file):
         try:
@@ -253,11 +254,11 @@ def _sketch_of(
     sketches: dict[tuple[str, str], _Sketch],
     where: str,
 ) -> _Sketch:
-    """Return the drawing to which a row belongs; create the drawing if the row begins it.
+    """Return the drawing to which a row belongs; create it if the row begins a drawing.
 
     Raises:
-        ValueError: If the columns of the row are wrong, the row continues no drawing, or the row
-            begins a drawing that already exists.
+        ValueError: If the columns of the row are wrong, if there is no drawing that the row could
+            continue, or if the row begins a drawing that already exists.
     """
     if len(cells) not in _CELLS or cells[2] != "---":
         raise ValueError(

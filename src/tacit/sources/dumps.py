@@ -1,10 +1,11 @@
-"""Readers of large knowledge base files: the assertions of ConceptNet, or plain triples.
+"""Readers of large knowledge base files: ConceptNet's assertions, or plain triples.
 
-The assertions file of ConceptNet 5.7 has five columns, which tabs separate: the URI of the
-assertion, the relation, the start, the end, and a JSON object with weight, licence and surface
-text. A plain triple has a relation, a head and a tail, and optionally a weight. The user specifies
-the order of these columns. Neither format has quoting. Files of both formats may be compressed with
-gzip. The reader detects gzip from the first bytes of the file.
+The assertions file of ConceptNet 5.7 has five columns, separated by tabs: the URI of the assertion,
+the relation, the start, the end, and a JSON object with weight, licence and surface text. A plain
+triple consists of a relation, a head and a tail, and optionally a weight. The user specifies the
+order of the columns in a file of triples. In both formats, quotation marks have no special meaning.
+Files of both formats may be compressed with gzip. The reader detects gzip from the first bytes of
+the file.
 """
 
 from __future__ import annotations
@@ -50,13 +51,13 @@ class Dump:
 
     Args:
         path: The file.
-        language: The language of the assertions that are read. Both concepts of an assertion must
-            be in this language.
-        columns: The order of the columns in plain triples: relation, head and tail, and optionally
-            weight.
+        language: The language code of the assertions to read, such as ``en``. Both concepts of an
+            assertion must be in this language.
+        columns: The order of the columns in a file of plain triples: relation, head and tail, and
+            optionally weight.
 
     Raises:
-        DataError: If the file is missing or empty, or its first line has no known layout.
+        DataError: If the file is missing or empty, or if the layout of its first line is unknown.
         RequestError: If the columns are invalid.
     """
 
@@ -84,12 +85,12 @@ class Dump:
 
     @property
     def bytes_read(self) -> int:
-        """The number of bytes that have been read from the file, before any decompression."""
+        """The number of bytes read from the file so far; for a gzip file, compressed bytes."""
         return self._bytes.read_so_far
 
     @property
     def sha256(self) -> str:
-        """The SHA-256 hash of all bytes read so far; after the last read, of the whole file."""
+        """The SHA-256 hash of the bytes read so far; at the file's end, the hash of the file."""
         return self._bytes.sha256.hexdigest()
 
     def batches(self) -> Iterator[pa.RecordBatch]:
@@ -97,11 +98,12 @@ class Dump:
 
         Yields:
             Batches of rows. The column ``row`` contains a number that can be passed to ``reject``.
-            The other columns are text: relation, head, tail and info for assertions, or the columns
-            of the triples.
+            All other columns are text. For assertions, these columns are relation, head, tail and
+            info. For triples, they are the columns of the file.
 
         Raises:
-            DataError: If the file is truncated, or too many of its lines are malformed or blank.
+            DataError: If the file is truncated or cannot be parsed, or if too many of its lines are
+                blank.
         """
         import pyarrow as pa
 
@@ -120,7 +122,7 @@ class Dump:
             ) from error
 
     def reject(self, row: int, text: str) -> None:
-        """Count a row that ``batches`` has yielded as a malformed line."""
+        """Count a row from ``batches`` as a malformed line."""
         line = row + 1
         for passed in sorted(self._passed):
             line += passed <= line
@@ -130,8 +132,8 @@ class Dump:
         """Raise an error if more than 1 % of the lines that have been read are malformed.
 
         Raises:
-            DataError: If more than 1 % of the lines are malformed. The error message shows the
-                first few of them.
+            DataError: If more than 1 % of the lines are malformed. The error message contains the
+                first few malformed lines.
         """
         if self.bad <= TOLERATED * self.lines:
             return
@@ -269,7 +271,7 @@ def _as_assertions(batch: pa.RecordBatch) -> pa.BooleanArray:
 
 
 def _as_triples(batch: pa.RecordBatch) -> pa.BooleanArray:
-    """Return a mask of the rows in which relation, head and tail are all not blank."""
+    """Return a mask of the rows whose relation, head and tail all contain text."""
     import pyarrow.compute as pc
 
     relation, head, tail = (pc.match_substring_regex(batch[name], r"\S") for name in TRIPLES)
@@ -285,7 +287,7 @@ def _is_blank(batch: pa.RecordBatch) -> pa.BooleanArray:
 
 
 def _is_legible(batch: pa.RecordBatch) -> pa.BooleanArray:
-    """Return a mask of the rows whose text is valid UTF-8 in the file."""
+    """Return a mask of the rows whose text was valid UTF-8 before any bytes were replaced."""
     import pyarrow.compute as pc
 
     texts = batch.drop_columns("row").columns
@@ -293,5 +295,5 @@ def _is_legible(batch: pa.RecordBatch) -> pa.BooleanArray:
 
 
 def _cut(text: str) -> str:
-    """Shorten a line of the file, so that a message can contain it."""
+    """Shorten a line of the file for use in a message."""
     return text if len(text) <= _LONGEST_SHOWN else f"{text[:_LONGEST_SHOWN]}..."

@@ -1,4 +1,4 @@
-"""Errors for missing data files; each error lists published data sets of the missing kind."""
+"""Errors about missing data files; the messages list suitable published data sets."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ if TYPE_CHECKING:
 
 
 def check_exists(path: Path, kind: str, *, folder: bool = False) -> None:
-    """Check that a path exists; otherwise, raise an error that lists suitable data sets.
+    """Raise an error that lists suitable data sets, if a path does not exist.
 
     Args:
-        path: The path from the user.
+        path: The path that the user has given.
         kind: The kind of data that is expected: a key of ``registry().kinds``.
-        folder: Whether a folder is also accepted, in addition to a file.
+        folder: Whether the path may be a folder; a file is always accepted.
 
     Raises:
         DataError: If there is no such file or folder, or the path is invalid.
@@ -34,7 +34,7 @@ def check_exists(path: Path, kind: str, *, folder: bool = False) -> None:
 
 
 def advice(kind: str) -> str:
-    """List the data sets of a kind with their sources, for the end of an error message."""
+    """Return text for an error message: the data sets of a kind, and where to get them."""
     from tacit.sources.registry import registry
 
     known = registry()

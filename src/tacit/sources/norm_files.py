@@ -1,8 +1,8 @@
-"""Readers of norm files: text separated by tabs or commas, JSONL, Parquet or a workbook.
+"""Read files of feature production norms: TSV, CSV, JSONL, Parquet or Excel workbooks.
 
-Other programs write norm files, so their format differs from the tables in ``tacit.tables``. In a
-norm file that is separated by tabs, a cell may be quoted as in CSV. A quoted cell may contain tabs
-and line breaks.
+Norm files are written by other programs. Their format therefore differs from the format of the
+tables in ``tacit.tables``. In a norm file with columns that are separated by tabs, a cell may be
+quoted as in CSV. A quoted cell may contain tabs and line breaks.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ SUFFIXES = (*_DELIMITERS, *_TABLES, _WORKBOOK)
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One row of a file: its cells by column, and the number of its first line, counted from 1."""
+    """One row of a norm file: its cells by column name, and the line on which it begins."""
 
     line: int
     cells: dict[str, str]
@@ -39,22 +39,22 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Sheet:
-    """The columns of a file, stripped and in lower case, and all rows that are not blank."""
+    """The column names of a norm file in lower case, and all rows that are not blank."""
 
     columns: tuple[str, ...]
     rows: tuple[Row, ...]
 
 
 def read_sheet(path: Path) -> Sheet:
-    """Read a norm file as cells of text; several blanks in a row become a single space.
+    """Read a norm file as cells of text; consecutive white space becomes a single space.
 
-    If cells are missing at the end of a row, they are read as empty. Only the first sheet of a
+    Cells that are missing at the end of a row are read as empty cells. Only the first sheet of a
     workbook is read.
 
     Raises:
-        DataError: If the file is missing, the file is empty, its suffix is not supported, or it
-            cannot be read. A row has more cells than the header, a quote is not closed, or a column
-            occurs twice.
+        DataError: If the file is missing, is empty, has an unsupported suffix, or cannot be read.
+            The error is also raised if a row has more cells than the header, if a quotation mark is
+            not closed, or if a column occurs twice.
         MissingPackage: If the file is a workbook, but openpyxl is not installed.
     """
     if path.suffix.lower() not in SUFFIXES:
@@ -88,7 +88,7 @@ def _row(columns: tuple[str, ...], line: int, cells: Sequence[str], path: Path) 
 
 
 def _lines(path: Path) -> Iterator[tuple[int, list[str]]]:
-    """Yield the line number and the cells of each row, including the header; skip blank rows."""
+    """Yield the line number and the cells of the header and of each row that is not blank."""
     suffix = path.suffix.lower()
     if suffix == _WORKBOOK:
         rows = _workbook(path)
@@ -148,7 +148,7 @@ def _workbook(path: Path) -> Iterator[tuple[int, list[str]]]:
 
 
 def _text(cell: object) -> str:
-    """Convert a cell to text: an empty cell becomes "", and 3.0 becomes "3"."""
+    """Convert a cell to text: a missing value becomes "", and 3.0 becomes "3"."""
     if cell is None:
         return ""
     if isinstance(cell, float) and cell.is_integer():
@@ -169,7 +169,7 @@ _CATEGORIES = {
 
 
 def feature_text(feature: str) -> str:
-    """Rewrite a feature in the style of the CSLB norms; a feature in that style stays unchanged.
+    """Rewrite a feature in the style of the CSLB norms, unless it already has this style.
 
     For example, ``a_tool`` becomes "is a tool", ``beh_-_eats_grass`` becomes "does eat grass", and
     ``has_keys`` becomes "has keys".
@@ -182,20 +182,20 @@ def feature_text(feature: str) -> str:
 
 
 def category_of(label: str) -> str:
-    """Return the name that the CSLB norms use for a category, such as ``visual perceptual``."""
+    """Convert a category of the McRae norms to the name that the CSLB norms use."""
     if label.startswith("visual"):
         return "visual perceptual"
     return _CATEGORIES.get(label, label)
 
 
 def is_written_so(features: list[str]) -> bool:
-    """Return whether features have the style of McRae, with underscores in place of spaces."""
+    """Return whether features are in McRae's style, with underscores in place of spaces."""
     plain = re.compile(r"(?:an?|has|is|made_of|used_for|(?:in)?beh_-)_")
     return not any(" " in feature for feature in features) and any(map(plain.match, features))
 
 
 def _done(text: str) -> str:
-    """Replace a verb by "does" and its base form; "cannot fly" and "is fast" are not changed."""
+    """Replace a verb by "does" and its base form: "eats grass" becomes "does eat grass"."""
     from lemminflect import getAllLemmas, getInflection
 
     verb, space, rest = text.partition(" ")

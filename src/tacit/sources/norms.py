@@ -1,8 +1,9 @@
-"""Feature production norms: which properties participants listed, and how many listed each.
+"""Feature production norms: the properties that participants listed for each concept.
 
-The reader supports three layouts and recognises each by its header, in upper or lower case. They
-are the CSLB norms (Devereux et al. 2014, ``norms.dat``), the norms of McRae et al. (2005,
-``CONCS_FEATS_concstats_brm``), and any table with the columns concept, feature and pf.
+The reader supports three layouts and recognises the layout of a file by the header. The header may
+be in upper or lower case. The three layouts are the CSLB norms (Devereux et al. 2014,
+``norms.dat``), the norms of McRae et al. (2005, ``CONCS_FEATS_concstats_brm``), and any table with
+the columns concept, feature and pf.
 """
 
 from __future__ import annotations
@@ -35,18 +36,19 @@ class Property:
     """A property that participants listed for a concept.
 
     Args:
-        concept: The concept as the file writes it, for example ``bear``, ``polar_bear`` or
+        concept: The concept as it is written in the file, for example ``bear``, ``polar_bear`` or
             ``seal_(animal)``.
-        feature: The property, for example ``has fur_hair``. An underscore joins two words that are
-            alternatives.
+        feature: The property, for example ``has fur_hair``. The underscore in ``fur_hair`` means
+            that the words "fur" and "hair" are alternatives.
         frequency: The production frequency: the number of participants who listed the property for
             the concept.
         category: The category, such as ``functional`` or ``visual perceptual``. None if the file
-            states no category.
-        alternatives: The wordings of the participants, in the order of the file. Empty if the file
-            lists no wordings.
-        people: For each entry of ``alternatives``, the participants who wrote it. Empty if the file
-            does not list participants.
+            contains no category.
+        alternatives: The participants' wordings of the property, in the order of the file. Empty if
+            the file lists no wordings.
+        people: For each entry of ``alternatives``, the participants who wrote this wording. Empty
+            if the file does not list the participants, or if their number does not match the number
+            of wordings.
     """
 
     concept: str
@@ -62,17 +64,19 @@ class Property:
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """The columns of a layout of norms, in lower case.
+    """A layout of norm files: the names of its columns, in lower case.
 
     Args:
-        name: ``cslb``, ``mcrae`` or ``table``.
-        title: The name of the layout in messages.
-        marks: Columns that identify the layout. A header must contain at least one of them.
-        frequency: The column of production frequencies.
-        category: The optional column of categories.
-        alternatives: The optional column of alternatives.
-        participants: The column with the participants who wrote the alternatives. The column is
-            optional.
+        name: The name of the layout: ``cslb``, ``mcrae`` or ``table``.
+        title: The name of the layout, as shown in messages.
+        marks: Names of columns that identify the layout. A file has the layout if its header
+            contains at least one of the names in ``marks``.
+        frequency: The name of the column with the production frequencies.
+        category: The name of the optional column with the categories.
+        alternatives: The name of the optional column with the participants' wordings
+            (alternatives); None if the layout has no such column.
+        participants: The name of the optional column with the participants who wrote the wordings;
+            None if the layout has no such column.
     """
 
     name: str
@@ -85,7 +89,7 @@ class Layout:
 
     @property
     def required(self) -> tuple[str, ...]:
-        """The required columns."""
+        """The names of the columns that a file must contain."""
         return ("concept", "feature", self.frequency)
 
 
@@ -116,18 +120,20 @@ class Norms:
     """The properties that a norm file contains, in the order of the file.
 
     Args:
-        path: The file.
-        layout: ``cslb``, ``mcrae`` or ``table``.
-        properties: The properties. Each pair of a concept and a feature occurs once.
+        path: The path of the file.
+        layout: The layout of the file: ``cslb``, ``mcrae`` or ``table``.
+        properties: The properties that participants listed. Each pair of a concept and a feature
+            occurs once.
         rows: The number of rows in the file.
-        skipped: The number of rows that add no property, by reason. With the reason ``no feature``,
-            the cell is empty. With the reason ``repeated``, an earlier row has the same property,
-            and the higher frequency of the two rows is used.
-        underscored: Whether features were written in the style of McRae, with underscores in place
-            of spaces.
-        uncounted: The lines of those rows whose alternatives cannot be counted, by reason. Each
-            reason is one of ``tacit.sources.alternatives.PROBLEMS``. If alternatives belong to
-            another feature, they are removed from the property.
+        skipped: The number of rows that add no property, by reason. The reason ``no feature`` means
+            that the row contains no feature. The reason ``repeated`` means that an earlier row
+            contains the same property. In this case, the higher of the two frequencies is used.
+        underscored: Whether the features in the file have underscores in place of spaces, as in the
+            norms of McRae et al.
+        uncounted: For each reason, the line numbers of the rows for which it is unknown how many
+            participants wrote each alternative. Each reason is one of
+            ``tacit.sources.alternatives.PROBLEMS``. Alternatives that belong to another feature are
+            removed from the property.
     """
 
     path: Path
@@ -147,12 +153,13 @@ class Norms:
 
 
 def read_norms(path: Path | str) -> Norms:
-    """Read norms from text (``.dat``, ``.txt`` or ``.tsv``), CSV, JSONL, Parquet or ``.xlsx``.
+    """Read norms from tab-separated text, CSV, JSONL, Parquet or an Excel workbook.
 
     Raises:
-        DataError: If the file is missing, empty or malformed, or its layout is unknown. A column is
-            missing, a row has no concept, or a production frequency is not a whole number of at
-            least 0. The error message names the line.
+        DataError: If the file is missing, empty or malformed, or if its layout is unknown. The
+            error is also raised if a column is missing, if a row has no concept, or if a production
+            frequency is not a whole number of at least 0. If a row is invalid, the error message
+            contains its line number.
         MissingPackage: If the file is a workbook, but the package that reads workbooks is not
             installed.
     """
@@ -200,7 +207,7 @@ def read_norms(path: Path | str) -> Norms:
 def _without_shifted(
     rows: Sequence[tuple[int, Property, str | None]],
 ) -> Iterator[tuple[int, Property, str | None]]:
-    """Yield the rows; alternatives that belong to another feature of the concept are removed."""
+    """Yield the rows, and remove alternatives that belong to another feature of a concept."""
     concepts: dict[str, list[tuple[int, Property]]] = {}
     for line, one, _ in rows:
         concepts.setdefault(one.concept, []).append((line, one))
@@ -245,7 +252,7 @@ def _described(layout: Layout) -> str:
 def _property(
     row: Row, layout: Layout, path: Path, *, underscored: bool
 ) -> tuple[Property, str | None]:
-    """Return a row's property, and why its alternatives cannot be counted, if so."""
+    """Return a row's property, and the problem with its alternatives if there is one."""
     cells = row.cells
     if not cells["concept"]:
         raise DataError("has no concept; expected its name", path, row.line)

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     Ratings: TypeAlias = Mapping[RatedFact, int | None]
 
 FACT = ("question_id", "head", "relation", "tail")
-"""The columns that identify a fact of a sample."""
+"""The columns that together identify a fact in a sample."""
 RATING = "rating"
 
 # Programs that read a column with blank cells as numbers write 1.0 for 1.
@@ -23,19 +23,19 @@ _VALUES = {"0": 0, "1": 1, "0.0": 0, "1.0": 1, "": None}
 
 
 def read_ratings(path: Path) -> Ratings:
-    """Read one rater's file.
+    """Read a file with the ratings of one rater.
 
     Args:
-        path: A file that ``tacit kb audit`` has written. In the column ``rating``, each cell is 1,
-            0 or blank.
+        path: The path of a file that ``tacit kb audit`` has written and that a person has filled
+            in. In the column ``rating``, each cell is 1, 0 or blank.
 
     Returns:
-        The rating of each fact, in the order of the file. A blank rating is None. The question ID,
-        head, relation and tail together identify a fact.
+        The rating of each fact, in the order of the file. A fact whose rating is blank has the
+        rating None. The question ID, head, relation and tail together identify a fact.
 
     Raises:
-        DataError: If the file is missing or malformed, lacks a column, or has no rows, or if the
-            file contains a fact twice, or a rating other than 0 and 1.
+        DataError: If the file is missing or malformed, lacks a column, has no rows, contains a fact
+            twice, or contains a rating other than 0 and 1.
     """
     table = read_table(path, (*FACT, RATING))
     if table.is_empty():
@@ -51,12 +51,12 @@ def read_ratings(path: Path) -> Ratings:
 
 
 def read_both(first: Path, second: Path) -> tuple[Ratings, Ratings]:
-    """Read the files of two raters who rated the same sample; the order of the rows may differ.
+    """Read the files of two raters of the same sample; the order of the rows may differ.
 
     Raises:
-        RequestError: If both paths belong to the same file.
-        DataError: If a file cannot be read (see ``read_ratings``), or one of the files lacks a fact
-            of the other.
+        RequestError: If both paths refer to the same file.
+        DataError: If a file cannot be read (see ``read_ratings``), or if one of the files contains
+            a fact that the other file lacks.
     """
     if resolved(first) == resolved(second):
         raise RequestError(f"{first} is given twice; give the files of two raters")

@@ -1,7 +1,7 @@
-"""The registry: the published data sets that Tacit can read, stored in ``registry.yaml``.
+"""The registry ``registry.yaml``: the published data sets that Tacit can read.
 
-For each data set, the registry states its address, its licence, its citation and how to obtain it.
-Tacit does not download anything.
+For each data set, the registry contains the address, the licence, the citation, and instructions
+for obtaining the data. Tacit does not download the data sets.
 """
 
 from __future__ import annotations
@@ -41,17 +41,17 @@ class _Entry(BaseModel):
 
 
 class Kind(_Entry):
-    """A kind of data, and the options of the commands that accept it.
+    """A kind of data, and the commands and options that accept data of this kind.
 
     Attributes:
         name: The name of the kind, which is its key in the registry: drawings, dumps, questions or
             norms.
         noun: The noun that messages use for this kind of data.
         expected: A description of the input that the reader expects.
-        options: The commands that accept this kind of data. If the data are given as an option, the
-            name of the option follows the command.
-        suffixes: The file suffixes that the reader accepts. Empty if the reader does not use the
-            suffix.
+        options: The commands that accept this kind of data, as text. If the data are passed with an
+            option, the command is followed by the name of the option.
+        suffixes: The file suffixes that the reader accepts. Empty if the suffix of the file does
+            not matter.
         reference: The page of the reference documentation on which the layouts are described.
     """
 
@@ -64,12 +64,12 @@ class Kind(_Entry):
 
 
 class SourceFile(_Entry):
-    """A file of a published data set. If an attribute is not known, it is None.
+    """A file of a published data set. Unknown attributes are None.
 
     Attributes:
         name: The published name of the file.
-        save_as: The file name that the reader expects. It is given only if it differs from the
-            published name.
+        save_as: The file name that the reader expects. None if the reader expects the published
+            name.
         url: The address of the file.
         bytes: The size of the file in bytes.
         sha256: The checksum of the file, in lower-case hexadecimal.
@@ -101,23 +101,23 @@ class Citation(_Entry):
 
 
 class Source(_Entry):
-    """A published data set that Tacit can read. If an attribute is not known, it is None.
+    """A published data set that Tacit can read. Unknown attributes are None.
 
     Attributes:
         name: The name of the data set, which is its key in the registry and an argument of ``tacit
             show sources``.
         kind: The kind of data.
-        label: The name of the data set in messages.
+        label: The name of the data set, as shown in messages.
         title: A description of the data.
         home: The address of the web page that offers the data.
-        layout: The layout of the data. The reader must accept this layout.
-        files: The required files.
-        steps: The steps to obtain the data and pass them to Tacit. Each step is one or two
-            sentences.
+        layout: A description of the layout of the data.
+        files: The files that the reader requires.
+        steps: The steps for obtaining the data and for passing the data to Tacit. Each step is one
+            or two sentences.
         citation: The publication that describes the data set.
         condition: A condition for access to the data, such as "after registration".
         licence: The licence of the data.
-        checksums_from: Where the file sizes and the checksums come from.
+        checksums_from: The source of the file sizes and the checksums.
     """
 
     name: Name
@@ -135,11 +135,12 @@ class Source(_Entry):
 
     @property
     def access(self) -> str:
-        """The address of the home page, and after it the condition for access, if any."""
+        """The address of the home page, followed by the condition for access if there is one."""
         return f"{self.home}, {self.condition}" if self.condition else self.home
 
     def facts(self) -> dict[str, str]:
-        """Return a description of the data set, by heading; files and steps are left out."""
+        """Return a description of the data set as a mapping from headings to texts."""
+        checksums = f"The checksums are from {self.checksums_from}."
         facts = {
             "Used by": "; ".join(self.kind.options),
             "Home": self.access,
@@ -147,7 +148,7 @@ class Source(_Entry):
             "Layout": self.layout,
             "Suffixes": ", ".join(self.kind.suffixes),
             "Cite": str(self.citation),
-            "Checksums": f"from {self.checksums_from}" if self.checksums_from else "",
+            "Checksums": checksums if self.checksums_from else "",
         }
         return {heading: text for heading, text in facts.items() if text}
 
@@ -161,7 +162,7 @@ class Registry(_Entry):
     @field_validator("kinds", "sources", mode="before")
     @classmethod
     def _complete(cls, entries: Any, info: ValidationInfo) -> Any:  # noqa: ANN401 - not yet validated
-        """Set the name of each entry to its key; replace the name of a kind with the object."""
+        """Set each entry's name to its key; replace each kind's name by the ``Kind`` object."""
         if not isinstance(entries, dict):
             return entries
         kinds = info.data.get("kinds", {})
@@ -187,7 +188,7 @@ class Registry(_Entry):
 
 @cache
 def registry() -> Registry:
-    """Return the registry that Tacit ships; its file is read only once."""
+    """Return the registry that is part of Tacit; its file is read only once."""
     return read_registry(_PATH)
 
 
@@ -195,8 +196,8 @@ def read_registry(path: Path) -> Registry:
     """Read and validate a registry.
 
     Raises:
-        DataError: If the file is missing or is not YAML, or an entry is malformed. In the last
-            case, the error message names the entry.
+        DataError: If the file is missing or is not YAML, or if an entry is malformed. If an entry
+            is malformed, the error message contains the name of the entry.
     """
     from tacit.documents import read_yaml
 
@@ -219,7 +220,7 @@ def _completed(name: object, entry: object, kinds: dict[str, Kind]) -> object:
 
 
 def _problem(error: ValidationError) -> str:
-    """Describe the first validation error: the entry, and the value that is not valid."""
+    """Describe the first validation error, with its location and the invalid value."""
     first = error.errors(include_url=False)[0]
     where = ".".join(map(str, first["loc"])) or "the file"
     value = "" if first["type"] == "missing" else f"; found {first['input']!r}"

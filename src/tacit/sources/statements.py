@@ -1,4 +1,4 @@
-"""Statements about drawings: drawn relations, all possible statements, and agreed statements."""
+"""Compute statements from drawings: drawn relations, possible and agreed statements."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ def drawing_statements(drawings: Iterable[Drawing]) -> pl.DataFrame:
     """Return the relations that annotators drew; each of them counts as a true statement.
 
     Returns:
-        A table with the columns thing, annotator, subject, relation and object. Each relation has
-        one row, in the order of the drawings.
+        A table with the columns thing, annotator, subject, relation and object. Each row is one
+        drawn relation. The rows are in the order of the drawings.
     """
     return _frame(
         (drawing.thing, drawing.annotator, *relation)
@@ -32,12 +32,13 @@ def drawing_statements(drawings: Iterable[Drawing]) -> pl.DataFrame:
 
 
 def all_statements(drawings: Iterable[Drawing], relations: Collection[str]) -> pl.DataFrame:
-    """Return all possible statements about the parts of each drawing (section 6.1).
+    """Return all possible statements about the parts of each drawing (ParRoT, section 6.1).
 
     Returns:
-        A table with the columns thing, annotator, subject, relation and object. Each combination of
-        a drawing, an ordered pair of different parts and a relation has one row. Parts are in the
-        order in which the drawing first mentions them. Relations are in the given order.
+        A table with the columns thing, annotator, subject, relation and object. The table has one
+        row for each combination of a drawing, an ordered pair of different parts, and a relation.
+        Parts are in the order in which they are listed in ``Drawing.parts``. Relations are in the
+        order of the argument ``relations``.
     """
     names = strings(relations, "relations")
     return _frame(
@@ -49,18 +50,18 @@ def all_statements(drawings: Iterable[Drawing], relations: Collection[str]) -> p
 
 
 def agreed(labelled: pl.DataFrame) -> pl.DataFrame:
-    """Return the statements to which all annotators give the same label (ParRoT++, appendix C).
+    """Return the statements with the same label from all annotators (ParRoT++, appendix C).
 
     If a thing has only one annotator, the result contains no statements about it.
 
     Args:
         labelled: A table with the columns thing, annotator, subject, relation, object and label, as
-            returned by :func:`tacit.coherence.enrich.enrich`. Each statement occurs once per
-            drawing.
+            returned by :func:`tacit.coherence.enrich.enrich`. No statement occurs twice for the
+            same drawing.
 
     Returns:
-        A table with the columns thing, subject, relation, object and label, in order of first
-        appearance.
+        A table with the columns thing, subject, relation, object and label. The statements are in
+        the order in which they first appear in ``labelled``.
     """
     import polars as pl
 
@@ -77,19 +78,21 @@ def agreed(labelled: pl.DataFrame) -> pl.DataFrame:
 
 
 def agreement(labelled: pl.DataFrame) -> pl.DataFrame:
-    """For each thing, count the statements on which annotators agree (ParRoT, appendix C, Table 5).
+    """Count the statements on which annotators agree (ParRoT, appendix C, Table 5).
 
     Args:
-        labelled: As for :func:`agreed`.
+        labelled: A table of labelled statements, as for :func:`agreed`.
 
     Returns:
-        A table with one row per thing. Things are in the order in which they first appear. The
-        columns are ``thing``, ``drawings``, ``labelled``, ``distinct``, ``agreed`` and
-        ``contradicted``. ``labelled`` counts a statement once for each drawing, and ``distinct``
-        counts it only once. ``agreed`` counts the distinct statements to which all annotators of
-        the thing give the same label. ``contradicted`` counts the statements that are true in one
-        annotator's drawing and false in the drawing of another. Such a statement is counted once
-        for each drawing.
+        A table with one row per thing. Things are in the order in which they first appear in
+        ``labelled``. The columns are ``thing``, ``drawings``, ``labelled``, ``distinct``,
+        ``agreed`` and ``contradicted``. The column ``labelled`` contains the number of statements
+        in all drawings of the thing together. The column ``distinct`` contains the number of
+        different statements in all drawings of the thing. The column ``agreed`` contains the number
+        of different statements to which all annotators of the thing give the same label. The column
+        ``contradicted`` contains the number of statements that are true in one annotator's drawing
+        and false in the drawing of another annotator. In the column ``contradicted``, a statement
+        is counted once for each drawing that contains the statement.
     """
     import polars as pl
 

@@ -1,4 +1,4 @@
-"""Byte streams for Arrow: one stream hashes bytes, and another stream replaces invalid UTF-8."""
+"""Byte streams for Arrow: one stream computes a hash, and one replaces invalid UTF-8."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _LONGEST_CHARACTER = 4
 
 
 class Counted:
-    """A file that counts and hashes the bytes that are read from it; it is a context manager."""
+    """A context manager that reads a file, and counts and hashes the bytes that are read."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -49,10 +49,10 @@ class Counted:
 
 
 class Legible:
-    """A stream that is always valid UTF-8: it replaces invalid bytes, so that no line is lost.
+    """A stream of valid UTF-8: it replaces invalid bytes, so that no line is lost.
 
     Args:
-        stream: The stream to read from.
+        stream: The stream of bytes that may contain invalid UTF-8.
     """
 
     def __init__(self, stream: BinaryIO) -> None:
@@ -69,7 +69,7 @@ class Legible:
     def read(self, size: int) -> bytes:
         """Read at most ``size`` bytes; an empty result means the end of the stream.
 
-        ``size`` must exceed 4.
+        ``size`` must be greater than 4.
         """
         data = b""
         more = True
@@ -92,14 +92,14 @@ class Legible:
 
 
 def _unfinished(data: bytes) -> bytes:
-    """Return the bytes at the end of ``data`` that are an incomplete UTF-8 character."""
+    """Return the incomplete UTF-8 character at the end of ``data``; empty if there is none."""
     decoder = codecs.getincrementaldecoder("utf-8")("surrogateescape")
     decoder.decode(data[1 - _LONGEST_CHARACTER :])
     return decoder.getstate()[0]
 
 
 def _is_text(data: bytes) -> bool:
-    """Return whether bytes are valid UTF-8; the check uses Arrow, which is faster than Python."""
+    """Return whether bytes are valid UTF-8; Arrow does the check faster than Python."""
     import pyarrow as pa
 
     try:

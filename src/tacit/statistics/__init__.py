@@ -1,12 +1,13 @@
 """Confidence intervals, chance levels and significance tests.
 
-`intervals` resamples clusters. `ranking` computes average precision and AUROC. `permutation`
-computes the chance level of average precision. `studentised` computes p-values and intervals of
-ranking metrics. `prediction` evaluates one predictor: average precision, AUROC, the chance level,
-p-values and intervals. It also adjusts p-values for multiple tests. `conditional` compares marked
-items with all items. It estimates the difference between their shares of correct rows, with an
-interval. `agreement` computes how well two raters agree. `scale` fits the slope of a metric over
-model size.
+The module `intervals` computes confidence intervals by resampling clusters. The module `ranking`
+computes average precision and AUROC. The module `permutation` computes the chance level of average
+precision. The module `studentised` computes p-values and intervals of ranking metrics. The module
+`prediction` evaluates how well a score predicts which rows are correct: average precision, AUROC,
+the chance level, p-values and intervals. The module `prediction` also adjusts p-values for multiple
+tests. The module `conditional` estimates the difference between two shares of correct rows, with an
+interval: the share for marked items, and the share for all items. The module `agreement` computes
+how well two raters agree. The module `scale` computes how a metric changes with model size.
 """
 
 from tacit.statistics.intervals import (

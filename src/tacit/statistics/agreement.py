@@ -28,10 +28,10 @@ class Agreement:
         n: The number of items that both raters rated.
         agreement: The share of items to which both raters give the same rating, with Wilson's
             interval.
-        kappa: Cohen's kappa with its asymptotic interval. The interval is clipped to the range from
-            -1 to 1.
-        no_interval: The reason why kappa is undefined or has no interval; a constant of this
-            module. None if kappa has an interval.
+        kappa: Cohen's kappa with its asymptotic interval. The interval of kappa is clipped to the
+            range from -1 to 1.
+        no_interval: The reason why kappa is undefined or has no interval. The reason is one of the
+            constants of this module. None if kappa has an interval.
     """
 
     n: int
@@ -59,7 +59,7 @@ def agreement(first: ArrayLike, second: ArrayLike, level: float = 0.95) -> Agree
 def _kappa(
     counts: np.ndarray[Any, np.dtype[np.int64]], level: float
 ) -> tuple[Estimate, str | None]:
-    """Return Cohen's kappa for a table of counts, and why kappa or its interval is missing."""
+    """Return Cohen's kappa for a table of counts, and the reason if it has no interval."""
     from statsmodels.stats.inter_rater import cohens_kappa
 
     if not counts.sum():

@@ -1,7 +1,8 @@
 """Errors of predicted probabilities: Brier score and expected calibration error.
 
-A function with a plural name evaluates many samples at once. For these functions, the weights have
-the shape (samples, rows). A weight is the number of times that the sample contains the row.
+A function with a plural name, such as ``brier_scores``, evaluates many samples at once. The
+argument ``weights`` of such a function has the shape (samples, rows). Each weight is the number of
+times that a sample contains a row.
 """
 
 from __future__ import annotations
@@ -20,11 +21,11 @@ if TYPE_CHECKING:
     Ints: TypeAlias = NDArray[np.intp]
 
 BINS = 10
-"""The number of bins of equal width between 0 and 1. A bin includes its upper end."""
+"""The number of bins of equal width between 0 and 1. Each bin includes its upper end."""
 
 
 def brier_score(right: ArrayLike, probability: ArrayLike) -> float | None:
-    """Compute the mean squared difference between probability and outcome; None without rows.
+    """Compute the Brier score (mean squared error); return None if there are no rows.
 
     Args:
         right: Whether each row is correct, shape (rows,).
@@ -34,7 +35,7 @@ def brier_score(right: ArrayLike, probability: ArrayLike) -> float | None:
 
 
 def brier_scores(right: ArrayLike, probability: ArrayLike, weights: Floats) -> Floats:
-    """Compute the Brier score of each sample; nan if a sample has no rows."""
+    """Compute the Brier score of each sample; NaN if a sample has no rows."""
     errors = (np.asarray(probability) - np.asarray(right, dtype=np.float64)) ** 2
     return divided(weights @ errors, weights.sum(axis=-1))
 
@@ -42,9 +43,9 @@ def brier_scores(right: ArrayLike, probability: ArrayLike, weights: Floats) -> F
 def calibration_error(right: ArrayLike, probability: ArrayLike) -> float | None:
     """Compute the expected calibration error; None if there are no rows.
 
-    The error is a weighted mean over bins. The weight of a bin is its number of rows. For each bin,
-    the function computes the absolute difference between two numbers: the mean probability, and the
-    share of correct rows.
+    The expected calibration error is a weighted mean over bins of probabilities. The weight of a
+    bin is the number of rows in the bin. For each bin, the function computes the absolute
+    difference between the mean probability and the share of correct rows.
 
     Args:
         right: Whether each row is correct, shape (rows,).
@@ -54,7 +55,7 @@ def calibration_error(right: ArrayLike, probability: ArrayLike) -> float | None:
 
 
 def calibration_errors(right: ArrayLike, probability: ArrayLike, weights: Floats) -> Floats:
-    """Compute the expected calibration error of each sample; nan if a sample has no rows."""
+    """Compute the expected calibration error of each sample; NaN if a sample has no rows."""
     excess = np.asarray(probability) - np.asarray(right, dtype=np.float64)
     in_bin = np.eye(BINS)[bin_of(probability)]
     gaps = np.abs((weights * excess) @ in_bin)
@@ -73,10 +74,10 @@ class Bin:
     """The rows whose probabilities lie in one bin.
 
     Args:
-        low: The lower end of the bin. It belongs to the bin only if it is 0.
-        high: The upper end of the bin. It belongs to the bin.
+        low: The lower end of the bin. The lower end belongs to the bin only if the lower end is 0.
+        high: The upper end of the bin. The upper end belongs to the bin.
         rows: The indexes of the rows.
-        predicted: The mean probability.
+        predicted: The mean probability of the rows in the bin.
     """
 
     low: float
@@ -86,7 +87,7 @@ class Bin:
 
 
 def calibration_bins(probability: ArrayLike) -> list[Bin]:
-    """Return all bins that contain rows, in ascending order."""
+    """Return the bins that contain at least one row, in ascending order."""
     values, bins = np.asarray(probability, dtype=np.float64), bin_of(probability)
     ends = np.linspace(0, 1, BINS + 1)
     found = [(at, np.flatnonzero(bins == at)) for at in range(BINS)]

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class RayOptions:
-    """The requested Ray cluster and workers; Tacit replaces each None by a default value.
+    """The requested Ray cluster and workers; options that are None get default values.
 
     Args:
         address: Address of a running cluster: ``auto``, ``HOST:PORT`` or ``ray://HOST:PORT``.
@@ -71,7 +71,8 @@ def share_out(options: RayOptions, nodes: Sequence[Mapping[str, float]]) -> Shar
 
     By default, there is one worker for each GPU, and each worker has one core. If the cluster has
     no GPUs, the default is one worker per node. In a cluster without GPUs, the default number of
-    cores per worker is the number of cores of the node with the fewest cores.
+    cores per worker is the core count of the smallest node, divided by the number of workers per
+    node.
 
     Raises:
         RequestError: If no node has enough resources for a worker, or ``gpus_per_worker`` is

@@ -112,8 +112,8 @@ def load_engine(name: str, loading: LoadOptions, store: Store, options: RayOptio
     """Start a Ray engine whose workers load a model by its name, with ``load_model``.
 
     Raises:
-        RequestError: If the cluster cannot be used (see ``ray_engine``), if the device is not
-            ``auto``, ``cpu`` or ``cuda``, or if GPUs are requested although the device is ``cpu``.
+        RequestError: If the cluster cannot be used (see ``ray_engine``), the device is not
+            ``auto``, ``cpu`` or ``cuda``, or GPUs are requested although the device is ``cpu``.
     """
     device = loading.device
     if device not in {"auto", "cpu", "cuda"}:

@@ -258,7 +258,7 @@ class RayExecutor:
         worker.dismiss()
 
     def _check_anybody(self, now: float) -> None:
-        """Raise if no worker has started within the time limit."""
+        """Raise an error if no worker has started within the time limit."""
         if any(worker.node or worker.loaded for worker in self._workers):
             self._anybody = now
         elif now - self._anybody > self._patience.start:

@@ -24,8 +24,8 @@ class Patience:
         look: The interval between two checks of whether all workers are alive.
         silence: The time after which a worker that does not respond is treated as lost.
         start: The time limit for the start of the first worker. If no worker has started within
-            this time, the run fails. If a worker takes longer than ``start`` to load its model, a
-            warning is logged.
+            ``start`` seconds, the run fails. If a worker takes longer than ``start`` to load its
+            model, a warning is logged.
         seen: The longest time to wait until a segment that a worker has written is visible to this
             process.
         tries: The number of failed attempts to compute a block, or to start a worker, after which
@@ -70,7 +70,8 @@ class WorkerHandle:
         actor: Ray's handle of the worker.
         pending: Ray's reference to the pending result of the current job or of loading the model;
             None if no result is pending.
-        loaded: The report that the worker sends after it has loaded its model; None until then.
+        loaded: The report that the worker sends after it has loaded its model; None before the
+            report arrives.
         job: The current job; None if the worker has no job.
         node: Ray's ID of the worker's node; None until the worker's process has started.
     """
@@ -146,7 +147,7 @@ class WorkerHandle:
         return None
 
     def loads_for_long(self, seconds: float) -> float:
-        """Return the minutes since loading began, at most once per interval, and 0 otherwise.
+        """Return the minutes since loading began; 0 if loading has ended or was just reported.
 
         Args:
             seconds: The minimum time in seconds between two nonzero return values.

@@ -120,7 +120,7 @@ class Failed:
 
     Args:
         kind: The name of the exception's class.
-        message: The error message. If ``is_ours`` is false, the message includes the machine's
+        message: The error message. If ``is_ours`` is False, the message includes the machine's
             name.
         is_final: Whether the same error is expected on every other worker.
         is_ours: Whether Tacit itself raised the error. If True, the worker can still be used.

@@ -106,7 +106,7 @@ def _check_kind(folder: Path) -> None:
 
 
 def check_device_map(device_map: str) -> None:
-    """Raise if Tacit does not support a device map.
+    """Raise if a device map is not supported.
 
     Raises:
         ModelError: If the device map is not in ``DEVICE_MAPS``.
@@ -168,7 +168,7 @@ def with_adapter(name: str, model: PreTrainedModel, folder: Path) -> PreTrainedM
 
 
 def adapter_files(folder: Path) -> dict[str, Path]:
-    """Return an adapter's files, by the names that the model's fingerprint contains."""
+    """Return an adapter's files, keyed by their names in the model's fingerprint."""
     weights = folder / "adapter_model.safetensors"
     files = (
         folder / "adapter_config.json",

@@ -55,7 +55,7 @@ class ControlTokens:
     def misread(
         self, text: str, ids: Sequence[int], offsets: Sequence[tuple[int, int]]
     ) -> list[re.Match[str]]:
-        """Return the matches of special tokens in a text that were not encoded as plain text.
+        """Return the matches of special tokens that were not encoded as plain text.
 
         Args:
             text: The text.
@@ -155,7 +155,7 @@ class Specials:
 
     @classmethod
     def of(cls, tokenizer: PreTrainedTokenizerBase) -> Specials:
-        """Return the special tokens that a tokenizer adds, determined with a test word."""
+        """Tokenize a test word, and return the special tokens that the tokenizer adds."""
         bare = list(tokenizer("a", add_special_tokens=False)["input_ids"])
         full = list(tokenizer("a")["input_ids"])
         for begin in range(len(full) - len(bare) + 1):

@@ -26,8 +26,8 @@ class Budget:
 
     Args:
         tokens: The maximum number of tokens per forward pass.
-        apart: Rows with more than ``apart`` tokens are never in the same batch as rows with at most
-            ``apart`` tokens; None if all rows may be in the same batch.
+        apart: Row length in tokens; longer rows are batched separately from all other rows. None
+            for no separation.
     """
 
     tokens: int

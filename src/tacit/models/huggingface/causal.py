@@ -7,8 +7,8 @@ packing changes log-probabilities, a warning is logged, and each prompt is compu
 prompts are not packed, one forward pass over a prompt's text scores all answers that consist of one
 token. If prompts are not packed, a prefix that is shared by answers of several tokens is computed
 only once. The keys and values of the shared prefix are cached, and the computation of each answer
-continues from the cache. If prompts are not packed and reusing the cache changes log-probabilities,
-each answer is computed from the beginning of the text.
+continues from the cache. If prompts are not packed and reusing cached keys and values changes
+log-probabilities, each answer is computed from the beginning of the text.
 """
 
 from __future__ import annotations
@@ -147,7 +147,7 @@ class CausalModel(RankingModel):
         return self._packing.refused is None
 
     def _scoring_cost(self, prompts: Sequence[Prompt]) -> list[int]:
-        """Return the number of tokens per prompt; shared tokens count for only one prompt."""
+        """Return the number of tokens per prompt; tokens that prompts share are counted once."""
         inputs = self._encode(prompts)
         packed, rest = self._divided(inputs)
         costs = np.zeros(len(inputs), np.int64)
@@ -191,7 +191,7 @@ class CausalModel(RankingModel):
         return self._scored(work.prompts, self._written_as(work.inputs), totals)
 
     def _written_as(self, inputs: Inputs) -> Written:
-        """Return the number of tokens and other properties of each answer's tokenization."""
+        """Return properties of each answer's tokenization, such as the number of tokens."""
         scored = inputs.lengths - inputs.begin
         known = np.ones(len(scored), bool)
         if self._unknown is not None:
@@ -216,7 +216,7 @@ class CausalModel(RankingModel):
     def _divided(
         self, inputs: Inputs
     ) -> tuple[list[tuple[tuple[int, ...], Rows]], dict[int, Tree]]:
-        """Return the rows to pack, by cached prefix, and the prefix trees of the other prompts.
+        """Return the rows to pack, grouped by cached prefix, and other prompts' prefix trees.
 
         A prompt is not packed if one of its inputs is longer than the maximum pack length or than
         the attention window. A prompt is also not packed if one of its inputs, after the cached

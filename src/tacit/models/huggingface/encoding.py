@@ -1,4 +1,4 @@
-"""Encode prompts as inputs of a causal model, stored in arrays."""
+"""Encode prompts as arrays of inputs for a causal model."""
 
 from __future__ import annotations
 

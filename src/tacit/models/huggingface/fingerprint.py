@@ -34,9 +34,10 @@ class Identity:
         weights: SHA-256 of each weight file, by file name.
         config: Digest of the architecture's settings.
         tokenizer: Digest of the tokenizer's vocabulary, rules and special tokens.
-        revision: The commit of a model on the hub, or the requested revision.
+        revision: The commit of a model that was loaded from the hub; for other models, the
+            requested revision.
         dtype: The number format (dtype) in which the model computes.
-        specials: The rule for adding special tokens, described in words with token ids.
+        specials: The rule for adding special tokens, as a text that contains the token ids.
         scorer: Name, version and options of Tacit's scoring code.
     """
 
@@ -116,7 +117,7 @@ def weight_hashes(files: Iterable[Path], hashes: FileHashes) -> dict[str, str]:
 
 
 def config_digest(config: PreTrainedConfig) -> str:
-    """Return the digest of an architecture's settings, without file metadata and dtype."""
+    """Return the digest of a config without its transformers version, name and dtype."""
     settings = {k: v for k, v in config.to_dict().items() if k not in _NOT_A_SETTING}
     return _digest(settings)
 
@@ -146,7 +147,7 @@ _SETTINGS = (
 
 @dataclass(frozen=True, slots=True)
 class Stamp:
-    """A file's metadata in the file system, after following symbolic links."""
+    """A file's metadata in the file system; symbolic links are followed."""
 
     inode: int
     size: int
@@ -185,7 +186,7 @@ class LoadedFiles:
 
     @classmethod
     def of(cls, name: str, weights: Iterable[Path], settings: Iterable[Path]) -> LoadedFiles:
-        """Record the current state of the files; call this before reading the weights.
+        """Record the current state of the files; call this method before reading the weights.
 
         Args:
             name: The model's name, for error messages.
@@ -209,8 +210,8 @@ class LoadedFiles:
     def check(self) -> None:
         """Raise if one of the model's files has changed since the model was loaded.
 
-        If a file's size and modification time are unchanged, but its inode or change time differs,
-        the file is hashed again, and counts as unchanged if the hash is the same.
+        A file whose size and modification time are unchanged, but whose inode or change time
+        differs, is hashed again. The file counts as unchanged if its hash is unchanged.
 
         Raises:
             ScoringError: If a file has changed or no longer exists.

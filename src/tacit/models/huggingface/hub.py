@@ -32,7 +32,7 @@ def where_from(name: str, revision: str | None) -> dict[str, Any]:
     """Return arguments to load a model from the hub or from the hub's cache.
 
     Args:
-        name: The model's name on the hub. No local folder may have the same name.
+        name: The model's name on the hub. There must be no local folder with the model's name.
         revision: A branch, tag or commit; None for ``main``.
 
     Raises:
@@ -111,7 +111,7 @@ def _is_online(name: str, revision: str) -> bool:
 
 
 def _no_folder(name: str) -> str:
-    """Return a phrase on a missing folder, which may suggest a similarly named demo model."""
+    """Return a phrase on a missing folder, with a similarly named demo model, if any."""
     return f"there is no folder of this name{similar(name, DEMOS)}"
 
 

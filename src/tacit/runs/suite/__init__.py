@@ -1,1 +1,1 @@
-"""Run a suite: several probes on several models, with only one model in memory at a time."""
+"""Run a suite: several probes on several models; only one model is in memory at a time."""

@@ -1,4 +1,4 @@
-"""Estimate the prompts, tokens, and time or cost of a suite; the suite itself does not run."""
+"""Estimate prompts, tokens, and duration or cost of a suite without running the suite."""
 
 from __future__ import annotations
 
@@ -19,22 +19,23 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Estimate:
-    """The estimate of one run. Values that are not known are None.
+    """The estimated size and duration of one run. Unknown values are None.
 
     Args:
         run: The name of the run.
         model: The model's name.
-        family: The family of the model, if the suite states it.
-        parameters: The number of parameters of the model, if the suite states it.
+        family: The family of the model, if the suite's file contains the family.
+        parameters: The number of parameters of the model, if the suite's file contains the number.
         prompts: The number of prompts.
         distinct: The number of distinct prompts.
         to_ask: The number of distinct prompts whose answers are not cached.
-        tokens: The number of tokens of the prompts that are not cached.
-        seconds: The duration in seconds. It is extrapolated from a short trial.
-        calls: The largest possible number of calls. Chat models have this number in place of a
-            duration.
-        note: The reason why a number is not known, or a note that the run is already finished.
-        error: The error because of which the model cannot be loaded.
+        tokens: The number of tokens in those prompts whose answers are not cached.
+        seconds: The estimated duration in seconds, extrapolated from a short trial.
+        calls: For a chat model, the largest possible number of calls to the server. For chat
+            models, the number of calls is estimated in place of the duration.
+        note: The reason why a number is unknown, or a note that the run is already finished.
+        error: The message of an error that prevented the estimate, for example because the model
+            cannot be loaded.
     """
 
     run: str
@@ -61,13 +62,13 @@ UNKNOWN = "the prompts depend on the vocabularies of all models, and not all are
 
 
 def estimates(plan: Plan) -> Iterator[Estimate]:
-    """Yield an estimate of each run, one model after the other; nothing is stored or downloaded.
+    """Yield an estimate of each run, model by model; nothing is stored or downloaded.
 
-    If a model is on this machine, it is loaded for a short trial. If a model is not on this
-    machine, only the number of prompts is known.
+    If a model is on this machine, it is loaded for a short trial. If a model must first be
+    downloaded, the estimate contains at most the numbers of prompts.
 
     Raises:
-        DataError: As raised by ``Plan.check``.
+        DataError: If ``Plan.check`` raises this error.
     """
     plan.check()
     for model in [entry.name for entry in plan.file.models]:
@@ -76,7 +77,7 @@ def estimates(plan: Plan) -> Iterator[Estimate]:
 
 
 def _of_model(model: str, runs: Sequence[PlannedRun]) -> Iterator[Estimate]:
-    """Yield the estimates of one model's runs; then remove the model from memory."""
+    """Yield the estimates of one model's runs; the model is loaded at most once."""
     left = [run for run in runs if not run.finished]
     for run in runs:
         if run.finished:
@@ -101,12 +102,12 @@ def _of_model(model: str, runs: Sequence[PlannedRun]) -> Iterator[Estimate]:
 
 
 def _measurable(run: PlannedRun) -> bool:
-    """Return whether a trial is possible: the model must be on this machine or on a server."""
+    """Return whether the prompts are known and a short trial of the model is possible."""
     return not run.request.chats(run.model) and _has_prompts(run) and _is_here(run, run.model)
 
 
 def _has_prompts(run: PlannedRun) -> bool:
-    """Return whether all prompts are known without a download."""
+    """Return whether all prompts can be determined without downloading a model."""
     request = run.request
     return not hasattr(request.made, "for_models") or all(
         _is_here(run, name) for name in request.models
@@ -120,7 +121,7 @@ def _is_here(run: PlannedRun, model: str) -> bool:
 
 
 def _without_model(run: PlannedRun) -> Mapping[str, Any]:
-    """Return what is known about a run although its model is not loaded."""
+    """Return the values of a run's estimate that can be computed without loading the model."""
     if run.request.chats(run.model):
         return run.request.cost(run.model)
     if not _has_prompts(run):
@@ -135,7 +136,7 @@ def _distinct(requests: Sequence[Request]) -> int:
 
 
 def _estimate(run: PlannedRun, found: Mapping[str, Any]) -> Estimate:
-    """Return an estimate, with the name of its run and the name of its model."""
+    """Create the estimate of a run from a mapping of estimated values."""
     described = run.described
     tokens = found.get("tokens", found.get("prompt_tokens"))
     names = ("prompts", "distinct", "to_ask", "seconds", "calls", "note", "error")

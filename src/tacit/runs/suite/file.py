@@ -1,8 +1,9 @@
-"""Read the file of a suite. It lists models, and runs with the options of their probes.
+"""Read the file of a suite: its models, its runs, and the options of each run.
 
-The entry of a run has the options of its probe as keys. The entry of a model has the fields of
-``ModelSettings`` as keys. The reader looks up the valid keys in the declarations of the probes'
-options and of ``ModelSettings``.
+In the entry of a run, the keys are ``probe``, ``name``, ``models`` and the names of the probe's
+options. In the entry of a model, the keys are ``model`` and the names of the fields of
+``ModelSettings``. This module does not list the valid option names. It reads them from
+``ModelSettings`` and from the options class of each probe.
 """
 
 from __future__ import annotations
@@ -29,14 +30,14 @@ if TYPE_CHECKING:
 SHIPPED = Path(__file__).parents[2] / "data" / "suites"
 
 RESERVED = ("report.html", "suite.json")
-"""File names in a suite's folder, which are no names of runs."""
+"""Names of files that a suite writes, and that cannot be used as names of runs."""
 
 _OF_RUN = ("probe", "name", "models")
 _DESCRIBING = ("family", "parameters")
 
 
 class _Content(BaseModel):
-    """The top level of a suite's file; the entries in its lists are checked separately."""
+    """The top level of a suite's file; the entries of its two lists are checked separately."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -50,10 +51,12 @@ class ModelEntry:
     """A model of a suite.
 
     Args:
-        name: The model's name. If the name is a model's folder, it is an absolute path.
-        settings: How the model is loaded.
-        described: The model's family and number of parameters, if the suite states them.
-        index: The position of the model in the file's list of models.
+        name: The model's name. If the suite's file specifies a model by its folder, the name is the
+            absolute path of this folder.
+        settings: The settings with which the model is loaded.
+        described: The family and the number of parameters of the model, if the suite's file
+            contains them.
+        index: The index of the model in the file's list of models, counted from 0.
     """
 
     name: str
@@ -63,7 +66,7 @@ class ModelEntry:
 
     @property
     def location(self) -> tuple[str, int]:
-        """The location of the entry in the suite's file."""
+        """The location of the model's entry in the suite's file: the list's name and the index."""
         return ("models", self.index)
 
 
@@ -74,9 +77,9 @@ class RunEntry:
     Args:
         name: The name of the run, which is also the name of its folder.
         probe: The probe's name.
-        options: An instance of the probe's ``Options``.
-        models: The models.
-        index: The position of the run in the file's list of runs.
+        options: An instance of the probe's class ``Options``.
+        models: The models on which the probe runs.
+        index: The index of the run in the file's list of runs, counted from 0.
     """
 
     name: str
@@ -87,17 +90,17 @@ class RunEntry:
 
     @property
     def location(self) -> tuple[str, int]:
-        """The location of the entry in the suite's file."""
+        """The location of the run's entry in the suite's file: the list's name and the index."""
         return ("runs", self.index)
 
     @property
     def settings(self) -> Mapping[str, ModelSettings]:
-        """The settings of each model of the run; the keys are the names of the models."""
+        """The settings with which each model of the run is loaded, by the name of the model."""
         return {model.name: model.settings for model in self.models}
 
     @property
     def described(self) -> dict[str, list[str]]:
-        """The families and numbers of parameters of the models, as options of ``tacit run``."""
+        """Values of the options ``family`` and ``parameters``: a list of NAME=VALUE for each."""
         return {
             key: [f"{m.name}={m.described[key]}" for m in self.models if key in m.described]
             for key in _DESCRIBING
@@ -106,14 +109,14 @@ class RunEntry:
 
 @dataclass(frozen=True)
 class SuiteFile:
-    """A suite, with the content of its file.
+    """A suite that was read from a file.
 
     Args:
-        path: The file.
+        path: The path of the suite's file.
         out: The folder for all runs; None if the file does not specify a folder.
-        models: The models that one or more runs use, in the order of the file.
-        runs: The runs.
-        document: The content of the file with line numbers.
+        models: The models that are used in at least one run, in the order of the file.
+        runs: The runs that were selected with ``only``, or all runs of the suite.
+        document: The content of the file, with the line number of each entry.
     """
 
     SHIPPED: ClassVar[tuple[str, ...]] = tuple(sorted(path.stem for path in SHIPPED.glob("*.yaml")))
@@ -131,35 +134,36 @@ class SuiteFile:
         given: Mapping[str, Any] | None = None,
         only: Sequence[str] = (),
     ) -> SuiteFile:
-        """Read a suite from a file, or a shipped suite by name.
+        """Read a suite's file, which is given by its path or by the name of a shipped suite.
 
         Args:
-            name_or_path: The path of a file, or the name of a shipped suite, such as ``papers``.
-                Relative paths in a user's file refer to the folder of the file. Relative paths in a
-                shipped suite refer to the current folder.
-            given: Options that override the options in the file. An option of models applies to all
-                models, and an option of probes applies to each run whose probe has it. Relative
-                paths in ``given`` are relative to the current folder.
-            only: The names of the runs that are included; if empty, all runs are included.
+            name_or_path: The path of a file, or the name of a suite that is included in Tacit, such
+                as ``papers``. Relative paths in the user's own suite file are relative to the
+                folder of that file. Relative paths in a suite that is included in Tacit are
+                relative to the current folder.
+            given: Options that replace options of the suite's file, by name. An option for models
+                applies to all models. An option for probes applies to each run whose probe has the
+                option. Relative paths in ``given`` are relative to the current folder.
+            only: The names of the runs to include. If ``only`` is empty, all runs are included.
 
         Raises:
-            DataError: If the file is missing or malformed. The error message names the line of the
-                suite's file.
-            RequestError: If an option in ``given`` belongs to no model and no run, or a name in
-                ``only`` is not the name of a run.
+            DataError: If the file is missing or malformed. The error message contains the line
+                number in the suite's file.
+            RequestError: If no shipped suite has the given name, if an option in ``given`` is
+                unknown or has an invalid value, or if a name in ``only`` is not the name of a run.
         """
         path = path_of(name_or_path)
         return _Reader(read_as(_Content, path), base_of(path)).suite(given or {}, only)
 
     def error(self, problem: object, entry: RunEntry | ModelEntry) -> DataError:
-        """Return an error that names the suite's file and the line of the entry."""
+        """Return an error whose message contains the suite's file and the line of the entry."""
         text = str(problem)
         named = text.startswith(f"{entry.name}: ")
         return self.document.error(text if named else f"{entry.name}: {text}", *entry.location)
 
 
 def path_of(name_or_path: str | Path) -> Path:
-    """Return the path of a suite's file; a name without suffix and folder means a shipped suite.
+    """Return the path of a suite's file, which may be given by the name of a shipped suite.
 
     Raises:
         RequestError: If no shipped suite has the given name.
@@ -176,17 +180,17 @@ def path_of(name_or_path: str | Path) -> Path:
 
 
 def base_of(path: Path) -> Path:
-    """Return the folder to which relative paths in a suite's file refer."""
+    """Return the folder to which the relative paths in a suite's file refer."""
     return Path() if path.parent == SHIPPED else path.parent
 
 
 @dataclass(frozen=True)
 class _Reader:
-    """A reader of the entries in a suite's file; each of its errors names the line.
+    """A reader of the entries in a suite's file; its error messages contain line numbers.
 
     Args:
-        document: The content of the file with line numbers.
-        base: The folder to which relative paths refer.
+        document: The content of the file, with the line number of each entry.
+        base: The folder to which relative paths in the suite's file refer.
     """
 
     document: Document[_Content]
@@ -218,7 +222,7 @@ class _Reader:
         return {str(key): value for key, value in entry.items()}
 
     def _models(self, entries: Sequence[Any], given: Mapping[str, Any]) -> dict[str, ModelEntry]:
-        """Return the models, as a mapping from their names in the suite's file."""
+        """Return the models, by the names that they have in the suite's file."""
         known = declarations(ModelSettings)
         allowed = ("model", *dict.fromkeys((*_shown(known), *_DESCRIBING)))
         found: dict[str, ModelEntry] = {}
@@ -304,7 +308,7 @@ class _Reader:
     def _chosen(
         self, entry: Mapping[str, Any], at: int, models: Mapping[str, ModelEntry]
     ) -> tuple[ModelEntry, ...]:
-        """Return the models that are named in a run's entry, or all models if it names none."""
+        """Return the models that a run's entry lists, or all models if it lists no models."""
         names = entry.get("models")
         if names is None:
             return tuple(models.values())
@@ -335,7 +339,7 @@ class _Reader:
         location: Sequence[int | str],
         given: Mapping[str, Any],
     ) -> Any:  # noqa: ANN401 - an instance of kind
-        """Return the options of an entry; options that were set outside the file override them."""
+        """Return the options of an entry; values in ``given`` override values in the file."""
         known = declarations(kind)
         mine = {
             key: _given(key, of, known[key])
@@ -381,11 +385,12 @@ class _Reader:
 def valid(value: Any, kind: Any, about: Option | None = None) -> Any:  # noqa: ANN401 - any value
     """Convert a value from YAML to the type of an option.
 
-    YAML reads the words ``on`` and ``off`` as booleans, and digits as numbers. If the option needs
-    text, the value is converted back to text.
+    A YAML parser reads the words ``on`` and ``off`` as Booleans, and digits as a number. If the
+    option expects text, a number is converted back to text. If the option expects the word ``on``
+    or ``off``, a Boolean is converted back to this word.
 
     Raises:
-        ValidationError: If the type of the value differs from the type of the option, or the value
+        ValidationError: If the value cannot be converted to the type of the option, or if the value
             is too small.
     """
     kinds = get_args(kind) if get_origin(kind) in {Union, UnionType} else (kind,)
@@ -402,10 +407,10 @@ def valid(value: Any, kind: Any, about: Option | None = None) -> Any:  # noqa: A
 
 
 def within(value: Any, declared: tuple[Any, Option], base: Path) -> Any:  # noqa: ANN401 - any value
-    """Return the value of an option; a relative path is resolved against a folder.
+    """Return the value of an option; a relative path is joined to the folder ``base``.
 
-    Some options, such as ``vocabulary``, accept text or a file. If a file with the given name
-    exists, the value is a path.
+    Some options, such as ``vocabulary``, accept either a name or the path of a file. For an option
+    that accepts either a name or a path, the value is treated as a path if this file exists.
     """
     _, about = declared
     names_file = isinstance(value, str) and about.data is not None and (base / value).is_file()
@@ -416,10 +421,11 @@ def within(value: Any, declared: tuple[Any, Option], base: Path) -> Any:  # noqa
 
 
 def _given(key: str, value: Any, declared: tuple[Any, Option]) -> Any:  # noqa: ANN401 - any value
-    """Return the value of an option that was set in another place than the suite's file.
+    """Return the value of an option that was set outside the suite's file.
 
     Raises:
-        RequestError: If the type of the value differs from the type of the option.
+        RequestError: If the value cannot be converted to the type of the option, or if the value is
+            too small.
     """
     try:
         return within(valid(value, *declared), declared, Path())
@@ -447,7 +453,7 @@ def _as_mapping(entry: Any) -> Any:  # noqa: ANN401 - YAML
 
 
 def _model_name(name: str, base: Path) -> str:
-    """Return the name of a model; if it is a model's folder, return its absolute path."""
+    """Return the name of a model; if it names a folder, return the folder's absolute path."""
     if name in DEMOS or is_address(name):
         return name
     is_path = name.startswith((".", "/", "~"))

@@ -1,4 +1,4 @@
-"""Plan a suite: one run for each probe and model, checked before any request is sent."""
+"""Plan the runs of a suite, and check them before any request is sent to a model."""
 
 from __future__ import annotations
 
@@ -25,14 +25,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class PlannedRun:
-    """One probe on one model.
+    """A planned run of one probe on one model.
 
     Args:
-        name: The name that the suite gives to the run.
+        name: The name of the run in the suite's file.
         model: The model's name.
-        request: The request of the suite's run. It includes all models on which the run's probe
-            runs.
-        described: The model's family and number of parameters, if the suite specifies them.
+        request: The request for the run. The request includes all models of the suite's run, not
+            only ``model``.
+        described: The family and the number of parameters of the model, if the suite's file
+            contains them.
     """
 
     name: str
@@ -42,7 +43,7 @@ class PlannedRun:
 
     @property
     def label(self) -> str:
-        """The name of the run and the name of its model, for messages."""
+        """The name of the run and the name of its model, as text for messages."""
         return f"{self.name}, {self.model}"
 
     @property
@@ -52,7 +53,7 @@ class PlannedRun:
 
     @cached_property
     def finished(self) -> bool:
-        """Whether the folder contains the finished run, with all files as the run wrote them."""
+        """Whether the folder contains the finished run, with all files unchanged."""
         if self.folder is None:
             return False
         try:
@@ -64,17 +65,18 @@ class PlannedRun:
 
 @dataclass(frozen=True)
 class Plan:
-    """The runs of a suite.
+    """The planned runs of a suite.
 
     Args:
-        file: The suite.
+        file: The suite, as read from its file.
         out: The folder for all runs of the suite; if None, nothing is written.
-        engine: The engine that queries the models.
+        engine: The options of the engine that queries the models.
         store: The score store; None for the default store.
         reporter: An object that receives the progress.
 
     Raises:
-        RequestError: If an option of a run or of a model is invalid.
+        RequestError: If an option of a run or of a model is invalid. The error is raised at the
+            first access to ``requests``.
     """
 
     file: SuiteFile
@@ -85,11 +87,11 @@ class Plan:
 
     @cached_property
     def requests(self) -> Mapping[str, RunRequest]:
-        """The request of each run in the suite; the keys are the names of the runs.
+        """The request for each run in the suite, by the name of the run.
 
         Raises:
-            DataError: If a model or a request is invalid. The error message names the line of the
-                suite's file.
+            DataError: If a model or a request is invalid. The error message contains the line
+                number in the suite's file.
         """
         for model in self.file.models:
             try:
@@ -100,7 +102,7 @@ class Plan:
 
     @cached_property
     def runs(self) -> tuple[PlannedRun, ...]:
-        """The runs, model by model."""
+        """The planned runs, in the order of their models in the suite's file."""
         return tuple(
             PlannedRun(run.name, model.name, self.requests[run.name], model.described)
             for model in self.file.models
@@ -109,11 +111,12 @@ class Plan:
         )
 
     def check(self) -> None:
-        """Check the options, data and folders of all runs; no request is sent, no file is written.
+        """Check the options, data and folders of all runs without sending any request.
 
         Raises:
             DataError: If a file is missing or malformed, an option is invalid, or a folder contains
-                another run. The error message names the line of the run in the suite's file.
+                another run. The error message contains the line number of the run in the suite's
+                file.
         """
         for run in self.file.runs:
             request = self.requests[run.name]
@@ -141,10 +144,10 @@ class Plan:
 
 
 def described(run: RunEntry) -> ModelSettings:
-    """Return the families and the numbers of parameters of a run's models, as settings.
+    """Return settings that contain the family and the number of parameters of each model.
 
-    In a suite, the entries ``family`` and ``parameters`` belong to a model. They become the options
-    of the same names, with one NAME=VALUE for each model.
+    In a suite's file, ``family`` and ``parameters`` are keys of a model's entry. In the settings,
+    ``family`` and ``parameters`` are lists with one NAME=VALUE for each model.
     """
     given = {key: values for key, values in run.described.items() if values}
     found: ModelSettings = build(ModelSettings, given)
@@ -152,7 +155,7 @@ def described(run: RunEntry) -> ModelSettings:
 
 
 def _check(request: RunRequest) -> None:
-    """Read the data of the probe, and check that existing runs in the folders match the request."""
+    """Read the probe's data, and check that runs in existing folders match the request."""
     _ = request.made
     for folder in request.folders.values():
         folder.about({"data": request.data}).check_data()

@@ -29,14 +29,15 @@ log = logging.getLogger("tacit")
 
 @dataclass(frozen=True, repr=False, eq=False)
 class SuiteRuns(Mapping[str, Runs]):
-    """The finished runs of a suite, as a mapping from names of runs to the runs of all models.
+    """A mapping from the name of each run in a suite to the finished runs of its models.
 
     Args:
-        runs: The finished runs, by the name of the run. If a run failed for all models, it is not
-            included.
-        failed: The errors of the runs that failed, by the names of the run and the model.
-        skipped: The names of the run and the model for each run that did not start because another
-            run failed.
+        runs: The finished runs, by the name of the run. A run that failed for all of its models is
+            not included.
+        failed: The error message of each failed run. Each key is a pair: the name of the run and
+            the name of the model.
+        skipped: For each run that was not started because another run had failed, the name of the
+            run and the name of the model.
         report: The path of the report. None if no run is finished, or if no report was requested.
     """
 
@@ -73,18 +74,20 @@ class SuiteRuns(Mapping[str, Runs]):
 
 
 def run_suite(plan: Plan, *, fail_fast: bool = False, report: bool = True) -> SuiteRuns:
-    """Run those runs of a suite that are unfinished, and write one report about all finished runs.
+    """Run the unfinished runs of a suite, and write one report about all finished runs.
 
-    If a run fails, its error is reported and the other runs continue.
+    If a run fails, its error is reported. The other runs are still run, unless ``fail_fast`` is
+    set.
 
     Args:
-        plan: The plan of the suite. Its ``out`` must not be None.
-        fail_fast: Whether to stop at the first failure.
-        report: Whether to write the report.
+        plan: The plan of the suite. The attribute ``out`` of the plan must not be None.
+        fail_fast: Whether to stop after the first run that fails.
+        report: Whether to write the report about all finished runs.
 
     Raises:
-        RequestError: If a run is invalid, or the folder contains a file that no suite wrote. No
-            request has been sent.
+        RequestError: If the options of a run are invalid, if the plan has no folder, or if the
+            folder contains files that no suite wrote. The error is raised before any request is
+            sent.
         WorkError: If a file cannot be written.
     """
     if plan.out is None:
@@ -101,8 +104,8 @@ def _check_folder(out: Path, file: Path) -> None:
     """Raise an error if files that no suite wrote would be overwritten.
 
     Raises:
-        RequestError: If the folder contains the run of a single model, or a file that no suite
-            wrote.
+        RequestError: If the folder contains the run of a single model, or a file ``suite.json``
+            that no suite wrote.
     """
     for folder in (out, *out.parents):
         if folder.is_file():
@@ -114,12 +117,12 @@ def _check_folder(out: Path, file: Path) -> None:
 
 @dataclass(frozen=True)
 class _Work:
-    """An object that runs those runs of a suite that are unfinished.
+    """An object that runs the unfinished runs of a suite.
 
     Args:
-        plan: The plan.
-        status: The status of all runs. It is updated after each run.
-        fail_fast: Whether to stop at the first failure.
+        plan: The plan of the suite.
+        status: The status of all runs. The status is updated after each run.
+        fail_fast: Whether to stop after the first run that fails.
     """
 
     plan: Plan
@@ -127,7 +130,7 @@ class _Work:
     fail_fast: bool
 
     def run(self) -> None:
-        """Run all runs, model by model; if ``fail_fast`` is set, stop at the first failure."""
+        """Run unfinished runs, model by model; with ``fail_fast``, stop at the first failure."""
         reporter = self.plan.reporter
         for run in self.plan.runs:
             if run.finished:
@@ -150,9 +153,10 @@ class _Work:
         return self.fail_fast and bool(self.status.failed)
 
     def _read_vocabularies(self) -> None:
-        """Read the vocabularies of the models to compare; at this point, no model is loaded.
+        """Read the vocabularies of the models, if the probe's questions depend on them.
 
-        If a vocabulary cannot be read, the run counts as failed for all of its models.
+        If the vocabulary of a model cannot be read, the run counts as failed for all models of the
+        run.
         """
         for name, request in self.plan.requests.items():
             runs = [run for run in self._waiting if run.name == name]
@@ -165,7 +169,7 @@ class _Work:
         """Ask the user whether to accept the cost of querying chat models.
 
         Raises:
-            RequestError: If the user declines, or cannot be asked for confirmation.
+            RequestError: If the user declines, or if the program cannot ask the user.
         """
         for name, request in self.plan.requests.items():
             request.confirm([run.model for run in self._waiting if run.name == name])
@@ -183,7 +187,7 @@ class _Work:
 
     @contextmanager
     def _reporting(self, runs: Sequence[PlannedRun], because: str = "") -> Iterator[None]:
-        """Return a context manager; if its block raises an error, the given runs have failed."""
+        """Return a context manager that records the given runs as failed if its block fails."""
         try:
             yield
         except Exception as error:  # noqa: BLE001 - a failure must not stop the other runs
@@ -203,7 +207,7 @@ def _text(error: Exception) -> str:
 
 
 def _published(plan: Plan, status: Status, *, report: bool) -> SuiteRuns:
-    """Compare the models of each run, and write the report of all finished runs."""
+    """Compare the models of each run, and write one report about all finished runs."""
     folders = [run.folder for run in plan.runs if run.folder and status.is_done(run)]
     found = read_runs(folders) if folders else []
     by_name = {name: _of(plan, name, found) for name in plan.requests}
@@ -225,6 +229,6 @@ def _published(plan: Plan, status: Status, *, report: bool) -> SuiteRuns:
 
 
 def _of(plan: Plan, name: str, found: Sequence[Run]) -> list[Run]:
-    """Return the finished runs of one run name; each of them is named after its model."""
+    """Return the finished runs with the given run name, renamed after their models."""
     folders = {run.folder for run in plan.runs if run.name == name}
     return named([run for run in found if run.folder in folders])

@@ -17,10 +17,10 @@ if TYPE_CHECKING:
     from tacit.runs.suite.plan import Plan, PlannedRun
 
 STATUS = "suite.json"
-"""File name of the status in a suite's folder."""
+"""The name of the file in a suite's folder that contains the status of the runs."""
 
 State: TypeAlias = Literal["waiting", "done", "failed", "skipped"]
-"""``skipped``: not attempted, because another run failed and the suite stops at a failure."""
+"""The state of a run; ``skipped`` means not started because another run has failed."""
 
 
 def _is_own(path: Path) -> bool:
@@ -36,13 +36,14 @@ KIND = Kind("the status of a suite", _is_own)
 
 @dataclass
 class Status:
-    """The status of all runs; within a ``with`` block, each change is written to ``suite.json``.
+    """The status of all runs of a suite; each change is written to ``suite.json``.
 
     Args:
-        plan: The plan.
-        states: The state of each run. The key consists of the names of the run and the model.
-        errors: The error of each run that failed. The key consists of the names of the run and the
+        plan: The plan of the suite.
+        states: The state of each run. Each key is a pair: the name of the run and the name of the
             model.
+        errors: The error message of each failed run. Each key is a pair: the name of the run and
+            the name of the model.
     """
 
     plan: Plan
@@ -51,7 +52,7 @@ class Status:
 
     @classmethod
     def of(cls, plan: Plan) -> Self:
-        """Return the status of a suite at the start, when every run is waiting."""
+        """Return the initial status of a suite, in which every run is waiting."""
         return cls(plan, {_key(run): "waiting" for run in plan.runs})
 
     def __enter__(self) -> Self:
@@ -64,14 +65,14 @@ class Status:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        """Set all waiting runs to the state skipped; do nothing if an error ended the suite."""
+        """Mark all waiting runs as ``skipped``, unless an error ended the ``with`` block."""
         if kind is None:
             left = [key for key, state in self.states.items() if state == "waiting"]
             self.states |= dict.fromkeys(left, "skipped")
             self._write()
 
     def waits(self, run: PlannedRun) -> bool:
-        """Return whether a run has not started yet."""
+        """Return whether the state of a run is ``waiting``."""
         return self.states[_key(run)] == "waiting"
 
     def is_done(self, run: PlannedRun) -> bool:
@@ -80,12 +81,12 @@ class Status:
 
     @property
     def failed(self) -> Mapping[tuple[str, str], str]:
-        """The error of each failed run, by run name and model."""
+        """The error message of each failed run, by the names of the run and its model."""
         return dict(self.errors)
 
     @property
     def skipped(self) -> Sequence[tuple[str, str]]:
-        """The names of the run and the model for each run that was skipped."""
+        """The name of the run and the name of the model, for each skipped run."""
         return [key for key, state in self.states.items() if state == "skipped"]
 
     def done(self, run: PlannedRun) -> None:
