@@ -37,9 +37,9 @@ class Option:
         group: The heading in the help text under which the option is listed.
         requested: Whether ``run.yaml`` includes the option. If ``run.yaml`` includes the option,
             runs with different values of the option are different runs.
-        data: A function that receives the option's value. The function returns the digest of each
-            data file to which the value refers, by file name. If ``data`` is None and the value is
-            a path, the SHA-256 hash of the file is used.
+        data: A function that receives the option's value. The function returns a mapping from file
+            name to digest, with an entry for each data file to which the value refers. If ``data``
+            is None and the value is a path, the SHA-256 hash of the file is used.
         hidden: Whether the help of the command omits the option.
         check: A function that checks a value from the command line and returns it. The function is
             called before the value is used for anything else.
@@ -122,7 +122,7 @@ def build(kind: type, given: Mapping[str, Any]) -> Any:  # noqa: ANN401 - an ins
 
 
 def requested(options: Any) -> dict[str, Any]:  # noqa: ANN401 - any dataclass of options
-    """Return the values of the options that ``run.yaml`` includes, by option name."""
+    """Return a dict from option name to value for the options that ``run.yaml`` includes."""
     found: dict[str, Any] = {}
     for one in fields(options):
         value, about = getattr(options, one.name), option_of(one)
@@ -134,7 +134,7 @@ def requested(options: Any) -> dict[str, Any]:  # noqa: ANN401 - any dataclass o
 
 
 def digests(options: Any) -> dict[str, Any]:  # noqa: ANN401 - any dataclass of options
-    """Return the digests of all data files to which the options refer, by file name."""
+    """Return a dict from file name to digest for all data files that the options name."""
     found: dict[str, Any] = {}
     for one in fields(options):
         value, about = getattr(options, one.name), option_of(one)

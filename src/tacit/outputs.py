@@ -1,8 +1,8 @@
 """Check the output files of a command in advance, so that no unrelated file is lost.
 
 A command may overwrite an empty file, or a file of the kind that it writes. A user can repeat a
-command, because the command may overwrite its own earlier output. Any other existing file is
-overwritten only if the user sets the option ``--force``.
+command, because the command may overwrite its own earlier output. A file of a kind that the command
+does not write is overwritten only if the file is empty or the user sets the option ``--force``.
 """
 
 from __future__ import annotations
@@ -61,10 +61,11 @@ def check_outputs(
         force: Whether to overwrite existing files of any kind.
 
     Raises:
-        DataError: If the suffix of a table is not a supported format, or a path is invalid.
-        RequestError: If an output file is a folder, a device or an input file, or if two output
-            files are the same file. Symbolic links are followed. If an output file exists, is not
-            empty and is not of the kind that the command writes, and ``force`` is false.
+        DataError: If the suffix of a table's file name is not that of a supported format, or a path
+            is invalid.
+        RequestError: If an output path is a folder, a device or an input file, or if two output
+            paths point to the same file. Symbolic links are followed. If ``force`` is False and the
+            output would overwrite a non-empty file of a different kind.
     """
     read = {resolved(path) for path in inputs}
     written: set[Path] = set()

@@ -71,5 +71,5 @@ def folder_of(name: str) -> Path:
 
 
 def copy_demo(folder: Path, name: str = DEMO) -> None:
-    """Copy a demo model's files to a folder, from which it can be loaded like any model."""
+    """Copy a demo model's files to a folder, from which Tacit can load the model."""
     shutil.copytree(folder_of(name), folder)

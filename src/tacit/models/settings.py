@@ -20,7 +20,7 @@ MODEL, SERVER, CHAT = "Model", "Server", "Server: chat"
 
 @dataclass(frozen=True)
 class LocalSettings:
-    """Options for models in this process; see ``tacit.models.loading.LoadOptions``."""
+    """Options for loading models in this process; see ``tacit.models.loading.LoadOptions``."""
 
     revision: str | None = option(
         None, help="Branch, tag or commit of a model on the Hugging Face hub.", group=MODEL
@@ -223,8 +223,8 @@ class ModelSettings:
         """Return these settings as ``LoadOptions`` for the given models.
 
         Raises:
-            RequestError: If the server options are invalid (see ``ServerSettings``), or
-                ``batch_size`` is specified.
+            RequestError: If the server options are invalid (see ``ServerSettings``), or if
+                ``batch_size`` is specified, which Tacit does not support.
         """
         from tacit.models.huggingface.trust import Trust
         from tacit.models.loading import LoadOptions

@@ -190,7 +190,7 @@ def _rate(prompts: int, seconds: float) -> str:
 
 
 class Progress(Quiet):
-    """A reporter that shows progress and warnings on standard error, and never asks the user."""
+    """A reporter that shows progress and warnings on standard error and asks no questions."""
 
     def asking(self, plan: Planned) -> AbstractContextManager[Callable[[Work], None]]:
         """See ``Reporter.asking``."""
@@ -206,9 +206,9 @@ class Progress(Quiet):
 
 
 class Terminal(Progress):
-    """A reporter for terminals that shows progress and warnings and asks to confirm costs.
+    """A terminal reporter that shows progress and warnings and lets the user confirm costs.
 
-    Progress bars and hints of other libraries are hidden.
+    Other libraries' progress bars and hints are hidden.
     """
 
     def __init__(self) -> None:

@@ -169,7 +169,8 @@ def _sides(row: Mapping[str, Any], name: str) -> str:
 
 
 MOST = 50
-"""A paper's table with more rows than this is printed only where Tacit's values differ."""
+"""If a paper's table has more than ``MOST`` rows, only the rows in which Tacit's values differ from
+the published values are printed."""
 
 
 def print_published(table: pl.DataFrame) -> None:
@@ -186,7 +187,7 @@ def print_published(table: pl.DataFrame) -> None:
 
 
 def _echo(title: str, cells: pl.DataFrame) -> None:
-    """Print one table of a paper and its notes, without the matching rows of a long table."""
+    """Print a paper's table and its notes; omit matching rows if the table is long."""
     shown = cells if cells.height <= MOST else cells.filter(cells["difference"] != 0)
     ranked = "chance" in cells.columns and not cells["candidates"].is_null().all()
     headings = ["ours", *(["chance"] if ranked else []), "published", "difference"]

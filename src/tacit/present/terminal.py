@@ -53,7 +53,7 @@ class _Visible:
 
 @contextmanager
 def visible_output() -> Iterator[None]:
-    """Escape control characters in standard output and standard error in a ``with`` block."""
+    """In a ``with`` block, escape control characters in standard output and standard error."""
     before = sys.stdout, sys.stderr
     mine = _wrapped(sys.stdout), _wrapped(sys.stderr)
     sys.stdout, sys.stderr = mine

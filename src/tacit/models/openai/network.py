@@ -124,8 +124,8 @@ class _Body(httpx.SyncByteStream):
 class _Budget:
     """The time and the number of bytes that remain for a request.
 
-    The time starts when the request first uses the network, so the wait for a free connection is
-    not counted.
+    The time limit starts when the request first uses the network, so the wait for a free connection
+    is not counted.
     """
 
     allowed: float
@@ -215,7 +215,7 @@ class _Network(httpcore.NetworkBackend):
 
 
 class _Stream(httpcore.NetworkStream):
-    """A connection that obeys the request's limits instead of httpcore's separate timeouts."""
+    """A connection that obeys the current request's limits instead of httpcore's timeouts."""
 
     def __init__(self, connected: socket.socket, network: _Network) -> None:
         self._socket = connected
@@ -295,7 +295,7 @@ def _pool(
 
 
 def _addresses(host: str, port: int, seconds: float) -> list[Any]:
-    """Return the addresses of a host name.
+    """Return the IP addresses of a host.
 
     Raises:
         OSError: If the host name has no address.

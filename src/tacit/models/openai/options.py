@@ -103,7 +103,7 @@ def check_holds_no_key(name: str) -> None:
     """Reject an address that may contain an API key, before a message or file quotes the key.
 
     Args:
-        name: A model's name as the user gave it; a name that is not an address is accepted.
+        name: A model's name as specified by the user; a name that is not an address is accepted.
 
     Raises:
         ModelError: If the address contains a user name, a password, a query or a fragment. The

@@ -7,8 +7,8 @@ belong to other tokens. To detect an incorrect echo, the preflight compares two 
 the same token after the same text: one from the echo, and one from a request for the next token.
 The echo is compared with next-token log-probabilities on at least eight texts. A server may mix up
 concurrent requests, truncate texts, or drop white space. To detect mixed-up requests, the preflight
-repeats some requests concurrently. To detect whether a server changes texts, the preflight compares
-the server's answers to two texts that differ in only one place.
+repeats some requests concurrently. To detect whether a server changes texts, the preflight checks
+whether the server returns different answers to two texts that differ in only one place.
 """
 
 from __future__ import annotations
@@ -59,7 +59,8 @@ TEXTS = (
     "A bear is an animal that has",
     "We went to the shop to buy some",
 )
-"""The first prompts of every preflight; the server's answers identify its model (canaries)."""
+"""The first prompts of every preflight; the server's answers to them (canaries) identify its
+model."""
 
 log = logging.getLogger(__name__)
 
@@ -201,7 +202,7 @@ def _differences(
     tokenizer: TokenizerFile | None,
     about: tuple[float, int, int],
 ) -> tuple[Differences, list[str]]:
-    """Compare a server's answers to similar texts; return the comparison and notes.
+    """Check whether answers to similar texts differ; return the comparison and notes.
 
     Args:
         asked: The requests to the server.
@@ -400,7 +401,7 @@ def _next_tokens(
 
 
 def _apart(first: Sequence[Token], again: Sequence[Token]) -> list[float]:
-    """For tokens in both answers, return the absolute log-probability differences in nats."""
+    """Return absolute log-probability differences (nats) of tokens that two answers share."""
     before = {(one.text, one.number): one.logprob for one in first}
     pairs = [(one.logprob, before.get((one.text, one.number))) for one in again]
     return [abs(one - other) for one, other in pairs if one is not None and other is not None]

@@ -31,7 +31,7 @@ class Questions:
         model: The server's name for the model.
         top: The number of most probable tokens to request per position.
         least: The number of tokens (0 or 1) that the server generates in addition to an echo.
-        by_id: Whether to request token ids instead of token texts, which is possible with vLLM.
+        by_id: Whether to request token ids instead of token texts; vLLM supports token ids.
         way: The request field for a prompt's own tokens: ``echo`` or ``prompt_logprobs``.
         habits: Properties that all replies of the server share, such as the model's name.
     """
@@ -62,7 +62,7 @@ class Questions:
         return reply
 
     def next_tokens(self, texts: Sequence[str], concurrency: int) -> list[Token | None]:
-        """Concurrently request the next token after each text; return None where there is none.
+        """Concurrently request the next token after each text; a missing token is None.
 
         Raises:
             ScoringError: As raised by ``next_token``.

@@ -1,9 +1,9 @@
 """Redaction of secrets in a server's answers, including secrets in an encoded form.
 
-Redaction ignores letter case. A secret is redacted in its original spelling, in reversed spelling,
-in hexadecimal and in base64. A secret is also redacted if it is part of a longer text that is
-encoded in base64, such as ``Bearer KEY`` or ``user:KEY``. A secret is also redacted if it is
-escaped as in JSON, URLs, HTML or source code, even if the escapes are nested.
+Redaction ignores letter case. A secret is redacted if it occurs in its original spelling, reversed,
+in hexadecimal or in base64. A secret is redacted even if it is part of a longer text that is
+encoded in base64, such as ``Bearer KEY`` or ``user:KEY``. A secret is redacted even if it is
+escaped as in JSON, URLs, HTML or source code, and even if the escapes are nested.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ SHOWN = "[key]"
 SHORTEST = 8
 """The minimum length, in characters, of a secret that is redacted in answers.
 
-A shorter secret, such as ``EMPTY``, could be an ordinary word.
+A secret of fewer than ``SHORTEST`` characters, such as ``EMPTY``, could be an ordinary word.
 """
 
 _ESCAPES = ("\\", "%", "&")
@@ -80,7 +80,7 @@ class _Redaction:
 
     Args:
         pattern: A regular expression that matches every spelling of the secrets.
-        plain: The secrets and their encodings without escapes, case-folded; empty if one of them
+        plain: The secrets and their encodings, case-folded and without escapes; empty if a secret
             contains a blank.
         plain_bytes: The entries of ``plain`` in lower case, encoded as UTF-8.
         shortest: The minimum length, in characters, of a text that can contain a secret.
@@ -140,7 +140,7 @@ def _encoded(secret: str) -> set[str]:
 
 
 def _begin(character: str) -> str:
-    """Return a part of a character class that matches a secret's first character."""
+    """Return regex text that matches a secret's first character inside a character class."""
     return r"\s+" if character.isspace() else re.escape(character)
 
 
@@ -149,7 +149,7 @@ def _written(piece: str) -> str:
 
 
 def _blanks(blanks: str) -> str:
-    """Return a pattern that matches a run of blanks, or a shorter run of blanks."""
+    """Return a pattern that matches one or more blanks, but at most ``len(blanks)``."""
     return rf"(?:\s|\+|{_spellings(' ')}){{1,{len(blanks)}}}"
 
 

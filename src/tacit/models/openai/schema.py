@@ -1,7 +1,7 @@
 """Pydantic models of a server's answers, and checks for impossible values.
 
-An error about a malformed answer states the location and the type of the problem. An error about a
-malformed answer does not repeat any value of the answer, because a value may be the API key.
+An error about a malformed answer contains the location and the type of the problem, but no value
+from the answer, because a value may be the API key.
 """
 
 from __future__ import annotations
@@ -32,7 +32,8 @@ if TYPE_CHECKING:
     from tacit.models.openai.token_lists import Token
 
 NEVER = -9000.0
-"""Log-probabilities up to this value mean probability 0, for which servers write -9999 or less."""
+"""A log-probability of at most this value means probability 0, which servers report as -9999 or
+less."""
 
 _MOST_DIGITS = 18  # an id has 64 bits
 _HALF = re.compile("[\ud800-\udfff]")

@@ -1,4 +1,4 @@
-"""Record the properties of a server's replies in the preflight, and require them later."""
+"""Record properties of a server's replies in the preflight; later replies must match."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ _MOMENT = 0.05
 
 @dataclass(frozen=True, slots=True)
 class _Finished(Generic[Result]):
-    """The result of one item, and the time at which it was finished."""
+    """The result of one item, and the time at which the item was finished."""
 
     index: int
     result: Result
@@ -40,8 +40,8 @@ class Stream(Generic[Item, Result]):
         items: The items to process; each idle thread takes the next item.
         hang_up: A function that closes the connections of pending requests, so that waiting threads
             continue.
-        check: A function that is called before results are yielded, and at the end; None for no
-            check.
+        check: A function that is called before results are yielded and at the end of the stream;
+            None for no check.
 
     If the attribute ``abandoned`` is True, no further item is started and no request is retried. If
     the attribute ``interrupted`` is True, no further request is sent.

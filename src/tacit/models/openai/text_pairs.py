@@ -35,7 +35,8 @@ _SHORTER = (
     "it is"
 )
 _ESCAPED = "Ice < steam & tea"
-"""A text that reveals if a server begins to escape HTML, which a pair of texts cannot reveal."""
+"""A text whose answer changes if a server begins to escape HTML; a pair of texts cannot reveal this
+fault."""
 _TWO_PARTS = "Question: Is tea hot?\nAnswer: Yes\n\nQuestion: Is {} hot?\nAnswer:"
 _WORDS = {"first": "The", "case": "green", "middle": "baker", "last": "sea"}
 _OTHERS = {"first": "Our", "case": "Green", "middle": "miner", "last": "sky"}
@@ -51,7 +52,7 @@ class Pair:
     Args:
         differ: A description of the difference, for use in messages.
         texts: The two texts. For most pairs, the server's answer to the second text changes if the
-            server begins to change texts.
+            server begins to modify prompts.
     """
 
     differ: str
@@ -129,12 +130,12 @@ def compare_pairs(
     noise: float,
     top: int,
 ) -> Differences:
-    """Test whether a server answers differently if two texts differ in only one place.
+    """Test whether a server's answers differ for two texts that differ in only one place.
 
     Args:
         at_once: A function that returns the next token after each text, with the most probable
             tokens at its position.
-        known: The next tokens after those texts that were requested before.
+        known: The next tokens that were requested earlier, by text.
         is_same: A function that returns whether two texts have the same tokens. Equal answers to
             two texts with the same tokens are correct.
         noise: The difference in nats between log-probabilities that the server returns for the same

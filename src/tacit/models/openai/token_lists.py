@@ -151,10 +151,10 @@ def find(top: Sequence[Token], text: str | None, number: int | None) -> Token | 
 
 
 def likeliest(token: Token, most: int) -> Token:
-    """Return a token whose list of most probable tokens has at most ``most`` entries.
+    """Return a token whose list of most probable tokens is cut to ``most`` entries.
 
     A server lists the drawn token even if it is not among the most probable tokens. Without the
-    limit ``most``, the tokens at a position would depend on which token was drawn.
+    limit ``most``, the list of tokens at a position would depend on which token was drawn.
     """
     ranked = sorted(token.top, key=lambda one: math.inf if one.logprob is None else -one.logprob)
     return replace(token, top=tuple(ranked[:most]))
@@ -187,7 +187,8 @@ def _is_last(token: Token) -> bool:
 LARGEST = 0.1
 """The largest difference, in nats, that counts as a rounding error.
 
-With half precision, rounding errors of this size occur when a server batches requests differently.
+With half precision, rounding errors can reach ``LARGEST`` when a server batches requests
+differently.
 """
 
 TYPICAL = 0.02

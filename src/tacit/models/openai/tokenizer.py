@@ -1,4 +1,4 @@
-"""Tokenize texts, with a tokenizer file or from the tokens that a server returns."""
+"""Tokenize texts with a tokenizer file, or with the tokens that a server returns."""
 
 from __future__ import annotations
 
@@ -110,7 +110,7 @@ class TokenizerFile:
     def knows(self, text: str) -> bool:
         """Return whether any token of the tokenizer has the given text, ignoring leading spaces.
 
-        The result is also True for a text that cannot identify a single token.
+        For a text that cannot identify a single token, the result is always True.
         """
         return not identifies_token(text) or text.lstrip(" ") in self._stripped
 
@@ -218,7 +218,7 @@ def cut_by_texts(tokens: Sequence[Token], text: str) -> tuple[int, Cut] | None:
 
 
 def _spelling(written: Sequence[str | None], text: str) -> Cut | None:
-    """Return the leading tokens that exactly spell the text; None if there are none."""
+    """Return the leading tokens that exactly spell the text; None if no tokens spell it."""
     at, offsets = 0, []
     for number, token in enumerate(written):
         if at == len(text):

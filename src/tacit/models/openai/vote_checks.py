@@ -59,13 +59,15 @@ opposite.
 """
 
 DRAWN_TEXTS = 3
-"""The number of texts to which replies are sampled: those texts that best reveal each fault."""
+"""The number of texts to which replies are sampled; Tacit selects the texts that best reveal
+sampling faults."""
 
 AT_ONCE, SINGLY = 24, 8
-"""Draws per text: ``AT_ONCE`` if one request returns several replies, ``SINGLY`` if only one."""
+"""Draws per text: ``AT_ONCE`` if a request can return several replies, otherwise ``SINGLY``."""
 
 AGAIN = 2
-"""Additional draws per first draw, if the first draws do not match the log-probabilities."""
+"""The number of additional draws for each first draw, if the first draws do not match the
+log-probabilities."""
 
 SEEDS = SINGLY**2 * (1 + AGAIN)
 """The maximum number of seeds that one call of ``Drawing.inspect`` uses."""

@@ -58,7 +58,7 @@ def by_category(norms: Norms) -> pl.DataFrame:
 
 
 def counts(norms: Norms) -> pl.DataFrame:
-    """For n from 1 to 10, count concepts with n or more properties by category (Figure 3a).
+    """Count concepts with at least n properties of each category, n = 1 to 10 (Figure 3a).
 
     Returns:
         The columns ``category`` (as in ``by_category``), ``n`` and ``concepts`` (the number of

@@ -1,6 +1,6 @@
 """Paired comparison of models on the assumptions probe, with confidence intervals.
 
-The ranks of two models are compared only over the same candidates. If two models ranked different
+The ranks of two models are compared only among the same candidates. If two models ranked different
 candidates, retrieval ranks are recomputed among the concepts that both models scored, and no
 difference in mean average precision is reported for elicitation.
 """
@@ -130,7 +130,7 @@ def retrieval_name(measure: str, n: int, wording: str) -> str:
 
 
 def _asked(row: Mapping[str, Any]) -> str:
-    """Return the common wording of two models, or both wordings if there is none."""
+    """Return the wording that two models share, or both wordings if they share none."""
     if row["same_question"]:
         return str(row["first_wording"])
     return f"{row['first_wording']} and {row['second_wording']}: different questions"
@@ -180,15 +180,16 @@ class Side:
     """The retrieval results of one model for the prompts in one wording.
 
     Args:
-        values: A table with one row per prompt, which has the columns ``n``, ``concept`` and
-            ``candidates``, and one column per retrieval measure.
-        targets: The columns ``n``, ``concept`` and ``word`` (the target of the prompt).
-        scores: A table with one row per prompt and candidate word, which has the columns ``n``,
+        values: A table with one row per prompt; its columns are ``n``, ``concept``, ``candidates``
+            and one column per retrieval measure.
+        targets: A table with the columns ``n``, ``concept`` and ``word`` (the target of the
+            prompt).
+        scores: A table with one row per prompt and candidate word; its columns are ``n``,
             ``concept``, ``word`` and ``logprob`` (in nats).
         candidates: The SHA-256 digest of the candidates; None if the model's tokenizer cannot
             encode some candidates.
-        sentences: Whether the probabilities are those of whole sentences; False if they are those
-            of words.
+        sentences: Whether the probabilities are probabilities of whole sentences; False for
+            probabilities of words.
     """
 
     values: pl.DataFrame
@@ -217,8 +218,8 @@ class Side:
         """Return ``values``, with ``mrr`` and ``renormalised`` recomputed among ``common``.
 
         Args:
-            common: The candidates for the recomputation, with one row per prompt and candidate, in
-                the columns ``n``, ``concept`` and ``word``.
+            common: The candidates for the recomputation: a table with one row per prompt and
+                candidate, and with the columns ``n``, ``concept`` and ``word``.
         """
         import polars as pl
 
@@ -257,7 +258,7 @@ def _retrieval(one: Side, other: Side, bootstrap: Bootstrap) -> Iterator[dict[st
 
 
 def comparable(sides: Sequence[Side]) -> list[pl.DataFrame]:
-    """Return the retrieval values of each model, computed over the same candidates.
+    """Return the retrieval values of each model, computed among the same candidates.
 
     If all models have the same candidates, the values of each model are returned unchanged. If the
     candidates differ, the values are recomputed among the words that all models scored.

@@ -110,7 +110,7 @@ def concept_views(findings: Findings, most: int) -> Iterator[View]:
 def _with_ranks(
     concepts: pl.DataFrame, stated: pl.DataFrame, responses: pl.DataFrame
 ) -> pl.DataFrame:
-    """Add the concept's best rank per number of properties, and its responses' best rank."""
+    """Add a concept's best rank per number of properties, and the best rank of a response."""
     import polars as pl
 
     best = pl.col("rank").min()

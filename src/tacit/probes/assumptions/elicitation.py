@@ -76,7 +76,7 @@ class Phrasing:
 
 @dataclass(frozen=True, slots=True)
 class ElicitationRules:
-    """Rules that select concepts and responses; the defaults are the paper's, if known.
+    """Rules that select concepts and responses; the defaults follow the paper where known.
 
     Args:
         concepts: The preset of concepts: ``paper``, ``tagged``, or ``all``, which includes concepts
@@ -235,8 +235,8 @@ class Eliciting:
     """The elicitation prompts for one model, with the candidates for each prompt.
 
     Args:
-        asked: The prompts with people's responses, by whether the prompts start with "Everyone
-            knows that". The key True selects the prompts that start with "Everyone knows that", and
+        asked: A mapping with the keys True and False; each value contains prompts with people's
+            responses. The key True selects the prompts that start with "Everyone knows that", and
             the key False selects the prompts without this preface.
         own: The words that are a single token of the model; they form the candidate set
             ``vocabulary``.
@@ -253,7 +253,8 @@ class Eliciting:
 
     @cached_property
     def items(self) -> Sequence[Item]:
-        """One item per prompt and non-empty candidate set, sorted by preface, then by relation."""
+        """One ``Item`` per prompt and non-empty candidate set, grouped by preface, then by
+        relation."""
         return [
             Item(preface, over, prompt)
             for preface, elicitation in self.asked.items()
@@ -264,7 +265,8 @@ class Eliciting:
 
     @cached_property
     def rankings(self) -> Sequence[RankingPrompt]:
-        """Each item's ranking prompt; its targets are accepted spellings that are candidates."""
+        """The ranking prompt of each item; the targets are the accepted spellings that are
+        candidates."""
         return [self._ranking(item) for item in self.items]
 
     def candidates(self, item: Item) -> Vocabulary:
@@ -273,7 +275,7 @@ class Eliciting:
 
     @cached_property
     def _sensible(self) -> Mapping[str, Vocabulary]:
-        """For each relation, the shared words with which people completed it for any concept."""
+        """For each relation, the shared words that people gave as a completion for any concept."""
         any_way = next(iter(self.asked.values()), None)
         if any_way is None:
             return {}
@@ -308,7 +310,8 @@ class Prince:
     """Prince's own examples as retrieval and elicitation prompts (Weir et al. 2020, Table 3).
 
     Args:
-        candidates: The words that are a single token of the model; all other targets are left out.
+        candidates: The words that are a single token of the model; a target that is not a candidate
+            is left out.
         wording: The wording of prompts that ask for the concept: ``sentence`` or ``blank-last``.
         ending: The wording of prompts that ask for properties: ``sentence`` or ``blank-last``.
         top: The number of best candidates to store for each prompt.
