@@ -253,8 +253,7 @@ class Eliciting:
 
     @cached_property
     def items(self) -> Sequence[Item]:
-        """One ``Item`` per prompt and non-empty candidate set, grouped by preface, then by
-        relation."""
+        """One ``Item`` per prompt and non-empty candidate set, by preface and relation."""
         return [
             Item(preface, over, prompt)
             for preface, elicitation in self.asked.items()
@@ -265,8 +264,7 @@ class Eliciting:
 
     @cached_property
     def rankings(self) -> Sequence[RankingPrompt]:
-        """The ranking prompt of each item; the targets are the accepted spellings that are
-        candidates."""
+        """The ranking prompt of each item; its targets are accepted spellings among candidates."""
         return [self._ranking(item) for item in self.items]
 
     def candidates(self, item: Item) -> Vocabulary:

@@ -1,8 +1,8 @@
-"""Compute the background scores of anchors and relations (equation 1).
+"""Compute the background scores of anchor questions and relations (equation 1).
 
 There is one background question about each fact, and one about the fact's negative. The question
 about a fact should be answered positively, and the question about a negative should be answered
-negatively. Background scores ignore questions without an answer.
+negatively. Questions without an answer are excluded from background scores.
 """
 
 from __future__ import annotations
@@ -53,13 +53,13 @@ class CorrectAnswers:
 
 
 def by_anchor(known: CorrectAnswers, asked: Asked, anchors: int) -> pl.DataFrame:
-    """Compute the background score of each anchor (equation 1).
+    """Compute the background score of each anchor question (equation 1).
 
     Args:
         known: Whether the model correctly answered the question about each fact and the question
             about its negative.
         asked: The facts of each anchor.
-        anchors: The number of anchors.
+        anchors: The number of anchor questions.
 
     Returns:
         Table with one row per anchor and the columns ``facts``, ``positives``, ``negatives``,
@@ -157,14 +157,14 @@ REASONS = {
 def relevance(
     known: CorrectAnswers, asked: Asked, anchors: pl.DataFrame, how: Permutations | None = None
 ) -> pl.DataFrame:
-    """Compute the relevance of facts to anchors, for all facts and for each relation.
+    """Compute the relevance of facts to anchor questions, for all facts and by relation.
 
     Args:
         known: Whether the model correctly answered the question about each fact and the question
             about its negative.
         asked: The facts of each anchor.
-        anchors: Table with one row per anchor and the columns ``right`` (null without an answer)
-            and ``cluster``.
+        anchors: Table with one row per anchor and the columns ``right`` (null for an unanswered
+            anchor) and ``cluster``.
         how: The parameters of the permutations for the confidence interval; None for the default
             parameters. Each permutation shuffles which facts count as answered correctly. The
             column ``cluster`` of ``anchors`` defines the clusters of the permutations.
@@ -172,14 +172,14 @@ def relevance(
     Returns:
         Table with one row for all relations and one row per relation. ``facts_right`` is the number
         of facts answered correctly, and ``facts_wrong`` is the number of facts answered
-        incorrectly. Facts that belong only to unanswered anchors are not counted. ``given_right``
-        is the accuracy on the anchors of a fact, averaged over the facts that the model answers
-        correctly. ``given_wrong`` is the accuracy on the anchors of a fact, averaged over the facts
-        that the model answers incorrectly. ``accuracy`` is the accuracy on the anchors of a fact,
-        averaged over all facts. ``relevance`` is ``given_right`` minus ``accuracy``. ``low`` and
-        ``high`` are the ends of the confidence interval of the relevance. ``no_interval`` is the
-        reason why the relevance has no confidence interval, such as too few facts answered
-        correctly. An average over an empty set of facts is null.
+        incorrectly. ``facts_right`` and ``facts_wrong`` exclude facts that belong only to
+        unanswered anchors. ``given_right`` is the accuracy on the anchors of a fact, averaged over
+        the facts that the model answers correctly. ``given_wrong`` is the accuracy on the anchors
+        of a fact, averaged over the facts that the model answers incorrectly. ``accuracy`` is the
+        accuracy on the anchors of a fact, averaged over all facts. ``relevance`` is ``given_right``
+        minus ``accuracy``. ``low`` and ``high`` are the ends of the confidence interval of the
+        relevance. ``no_interval`` is the reason why the relevance has no confidence interval, such
+        as too few facts answered correctly. An average over an empty set of facts is null.
     """
     import polars as pl
 

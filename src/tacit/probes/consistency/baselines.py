@@ -1,4 +1,4 @@
-"""Evaluate simple methods of answering anchors, such as selecting the longest choice.
+"""Evaluate simple methods of answering anchor questions, such as the longest choice.
 
 Each baseline is evaluated by its accuracy and its conceptual consistency. The conceptual
 consistency of a baseline measures how well the model's background scores predict which anchors the
@@ -37,11 +37,11 @@ def anchor_baselines(
     """Return the accuracy and the conceptual consistency of the model and of each baseline.
 
     Args:
-        of: The anchors.
+        of: The anchor questions.
         scored: All scores or votes of the run.
         anchors: Table with one row per anchor and the columns ``right``, ``background_score`` and
             ``cluster``.
-        bootstrap: The bootstrap for the confidence intervals. The bootstrap resamples the clusters.
+        bootstrap: The bootstrap that resamples clusters to compute the confidence intervals.
     """
     import polars as pl
 
@@ -57,7 +57,7 @@ def anchor_baselines(
 
 
 def _values(of: Sequence[Anchor], scored: Scored) -> Mapping[str, Floats]:
-    """Return the values that each baseline assigns to choices, shape (anchors, choices)."""
+    """Return the value of each choice for each baseline, shape (anchors, choices)."""
     sizes = scored.sizes
     none = np.full(sizes.shape, np.nan)
     prior, gain = none, none
@@ -95,7 +95,7 @@ def _correct(values: Floats, sizes: Ints, answer: Ints) -> Floats:
 
 
 def _majority(answer: Ints) -> Floats:
-    """Return whether each anchor's correct choice has the most frequent correct index."""
+    """Return whether each correct choice has the index that is most often correct."""
     right: Floats = (answer == np.bincount(answer).argmax()).astype(float)
     return right
 
@@ -106,11 +106,11 @@ def _row(name: str, right: Floats, anchors: pl.DataFrame, bootstrap: Bootstrap) 
     Args:
         name: Name of the baseline.
         right: For each anchor, 1 if the baseline answers it correctly and 0 if the baseline answers
-            it incorrectly. For the baseline ``random``, the array contains the probability of a
+            it incorrectly. For the baseline ``random``, the values are the probabilities of a
             correct answer. Unknown values are NaN.
         anchors: Table with the columns ``background_score`` and ``cluster``.
-        bootstrap: The bootstrap for the confidence interval of the accuracy. The bootstrap
-            resamples the clusters.
+        bootstrap: The bootstrap that resamples clusters to compute the confidence interval of the
+            accuracy.
     """
     known = ~np.isnan(right)
     clusters = anchors["cluster"].to_numpy()
@@ -135,8 +135,8 @@ def _row(name: str, right: Floats, anchors: pl.DataFrame, bootstrap: Bootstrap) 
 def _consistency(name: str, right: Floats, scores: Floats) -> tuple[float | None, float | None]:
     """Return the average precision of background scores, and its chance level.
 
-    For the baseline ``random``, both values are the chance level at the expected number of correct
-    answers.
+    For the baseline ``random``, the average precision equals its chance level, which is computed
+    for the expected number of correct answers.
     """
     if name != RANDOM:
         return average_precision(right, scores), chance_level(right, scores)

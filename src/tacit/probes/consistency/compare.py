@@ -1,8 +1,8 @@
 """Compare models by paired differences with confidence intervals.
 
-For each pair of models, every measure is computed over the anchors for which both models have an
-answer and a background score. Except for the odds ratio, intervals and p-values are computed by
-resampling question concepts. The two models of a pair share the same resamples.
+For each pair of models, every measure is computed over the anchor questions for which both models
+have an answer and a background score. Intervals and p-values, except those of the odds ratio, are
+computed by resampling question concepts. The same resamples are used for both models of a pair.
 """
 
 from __future__ import annotations
@@ -64,9 +64,9 @@ def compare(found: Mapping[str, Findings], bootstrap: Bootstrap | None = None) -
 
     Returns:
         Table with the columns of ``tacit.findings.compare.COMPARISON``. The column ``n`` is the
-        number of anchors in the comparison. Undefined measures are null. The mean background score
-        is taken over questions instead of relations, so that the models can be compared question by
-        question.
+        number of anchors in the comparison. Undefined measures are null. Background scores are
+        averaged over anchor questions instead of relations, so that models can be compared question
+        by question.
     """
     import polars as pl
 
@@ -82,7 +82,7 @@ def compare(found: Mapping[str, Findings], bootstrap: Bootstrap | None = None) -
 
 @dataclass(frozen=True)
 class Aligned:
-    """The anchors for which two or more models have an answer and a background score.
+    """The anchors for which each compared model has an answer and a background score.
 
     Args:
         clusters: The question concept of each anchor, shape (anchors,).
@@ -145,7 +145,7 @@ class Aligned:
 
     @property
     def means(self) -> Mapping[str, Floats]:
-        """The values that each measure averages over anchors, shape (models, anchors)."""
+        """The values of each measure that is a mean over anchors, shape (models, anchors)."""
         return {"background score, mean over questions": self.scores, "questions right": self.right}
 
     def thresholds(self) -> list[Thresholds]:
@@ -156,7 +156,7 @@ class Aligned:
         ]
 
     def _within_strata(self) -> list[WithinStrata]:
-        """Count each model's anchors by cluster, background score and number of facts."""
+        """Count each model's anchors and correct answers, by cluster, score and stratum."""
         strata = strata_of(self.tables[0]["facts"].to_numpy())
         return [
             WithinStrata.of(*each, self.clusters, strata)
@@ -182,7 +182,7 @@ class Aligned:
 
 @dataclass(frozen=True)
 class Thresholds:
-    """Counts of anchors and of correct answers by cluster and by background score.
+    """Counts of anchors and of correct answers, by cluster and background score.
 
     Args:
         right: Number of anchors answered correctly, shape (clusters, thresholds). The thresholds

@@ -1,9 +1,9 @@
 """Compute conceptual consistency: how well background scores predict correct answers.
 
-Conceptual consistency is the average precision of background scores (equations 2 and 3). Conceptual
-consistency is reported with its chance level, its lift above chance, the AUROC and a p-value. If
-background scores contain no information about correct answers, their average precision is not 0,
-but about the share of correct answers.
+Conceptual consistency is the average precision of background scores as predictors of correct
+answers (equations 2 and 3). Conceptual consistency is reported with its chance level, its lift
+above chance, the AUROC and a p-value. If background scores contain no information about correct
+answers, their average precision is not 0, but about the share of correct answers.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ LEAST_ANCHORS = 28
 
 
 def overall(anchors: pl.DataFrame, how: Permutations | None = None) -> pl.DataFrame:
-    """Compute conceptual consistency over all anchors (Figure 3).
+    """Compute conceptual consistency over all anchor questions (Figure 3).
 
     Args:
         anchors: Table with the columns ``background_score``, ``right`` and ``cluster``. Rows
@@ -46,9 +46,9 @@ def by_relation(
 ) -> pl.DataFrame:
     """Compute conceptual consistency separately for each relation (Figure 7a).
 
-    For each relation, conceptual consistency is computed over the anchors that have a fact of the
-    relation. The background score of an anchor is computed from all facts of the anchor, including
-    facts of other relations.
+    For each relation, conceptual consistency is computed over the anchor questions that have a fact
+    of the relation. The background score of an anchor question is computed from all of its facts,
+    including facts of other relations.
 
     Returns:
         Table with one row per relation. ``subset`` is the constant "relation", and ``name`` is the
@@ -58,9 +58,9 @@ def by_relation(
         its chance level. ``lift_low``, ``lift_high``, ``auroc_low`` and ``auroc_high`` are the ends
         of the confidence intervals of ``lift`` and ``auroc``. ``p_corrected`` is the p-value after
         the Benjamini-Hochberg correction over all rows of the table. ``smallest_lift`` is the
-        smallest lift that a test with this number of anchors would detect (significant at 5 % in 80
-        of 100 samples). ``no_interval`` is the reason why the lift has no confidence interval: one
-        of the constants of ``tacit.statistics.prediction``. Undefined measures are null.
+        smallest lift that a test with ``n`` anchors would detect (significant at 5 % in 80 of 100
+        samples). ``no_interval`` is the reason why the lift has no confidence interval: one of the
+        constants of ``tacit.statistics.prediction``. Undefined measures are null.
     """
     import polars as pl
 
@@ -75,9 +75,9 @@ def by_concept(
 ) -> pl.DataFrame:
     """Compute conceptual consistency separately for each frequent concept (Figure 7b).
 
-    For each concept, conceptual consistency is computed over the anchors that have a fact about the
-    concept. The table contains the most frequent concepts, at most 14. Each concept in the table
-    occurs in the backgrounds of at least 28 anchors.
+    For each concept, conceptual consistency is computed over the anchor questions that have a fact
+    about the concept. At most 14 concepts are included, namely the most frequent ones. A concept is
+    included only if it occurs in the backgrounds of at least 28 anchor questions.
 
     Returns:
         Table with the columns of ``by_relation`` and one row per concept, the most frequent concept
@@ -91,7 +91,7 @@ def by_concept(
 
 
 def frequent_concepts(asked: Asked, among: pl.Series | None = None) -> pl.DataFrame:
-    """Return up to 14 concepts, the most frequent ones in the backgrounds of anchors.
+    """Return the concepts that occur most often in backgrounds of anchors, at most 14.
 
     Args:
         asked: The facts of each anchor.

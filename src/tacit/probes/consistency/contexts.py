@@ -1,9 +1,9 @@
 """Select the facts that precede an anchor question (METHODS section 4, "Intervention").
 
-Each anchor has three contexts with the same number of facts. The first context of an anchor
-contains facts from the anchor's own background. The second context contains the negatives of the
-facts in the first context, presented as if they were true. The third context contains facts of
-another anchor. Facts without a negative are not used in contexts.
+Each anchor question has three contexts with the same number of facts. The first context of an
+anchor question contains facts from the question's own background. The second context contains the
+negatives of the facts in the first context, presented as if they were true. The third context
+contains facts of another anchor question. Facts without a negative are not used in contexts.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from tacit.sources.anchors import Anchor
 
 CONDITIONS = ("true", "false", "irrelevant")
-"""The names of an anchor's contexts: its own facts, their negatives, irrelevant facts."""
+"""The names of contexts with true facts, with negatives, and with irrelevant facts."""
 
 MOST_FACTS = 5
 """The default maximum number of facts in a context."""
@@ -68,10 +68,12 @@ class ContextChoice:
 
 @dataclass(frozen=True)
 class Contexts:
-    """The contexts of the anchors. Each anchor is identified by its index in ``anchors``.
+    """The contexts of the anchor questions.
+
+    Each anchor question is identified by its index in ``anchors``.
 
     Args:
-        anchors: The anchors.
+        anchors: The anchor questions.
         background: The facts and concepts of the anchors.
         templates: The templates of statements and contexts.
         choice: The rules by which the facts of a context are selected.

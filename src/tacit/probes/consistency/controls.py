@@ -122,7 +122,7 @@ class Controls:
     """The controls of one run.
 
     Args:
-        of: The anchors.
+        of: The anchor questions.
         background: The background of the anchors.
         asked: The facts of each anchor.
         known: Whether the model correctly answered the question about each fact and the question

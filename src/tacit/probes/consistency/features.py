@@ -1,4 +1,4 @@
-"""Compute features that predict whether a model's answer to an anchor is correct.
+"""Compute features that predict whether a model answers an anchor question correctly.
 
 No feature depends on which choice is correct. The module ``prediction`` uses the features to
 predict correct answers (METHODS section 4, "Prediction").
@@ -82,7 +82,7 @@ class FactAnswers:
 def features(
     scored: Scored, reading: Reading, asked: Asked, concepts: pl.DataFrame
 ) -> pl.DataFrame:
-    """Compute the features of each anchor's background and of the answer to the anchor.
+    """Compute the features of each anchor question's background and of the model's answer.
 
     Args:
         scored: All scores or votes of the run.
@@ -103,7 +103,7 @@ def of_background(known: FactAnswers, asked: Asked, anchors: int) -> pl.DataFram
     Args:
         known: The answers to the questions about the facts and their negatives.
         asked: The facts of each anchor.
-        anchors: The number of anchors.
+        anchors: The number of anchor questions.
 
     Returns:
         Table with the columns ``background_score`` (equation 1), ``background_margin`` and
@@ -129,7 +129,7 @@ def of_background(known: FactAnswers, asked: Asked, anchors: int) -> pl.DataFram
 
 
 def of_answer(scored: Scored, reading: Reading, concepts: pl.DataFrame) -> pl.DataFrame:
-    """Compute the features of the model's answer to each anchor.
+    """Compute the features of the model's answer to each anchor question.
 
     Args:
         scored: All scores or votes of the run.

@@ -102,9 +102,9 @@ def consistency(shown: Shown) -> Chart | None:
 
 @figure("Background score and answers", "Figure 4 of Sahu et al. (2022).")
 def background_and_anchors(shown: Shown) -> Chart | None:
-    """Plot the mean background score over relations and the accuracy on anchors (Figure 4).
+    """Plot the mean background score and the accuracy on anchor questions (Figure 4).
 
-    If one of the two measures is undefined, the figure has only one panel.
+    If the background score or the accuracy is undefined, the figure has only one panel.
     """
     import polars as pl
 
@@ -264,7 +264,7 @@ def consistency_by_concept(shown: Shown) -> Chart | None:
     "answer-word pair is used.",
 )
 def prompt_sensitivity(shown: Shown) -> Chart | None:
-    """Plot the background score with each meta-prompt and label pair (not in the paper)."""
+    """Plot the background score by meta-prompt and label pair (not in the paper)."""
     ways, winners = shown.table("background_variants"), shown.table("winners")
     alone = None if ways is None else ways.filter(preset="single")
     if ways is None or alone is None or alone["background_score"].is_null().all():
@@ -602,7 +602,7 @@ def _grid(
 
 
 def _shade(value: float | None, most: float, colours: Palette) -> str:
-    """Return a colour that is stronger the farther the value is from one half."""
+    """Return a colour whose intensity grows with the value's distance from one half."""
     if value is None:
         return PAPER
     hue = colours.before if value > _HALF else colours.after["paper"]

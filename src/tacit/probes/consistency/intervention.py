@@ -1,14 +1,14 @@
 """Measure whether stating facts before an anchor question changes the model's answer.
 
 Each anchor question is asked once without a context and once with each of three contexts (METHODS
-section 4). The first context states facts from the anchor's own background. The second context
-states the negatives of the anchor's own facts as if the negatives were true. The third context
-states facts of another anchor. Any text before a question may change the answer. To isolate the
-effect of true facts, the answers after the anchor's own facts are also compared with the answers
-after the negatives and after the facts of another anchor. A fact and its negative differ only in
-their tails. Answers are compared over all anchors, and within groups of anchors. The groups of
-anchors are defined by two properties of the anchor's own facts. The first property is whether the
-model correctly answers the background questions about all of the anchor's own facts. The second
+section 4). The first context contains facts from the anchor question's own background. The second
+context contains the negatives of the anchor question's own facts, presented as if they were true.
+The third context contains facts of another anchor question. Any text before a question may change
+the answer. To isolate the effect of true facts, the model's answers after true facts are also
+compared with its answers after negatives and after irrelevant facts. A fact and its negative differ
+only in their tails. Answers are compared over all anchors, and within groups of anchors. The groups
+of anchors are defined by two properties of the anchor's own facts. The first property is whether
+the model correctly answers the background questions about all of the anchor's own facts. The second
 property is whether one of the anchor's own facts contains a concept of the correct choice, so that
 the model may copy the answer.
 """
@@ -264,7 +264,7 @@ def _answers(
 def _all_right(
     own: Mapping[int, Sequence[Fact]], known: CorrectAnswers, asked: Asked
 ) -> dict[int, bool | None]:
-    """Return, for each anchor, whether the model correctly answered all of its own facts.
+    """Return, for each anchor, whether all its own facts were answered correctly.
 
     The value is None if some facts have no answer and the answers to all other facts are correct.
     """
@@ -321,7 +321,7 @@ def summary(contexts: Contexts, anchoring: str, found: pl.DataFrame) -> dict[str
 
     Args:
         contexts: The contexts of the anchors.
-        anchoring: The method of answering the anchors in context.
+        anchoring: The method of answering the anchor questions that follow a context.
         found: The table ``INTERVENTION``, which ``changes`` returns.
     """
     asked = {condition: len(of) for condition, of in contexts.texts.items()}

@@ -41,11 +41,11 @@ class FactEffect:
         correct: Whether the model answers the question about the fact correctly; None without an
             answer.
         effect: The predicted probability of a correct answer, minus the probability that would be
-            predicted if the answer to the question about the fact were reversed. A reversed answer
-            has the opposite correctness and a margin of the opposite sign. The probability for the
-            reversed answer is computed with unchanged answers to all other questions. The effect is
-            None if the model did not answer the question about the fact. The effect is also None if
-            the predictor does not use the background.
+            predicted if the answer to the question about the fact were reversed. Reversing an
+            answer makes a correct answer incorrect (or vice versa) and changes the sign of its
+            margin. The probability for the reversed answer is computed with unchanged answers to
+            all other questions. The effect is None if the model did not answer the question about
+            the fact, or if the predictor does not use the background.
     """
 
     fact: str
@@ -64,7 +64,8 @@ class AnswerPrediction:
         answer: The choice that the model selects.
         facts: The background facts, sorted by decreasing absolute value of their effect.
         predictor: Name of the predictor: ``both`` uses all features, and ``margin`` uses only the
-            answer margin. The predictor ``margin`` is used if any other feature is missing.
+            answer margin. The predictor ``margin`` is used if any feature other than the answer
+            margin is missing.
         notes: Notes on why the prediction may be unreliable.
     """
 
@@ -109,7 +110,7 @@ class NewQuestion:
         anchor: The question and its choices.
         background: The background of the question.
         templates: The templates of the questions.
-        wording: How concepts are worded in the templates.
+        wording: The wording, which determines how concepts are inserted into the templates.
         version: The version of the paper, which determines the meta-prompts.
         reading: The methods by which answers are derived from the scores.
     """

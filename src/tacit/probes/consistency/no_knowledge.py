@@ -8,13 +8,12 @@ base. The sixth attribute is the number of facts in the knowledge base with the 
 tail. All facts with the same head are in the same fold of the cross-validation.
 
 The knowledge base contains every fact as an edge, but it does not contain the negatives. If the
-degree and the number of facts were not corrected, they would reveal which tails belong to facts,
-because both are at least 1 for the tail of every fact. To avoid revealing which tails belong to
-facts, the degree and the number of facts exclude the fact from which the tail was taken. For the
-tail of a fact, the degree and the number of facts exclude the fact itself. With the presets
-``same-relation`` and ``matched``, the tail of a negative is the tail of another fact, which the
-degree and the number of facts exclude. With the preset ``uniform``, the tail of a negative is a
-dictionary word, and no fact is excluded from its degree and number of facts. If the negatives are
+degree and the number of facts included the fact from which the tail was taken, both would be at
+least 1 for the tail of every fact. To avoid revealing which tails belong to facts, the degree and
+the number of facts exclude the fact from which the tail was taken. With the presets
+``same-relation`` and ``matched``, the tail of a negative is taken from another fact, and the degree
+and the number of facts exclude this other fact. With the preset ``uniform``, the tail of a negative
+is a dictionary word, and its degree and number of facts exclude no fact. If the negatives are
 formed by exchanging the tails of facts at random, facts and negatives have the same distribution of
 attributes, and the AUROC is 0.5. ``tacit.knowledge.tails`` computes the attributes of tails.
 """
@@ -197,7 +196,7 @@ def _estimate(name: str, found: Estimate) -> dict[str, float | None]:
 
 
 def summary_of(table: pl.DataFrame | None) -> dict[str, Any]:
-    """Return two entries of the summary: the table's row for all relations, and its AUROC.
+    """Return two entries of the summary: the row for all relations, and the row's AUROC.
 
     Args:
         table: The table ``no_knowledge``; None if the facts do not come from a knowledge base.

@@ -1,4 +1,4 @@
-"""Predict from features whether a model answers each anchor correctly.
+"""Predict from features whether a model answers each anchor question correctly.
 
 Each predictor is a logistic regression with a ridge penalty (METHODS section 4, "Prediction"). In
 the cross-validation, all anchors with the same question concept are in the same fold. All
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     Strings: TypeAlias = NDArray[np.str_]
 
 OPTIONAL = ("prior", "frequency")
-"""Features that predictors do not use if all anchors of a run lack the feature."""
+"""Features that the predictors omit if no anchor of the run has a value for them."""
 
 PAIRS = (
     *((BOTH, BASE_RATE), (BOTH, MARGIN), (BOTH, ANSWER)),
@@ -56,7 +56,7 @@ PAIRS = (
 
 @dataclass(frozen=True)
 class Rows:
-    """The anchors that have an answer and all features.
+    """The anchor questions that have an answer and all features.
 
     Args:
         anchors: The index of each anchor, shape (rows,).
@@ -74,7 +74,7 @@ class Rows:
 
     @classmethod
     def of(cls, features: pl.DataFrame, anchors: pl.DataFrame) -> Rows:
-        """Select the anchors that have an answer and all features.
+        """Select the anchor questions that have an answer and all features.
 
         Args:
             features: Table with one row per anchor and the columns in ``FEATURES``.
@@ -165,9 +165,9 @@ def estimates(rows: Rows, bootstrap: Bootstrap) -> _Estimates:
     Returns:
         Estimates for each pair of predictors and each measure. The estimate for a pair of
         predictors is the measure of the first predictor minus the measure of the second predictor.
-        All estimates use the same resamples. A pair whose second name is empty stands for a single
-        predictor, and its estimate is the measure of this predictor. If the predictors cannot be
-        fitted, the estimates have no values.
+        All estimates use the same resamples. If the second name of a pair is empty, the estimate is
+        the measure of the first predictor. If the predictors cannot be fitted, the estimates have
+        no values.
     """
     keys = [((name, ""), measure) for name in PREDICTORS for measure in MEASURES]
     keys += [(pair, measure) for pair in PAIRS for measure in GAINED]
@@ -193,7 +193,7 @@ def measures(rows: Rows, found: _Estimates) -> pl.DataFrame:
 
 
 def gains(rows: Rows, found: _Estimates) -> pl.DataFrame:
-    """Return the table ``GAINS`` of differences between predictors; empty if none exist."""
+    """Return the table ``GAINS`` of differences; empty if the predictors cannot be fitted."""
     pairs = PAIRS if rows.undefined is None else ()
     return table_of(
         GAINS,

@@ -121,9 +121,9 @@ class ConsistencyProbe:
 
     Raises:
         RequestError: If no anchor question has a fact, an anchor question has no correct answer, or
-            a relation has no template. The error is also raised if ``reading`` uses a meta-prompt
-            or a label pair that the version of the paper does not contain. If ``context`` is not
-            None, the errors of ``Contexts`` are also raised.
+            a relation has no template. If ``reading`` uses a meta-prompt or a label pair that the
+            version of the paper does not contain. If ``context`` is not None and ``Contexts``
+            raises a ``RequestError``.
     """
 
     name: ClassVar[str] = "consistency"
@@ -219,7 +219,7 @@ class ConsistencyProbe:
 
     @cached_property
     def contexts(self) -> Contexts | None:
-        """The contexts of the anchor questions; None to ask them only without a context."""
+        """The contexts of the anchor questions; None if questions are asked without contexts."""
         if self.context is None:
             return None
         return Contexts(self.anchors, self.background, self.templates, self.context)
@@ -327,8 +327,8 @@ class ConsistencyProbe:
         """Raise an error if chat replies cannot answer the questions of the probe.
 
         Raises:
-            RequestError: If the anchoring method ``choice`` is used, which scores choices as texts,
-                or the preset ``calibrated`` is used with sampled replies.
+            RequestError: If the anchoring method ``choice`` is used, or if the preset
+                ``calibrated`` is used with sampled replies.
         """
         if "choice" in self.reading.anchoring:
             raise RequestError(

@@ -37,7 +37,10 @@ if TYPE_CHECKING:
     Item = TypeVar("Item")
 
 BACKGROUND, CHOICE, VERIFY, PRIOR = "background", "choice", "verify", "prior"
-"""The names of the prompt groups. ``PRIOR`` contains the choices with an empty question."""
+"""The names of the prompt groups.
+
+The prompts of the group ``PRIOR`` have an empty question and the choices as candidate answers.
+"""
 
 
 def in_context(condition: str) -> str:

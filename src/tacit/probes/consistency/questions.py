@@ -104,7 +104,7 @@ def background_question(fact: tuple[str, str, str], templates: Templates, wordin
 def background_prompts(question: str, variants: Sequence[PromptVariant]) -> list[Prompt]:
     """Return the prompts of a background question, one per prompt variant.
 
-    The scores of these prompts form one row of the array that ``Inputs.table`` returns.
+    The scores of the returned prompts form one row of the array that ``Inputs.table`` returns.
     """
     return [variant.prompt(question) for variant in variants]
 
@@ -115,7 +115,8 @@ def choice_prompts(
     """Return the prompts of an anchor question, with the choices as candidate answers.
 
     Args:
-        question: The anchor question. Its final punctuation is removed by ``bare``.
+        question: The anchor question. The function ``bare`` removes the final punctuation of the
+            question.
         choices: The choices, which must all be different.
         variants: The prompt variants that ``choice_variants`` returns.
     """
@@ -151,8 +152,8 @@ def bare(question: str) -> str:
 
     The question mark is part of the meta-prompts. If the question ends with a question mark, the
     question mark and any punctuation after it are removed. If there is no final question mark, one
-    final full stop is removed. An ellipsis is kept. Three underscores in a row would be interpreted
-    as the blank of a prompt. A fourth underscore is therefore added to three underscores in a row.
+    final full stop is removed. An ellipsis at the end is kept. Three underscores in a row would be
+    interpreted as the blank of a prompt, so a fourth underscore is added.
     """
     return _BLANK.sub(BLANK + "_", _END.sub("", question.strip()))
 

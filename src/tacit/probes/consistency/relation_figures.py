@@ -19,7 +19,10 @@ if TYPE_CHECKING:
     from tacit.charts.theme import Chart, Palette
 
 FEWEST_ANCHORS = 10
-"""Relations with fewer anchor questions are plotted in grey and not labelled as outliers."""
+"""Number of anchor questions below which a relation is plotted in grey.
+
+Grey relations are not labelled as outliers.
+"""
 
 GREY = f"grey: fewer than {FEWEST_ANCHORS} anchor questions"
 

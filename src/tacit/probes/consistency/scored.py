@@ -37,8 +37,9 @@ class Scored:
             (questions, inputs); NaN if missing.
         choices: The scores (in nats) of the choices after the anchor question, shape (anchors,
             choice variants, choices); None if choices were not scored as texts.
-        verified: The scores (in nats) or the vote counts of the yes/no questions whether a choice
-            is the answer, shape (anchors, choices, inputs); None if these questions were not asked.
+        verified: The scores (in nats) or the vote counts of the yes/no questions that ask whether a
+            choice is the answer, shape (anchors, choices, inputs); None if these questions were not
+            asked.
         prior: The scores (in nats) of the choices after an empty question, shape (anchors, choice
             variants, choices); None if choices were not scored as texts.
         sizes: The choices' lengths in UTF-8 bytes, shape (anchors, choices); 0 is padding.
@@ -88,7 +89,7 @@ class Scored:
         return Inputs.of(self.variants)
 
     def chosen(self, anchoring: str) -> Chosen | None:
-        """Return the answers to the anchor questions by a method, or None if it was not used."""
+        """Return the answers by an anchoring method, or None if the method was not used."""
         if anchoring == "choice":
             if self.choices is None:
                 return None
@@ -100,7 +101,7 @@ class Scored:
         return answers.verify(self.verified, self.inputs, self.sizes, self.bounds.verified)
 
     def chosen_variants(self, anchoring: str) -> Sequence[tuple[int, str | None, str | None]]:
-        """Return meta-prompt, label pair and answer word for each index in ``Chosen.winner``."""
+        """Return the meta-prompt, pair and answer word of each index in ``Chosen.winner``."""
         if anchoring == "choice":
             return [
                 (variant.meta, joined_pair(variant.pair), None) for variant in self.choice_variants

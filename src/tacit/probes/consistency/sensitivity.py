@@ -122,7 +122,7 @@ _OF_VOTES: tuple[Preset, ...] = ("max", "count")
 
 
 def background_variants(scored: Scored, asked: Asked, anchors: pl.DataFrame) -> pl.DataFrame:
-    """Compute the results on background questions for each method of answering them.
+    """Compute the results of each method of answering background questions.
 
     Args:
         scored: All scores or votes of the run.

@@ -129,5 +129,5 @@ def _guessing(baselines: pl.DataFrame) -> float | None:
 
 
 def _clear(beliefs: pl.DataFrame) -> int:
-    """Count the background questions whose vote share has an interval without 0.5."""
+    """Count the background questions whose vote share has an interval that excludes 0.5."""
     return int(((beliefs["low"] > 1 / 2) | (beliefs["high"] < 1 / 2)).sum())

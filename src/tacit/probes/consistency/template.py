@@ -169,10 +169,9 @@ def load_templates(own: Path | None = None) -> Templates:
 
     Raises:
         DataError: If the file is missing, is not valid YAML, or contains an invalid template. A
-            template is invalid if it has an unknown field or lacks ``text``. A template is also
-            invalid if it has only one of ``singular`` and ``plural``, or if it has
-            ``plural_statement`` without ``statement``. Each text of a template must contain the
-            placeholder of each concept exactly once.
+            template is invalid if it lacks ``text``, has an unknown field, has only one of
+            ``singular`` and ``plural``, or has ``plural_statement`` without ``statement``. Each
+            text of a template must contain the placeholder of each concept exactly once.
     """
     templates = _built_in()
     return (

@@ -29,7 +29,7 @@ def trace(tables: Mapping[str, pl.DataFrame], anchor: str) -> dict[str, Any]:
         choice, ``choices`` contains the row of the prompt variant in which the choice has the
         highest score per byte. ``facts`` contains the rows of the table ``facts`` for the facts of
         the anchor question. ``contribution`` is None if the anchor question has no background score
-        or no answer. Otherwise, ``contribution`` is a dictionary with the keys
+        or no answer. If ``contribution`` is not None, it is a dictionary with the keys
         ``background_score``, ``at_least``, ``right``, ``precision``, ``all_right``, ``adds`` and
         ``consistency``. ``at_least`` is the number of anchor questions that have an answer and a
         background score of at least ``background_score``. ``right`` is the number of correct
