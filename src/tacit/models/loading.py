@@ -86,10 +86,9 @@ class LoadOptions:
             address.
         chat: Whether prompts are formatted as a chat with the tokenizer's own template.
         adapter: A folder with a PEFT adapter to apply to the model; None for no adapter.
-        device_map: The device map, such as ``auto``, by which the package accelerate distributes
-            the model over several devices; None to load the whole model on ``device``.
-        trust: Whether Tacit may run the model's own Python code, and whether Tacit may load pickled
-            weights.
+        device_map: The device map, such as ``auto``, with which the package ``accelerate``
+            distributes the model over several devices; None to load the whole model on ``device``.
+        trust: Permissions to run the model's own Python code and to load pickled weights.
 
     Examples:
         >>> from tacit import LoadOptions
@@ -251,7 +250,7 @@ def words_of(name: str, options: LoadOptions | None = None) -> tuple[str, Vocabu
 
 
 def _other_backend(name: str) -> Backend | None:
-    """Return another back-end's loader for a model name; None for a folder or a hub model."""
+    """Return the loader of another package's back-end; None for a folder or a hub model."""
     return None if named_folder(name) else backend_of(name)
 
 

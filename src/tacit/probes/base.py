@@ -253,8 +253,7 @@ class Declared:
         tables: The specifications of the probe's tables, by the name of the table.
         figures: The probe's figures by name.
         headlines: The main results that a report shows first.
-        headline: Function that returns a sentence on the main result of the given findings, or
-            None.
+        headline: Function that takes findings and returns a sentence on their main result, or None.
         sentences: Function that yields complete sentences about the questions and the results in
             the given findings.
         notes: Function that yields complete sentences about how the numbers in the given findings
@@ -262,9 +261,9 @@ class Declared:
         views: Function that yields tables that are computed only for display, such as a table of
             the questions. The arguments of the function are the findings, the run's request and a
             maximum number of rows.
-        graphs: Function (class attribute ``report_graphs``) that returns a set of graphs, from
-            which the reader of a report selects one, or None. The arguments of the function are the
-            findings of each model and a chart theme.
+        graphs: Function (class attribute ``report_graphs``) that returns a set of graphs, or None.
+            The reader of a report selects one graph of the set. The arguments of the function are
+            the findings of each model and a chart theme.
         filters: The columns by which a report's tables can be filtered.
     """
 
@@ -282,7 +281,7 @@ class Declared:
 
 
 def declared(kind: type[AnyProbe]) -> Declared:
-    """Return the optional class attributes of a probe, with defaults if missing."""
+    """Return the optional class attributes of a probe, or the defaults of missing ones."""
     figures = getattr(kind, "figures", ())
     figures = figures() if callable(figures) else figures
     by_name = figures if isinstance(figures, Mapping) else {each.name: each for each in figures}

@@ -1,4 +1,4 @@
-"""The base class of local models, and limits of a checkpoint such as the maximum input length."""
+"""The base class of local models, and limits such as a model's maximum input length."""
 
 from __future__ import annotations
 
@@ -34,11 +34,11 @@ if TYPE_CHECKING:
 
 
 def in_one_operation(model: torch.nn.Module) -> None:
-    """Replace a model's modules that compute GELU with tanh by a fused operation, in place.
+    """Replace a model's modules for tanh-approximated GELU with fused ones, in place.
 
     transformers' modules for ``gelu_new`` and ``gelu_fast`` traverse a layer's widest tensors up to
     eight times, which accounts for 8 % of GPT-2's run time on a CPU. The results of the fused
-    operation differ only by rounding errors.
+    modules differ from those of the original modules only by rounding errors.
     """
     import torch
     from transformers.activations import FastGELUActivation, NewGELUActivation
@@ -63,8 +63,8 @@ _TRIM_THRESHOLD, _MMAP_THRESHOLD = -1, -3
 def keep_freed() -> bool:
     """Configure this process to retain freed memory; return True on success.
 
-    Only glibc supports this configuration. If environment variables configure glibc's memory
-    allocator, ``keep_freed`` changes nothing.
+    Only the C library glibc can be configured to retain freed memory. If environment variables
+    configure glibc's memory allocator, ``keep_freed`` changes nothing.
     """
     tell = getattr(ctypes.CDLL(None), "mallopt", None) if os.name == "posix" else None
     if tell is None or any(name in os.environ for name in _TOLD):
@@ -79,7 +79,7 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Input:
-    """A token sequence that the model reads to score an answer, for users who inspect inputs.
+    """A token sequence that the model reads to score an answer.
 
     Args:
         role: The role of the sequence: ``input``, ``encoder`` or ``decoder``.
@@ -105,7 +105,7 @@ class Checkpoint:
         tokenizer: A fast tokenizer.
         window: Maximum input length in tokens, including special tokens; None for no limit.
         identity: Everything that the model's scores depend on, except the prompt.
-        settings: Further information for a manifest, such as the device and the architecture.
+        settings: Information for a run's manifest, such as the device and the architecture.
         files: A record of the files from which the model was loaded.
         chat: The chat format of prompts; None for plain text.
     """
@@ -122,7 +122,7 @@ class Checkpoint:
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """How the answers of prompts are tokenized; every list has one element per answer.
+    """The tokenization of prompts' answers; every list has one element per answer.
 
     Args:
         tokens: Number of scored tokens per answer.
@@ -199,14 +199,14 @@ class LocalModel:
         raise NotImplementedError
 
     def _made_up(self) -> tuple[Row, Row]:
-        """Return two artificial rows of unequal length for the checks that run at load time."""
+        """Return two artificial token sequences of unequal length for the checks at load time."""
         return made_up(self._vocabulary, min(self._checkpoint.window or 22, 22))
 
     def _check_padding(self, score: Callable[[Sequence[T]], Found], rows: Sequence[T]) -> None:
-        """If padding changes log-probabilities, log a warning and compute one row per pass.
+        """If padding changes log-probabilities, warn and run one sequence per forward pass.
 
         The padding check also measures the magnitude of the logits, which determines the tolerance
-        of this check and of later checks.
+        of all load-time checks.
         """
         with sizes_of_logits(self._model) as sizes:
             difference = padding_difference(score, rows)
@@ -226,7 +226,7 @@ class LocalModel:
 
     @property
     def _pad(self) -> int:
-        """The token id for padding; any id works, because padding is masked and never read."""
+        """The token id for padding; any id works, because padding is masked."""
         pad = self._tokenizer.pad_token_id
         return pad if isinstance(pad, int) and pad < self._vocabulary else 0
 
@@ -268,7 +268,7 @@ class LocalModel:
     def _scored(
         self, prompts: Sequence[Prompt], written: Written, totals: Sequence[float]
     ) -> list[Scores]:
-        """Return the scores of all answers from tokenization and log-probabilities (nats).
+        """Compute the scores of all answers, given their tokens and log-probabilities (nats).
 
         Raises:
             ScoringError: If the model's files have changed since the model was loaded.
@@ -313,7 +313,7 @@ def window_of(model: PreTrainedModel) -> int | None:
 
 
 def long_positions(model: PreTrainedModel) -> int | None:
-    """Return the row length above which LongRoPE changes the positions of all rows in a pass.
+    """Return the input length above which LongRoPE changes the positions of a whole batch.
 
     Return None if the model does not use LongRoPE.
     """

@@ -93,7 +93,8 @@ class Read:
     Args:
         position: The index of the position in the row whose logits predict the token.
         token: The token's id.
-        answer: Index of the answer (among all answers) whose score includes the log-probability.
+        answer: Index (among all answers) of the answer whose score includes the token's
+            log-probability.
     """
 
     position: int
@@ -127,7 +128,7 @@ class Reads:
 
     @classmethod
     def of(cls, rows: Sequence[Row]) -> Reads:
-        """Convert the tokens to score in a list of rows to arrays."""
+        """Collect the tokens to score from a list of rows, and store them in arrays."""
         reads = [
             (number, read.position, read.token, read.answer)
             for number, row in enumerate(rows)

@@ -3,7 +3,7 @@
 To score an answer, Tacit inserts the answer into the blank, masks the answer's tokens and reads the
 log-probabilities with which the model predicts the masked tokens. All answers of a prompt that
 consist of one token are scored in the same forward pass. An answer of several tokens needs one
-forward pass per token, and its score is the sum of the tokens' log-probabilities (a
+masked input per token, and its score is the sum of the tokens' log-probabilities (a
 pseudo-log-likelihood). By default, an answer's tokens are scored from left to right, and each token
 is predicted while the following tokens of the answer are masked. In the mode ``one-at-a-time``,
 each token of an answer is predicted while all other tokens of the answer are visible. If a prompt's
@@ -64,7 +64,7 @@ class MaskedModel(RankingModel):
         return {**super().description, "masked_mode": self._mode}
 
     def _scoring_cost(self, prompts: Sequence[Prompt]) -> list[int]:
-        """Return the number of tokens in the distinct masked rows of each prompt."""
+        """Return the number of tokens in the distinct masked inputs of each prompt."""
         encoded = self._encode(prompts)
         return [sum(len(row.ids) for row in self._rows([answers])) for answers in encoded]
 
@@ -102,7 +102,7 @@ class MaskedModel(RankingModel):
         )
 
     def _rows(self, encoded: Sequence[Sequence[Tokens]]) -> list[Row]:
-        """Return the distinct masked rows, with the tokens to score in each row."""
+        """Return the distinct masked inputs, with the tokens to score in each input."""
         rows: dict[tuple[int, ...], Row] = {}
         every = (answer for answers in encoded for answer in answers)
         for number, answer in enumerate(every):
@@ -112,7 +112,7 @@ class MaskedModel(RankingModel):
         return list(rows.values())
 
     def _maskings(self, answer: Tokens) -> Iterator[tuple[int, tuple[int, ...]]]:
-        """Yield each answer token's position, and the masked row that predicts the token."""
+        """Yield each answer token's position, and the input in which the token is masked."""
         for at in range(answer.begin, answer.end):
             end = answer.end if self._mode == "left-to-right" else at + 1
             masks = (self._mask,) * (end - at)

@@ -2,9 +2,9 @@
 
 A pack is a prefix tree of tokens in depth-first order, divided into pieces of equal length. In a
 pack, a token attends to itself and to its ancestors in the prefix tree. A token's ancestors outside
-its own piece are on the path from the root to the first token of the piece. Each piece therefore
-needs only the keys and values of its own tokens and of the tokens on the path from the root to its
-first token, which are far fewer than those of the whole pack.
+its own piece are on the path from the root to the first token of the piece. A piece needs only a
+small part of the pack's keys and values: those of its own tokens and of the tokens on the path from
+the root to its first token.
 """
 
 from __future__ import annotations
@@ -37,8 +37,8 @@ def piece_of(length: int) -> int:
 class PackedAttention(TorchFunctionMode):
     """A context manager that limits torch's attention over packs to visible keys.
 
-    Attention over other inputs is unchanged. Attention in models that do not call torch's attention
-    function is also unchanged.
+    Attention over inputs that are not packs is unchanged. Models that do not call torch's attention
+    function are not affected.
 
     Args:
         packs: The packs, one per row.

@@ -1,9 +1,9 @@
 """Packs: rows that contain several prompts' inputs but store each shared prefix once.
 
-The sorted inputs form a prefix tree, which is traversed depth first. A token comes after all tokens
-that precede it in its prompt, and attends only to itself and to the tokens that precede it in its
-prompt. A pack contains as much of the prefix tree as fits in a row. If the tree is split between
-two packs, the second pack repeats the path from the root to its first new token.
+The sorted inputs form a prefix tree, which is traversed depth first. In a pack, a token comes after
+all tokens that precede it in its prompt, and attends only to those tokens and to itself. A pack
+contains as much of the prefix tree as fits in a row. If the tree is split between two packs, the
+second pack repeats the path from the root to its first new token.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ def packs_of(ordered: Rows, length: int) -> list[Pack]:
 
 
 def added_tokens(ordered: Rows, length: int) -> Ints:
-    """Return the number of tokens that each sorted row adds to the packs of ``packs_of``."""
+    """Return the number of tokens that each sorted row adds to the packs from ``packs_of``."""
     added = ordered.lengths - ordered.shared
     begins = [0, *_cuts(ordered, length)][:-1]
     added[begins] = ordered.lengths[begins]

@@ -85,7 +85,7 @@ class Rows:
         )
 
     def ordered(self) -> Rows:
-        """Sort the sequences, and merge each prefix of a longer sequence into that sequence."""
+        """Sort the sequences; merge each sequence that is a prefix of another into the latter."""
         own = self.ids.astype(">i4").tobytes()
         bounds = (self.starts * 4).tolist()
         keys = [own[begin:end] for begin, end in pairwise(bounds)]
@@ -204,7 +204,7 @@ def _shared(first: tuple[int, ...], last: tuple[int, ...]) -> tuple[int, ...]:
 
 
 LEAST = 64
-"""The minimum length of a cached prefix in tokens, which is a sixteenth of a full pack."""
+"""The minimum length of a cached prefix in tokens: a sixteenth of a full pack."""
 
 
 def prefix_lengths(ordered: Rows, length: int) -> Ints:
@@ -236,7 +236,7 @@ def prefix_lengths(ordered: Rows, length: int) -> Ints:
 def _parts(
     lengths: Sequence[int], shared: Sequence[int], part: range, length: int
 ) -> Iterator[range]:
-    """Split sorted rows where neighbours share the fewest tokens, and yield the parts.
+    """Split sorted rows where adjacent rows share the fewest tokens, and yield the parts.
 
     A range of rows is split only if its rows share fewer than ``LEAST`` tokens, or if none of the
     resulting parts fits in a pack.

@@ -1,10 +1,9 @@
-"""Rank words with a local model, in one forward pass per text for single-token words.
+"""Rank words with a local model; single-token words need one forward pass per text.
 
 The log-probabilities of all candidates that are one token in their context are read at the same
 position. Candidates of several tokens, and candidates that merge with the text into one token, are
 scored in separate passes, like the answers of a ``Prompt``. If the separator is a separate token,
-one candidate that is a single token after the separator is also scored in a separate pass, to
-obtain the separator's log-probability.
+its log-probability is obtained by scoring one single-token candidate in a separate pass.
 """
 
 from __future__ import annotations
@@ -47,8 +46,9 @@ class ReadPosition:
 
     Args:
         ids: The token sequence.
-        position: The position whose logits predict the candidates. For models with a decoder, it is
-            an index in ``start``; for other models, it is an index in ``ids``.
+        position: The position whose logits predict the candidates. For models with a decoder, the
+            position is an index in ``start``; for other models, the position is an index in
+            ``ids``.
         start: The decoder's input, for models with a decoder.
     """
 
@@ -64,7 +64,7 @@ class ReadPosition:
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """A prompt, the tokenization of its candidates, and the position that predicts them."""
+    """A prompt, its candidates' tokenization, and the position at which they are predicted."""
 
     prompt: RankingPrompt
     candidates: Candidates
@@ -202,7 +202,7 @@ class RankingModel(LocalModel):
     def _logits_at(
         self, places: Sequence[ReadPosition], body: torch.nn.Module | None
     ) -> torch.Tensor:
-        """Return logits at the given positions, after restricting ``body`` unless it is None."""
+        """Return logits at certain positions; if ``body`` is not None, compute no other logits."""
         import torch
 
         logits: torch.Tensor
@@ -220,7 +220,7 @@ class RankingModel(LocalModel):
             return logits[rows, positions].float()
 
     def _check_narrowing(self) -> None:
-        """Compute logits at one position per row if this does not change log-probabilities."""
+        """Restrict logits to one position per row if log-probabilities stay the same."""
         differences = []
         for body in bodies_of(self._model):
             difference = self._narrowing_difference(body)
@@ -237,9 +237,9 @@ class RankingModel(LocalModel):
         )
 
     def _narrowing_difference(self, body: torch.nn.Module) -> float:
-        """Return the largest log-probability change (nats) from restricting the model's head.
+        """Return the largest log-probability change (nats) from computing only some logits.
 
-        The result is infinity if the model fails when the language-model head is restricted.
+        The result is infinity if the model fails when only some logits are computed.
         """
         places = [
             ReadPosition(row.ids, len(row.ids) - 1 - n) for n, row in enumerate(self._made_up())
@@ -269,7 +269,7 @@ def _scored(asked: Asked, score: Scores) -> dict[int, float]:
 def _ranked(
     asked: Asked, whole: Mapping[int, float], single: torch.Tensor | None = None
 ) -> Ranking:
-    """Rank candidates by the log-probabilities of whole candidates and of single tokens.
+    """Rank candidates, given log-probabilities of whole candidates and of single tokens.
 
     Raises:
         ScoringError: If a log-probability is not finite.

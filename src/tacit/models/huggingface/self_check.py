@@ -28,7 +28,7 @@ T = TypeVar("T")
 
 
 def made_up(vocabulary: int, longest: int) -> tuple[Row, Row]:
-    """Return a short row and one of ``longest`` tokens, both scored at every position."""
+    """Return a short row and a row of ``longest`` tokens, both scored at every position."""
     spread = [1 + (i * 7919) % (vocabulary - 1) for i in range(longest)]
     short, long = (
         Row(tuple(ids), [Read(at, spread[0], number) for at in range(len(ids))])
@@ -176,7 +176,7 @@ class Check:
     def _differences(
         self, rows: Sequence[Row], length: int, begin: tuple[int, ...] = ()
     ) -> list[float]:
-        """Return how much packing changes the log-probabilities of a few rows, in nats.
+        """Return the log-probability changes (nats) that packing causes in a few rows.
 
         Raises:
             ScoringError: If the model fails, or returns a value that is not finite.
@@ -195,7 +195,7 @@ def made_up_pack(vocabulary: int, length: int, deepest: int) -> list[Row]:
     """Return sorted rows that fill one pack and share prefixes of different lengths.
 
     The longest row has half as many tokens as the pack (but at most ``deepest``), so that an
-    attention window that the config does not declare is noticed.
+    attention window that the model's config does not declare is noticed.
 
     Args:
         vocabulary: Number of tokens in the vocabulary.

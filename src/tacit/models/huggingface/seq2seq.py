@@ -4,8 +4,8 @@ For each prompt, the encoder processes the text once, and the decoder scores all
 separator is not used, because the text and the answer are not joined into one string. Every token
 of an answer is scored given the text, the start of the decoder's input, and the preceding tokens of
 the answer. Unless prompts are formatted as a chat, a blank is replaced by the tokenizer's first
-sentinel, and the answer follows this sentinel in the decoder's input. If the tokenizer has no
-sentinels, a prompt with a blank is rejected unless prompts are formatted as a chat.
+sentinel, and the answer follows this sentinel in the decoder's input. A prompt with a blank is
+rejected if prompts are not formatted as a chat and the tokenizer has no sentinels.
 """
 
 from __future__ import annotations
@@ -166,7 +166,7 @@ class Seq2SeqModel(RankingModel):
         return encoded
 
     def _without_end(self, answer: str) -> str:
-        """Remove the end token, which a user may append to an answer to have it scored."""
+        """Return an answer without the end token that a user may have appended."""
         end = str(self._tokenizer.eos_token or "")
         return answer.removesuffix(end) or answer
 

@@ -1,4 +1,4 @@
-"""Tokenize shared parts of strings once, if splitting does not change the tokens.
+"""Tokenize shared parts of strings once, if splitting the strings changes no tokens.
 
 A tokenizer that first splits text into words never merges tokens across the space before a word.
 Tacit splits a string at a space before a word and tokenizes the two parts separately. All answers
@@ -55,7 +55,7 @@ def splits(tokenizer: PreTrainedTokenizerBase) -> bool:
 
 
 def cut_of(filled: Filled) -> int:
-    """Return the index of the last space at which the string can be split; 0 if none."""
+    """Return the index of the last space where the string can be split; 0 if there is none."""
     string = filled.string
     at = string.rfind(" ", 1, max(filled.text_end - 1, 0))
     while at > 0 and not (string[at - 1] in _BEFORE and string[at + 1] in _LETTERS):

@@ -1,4 +1,4 @@
-"""The user's trust in a model's files, which Tacit only reads as data by default.
+"""The user's trust in a model's files; by default, Tacit runs no code from the files.
 
 Unpickling a file can run arbitrary code, and a model's repository can contain Python programs.
 """
@@ -25,7 +25,7 @@ _KERNELS = "kernels"
 
 @dataclass(frozen=True)
 class Trust:
-    """What the user allows Tacit to do with a model's files.
+    """The user's permissions to run code from a model's files.
 
     Args:
         remote_code: Whether Python code in the model's repository may run.
@@ -43,10 +43,10 @@ NO_TRUST = Trust()
 def keep_kernels_away(trust: Trust) -> None:
     """Hide the package ``kernels`` from transformers, unless remote code is allowed.
 
-    If ``kernels`` is installed, transformers computes attention, quantised weights and some
-    architectures with code that it downloads from the hub. The code that transformers downloads
-    from the hub is used for models of any author. The environment variable USE_HUB_KERNELS turns
-    off only some of the code that transformers downloads from the hub.
+    If ``kernels`` is installed, transformers downloads code from the hub and runs it for attention,
+    quantised weights and some architectures. transformers runs code from the hub for all models,
+    regardless of who published the model. The environment variable USE_HUB_KERNELS turns off only
+    some of the code that transformers downloads from the hub.
 
     Raises:
         ModelError: If the package ``kernels`` is already imported and therefore cannot be hidden.

@@ -1,4 +1,4 @@
-"""Tokenize the words of a vocabulary, and find the words that several models share."""
+"""Tokenize a vocabulary, and find words that are a single token for several models."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 MOST_SEVERAL = 1000
-"""The maximum number of a prompt's candidates that may need separate forward passes."""
+"""The maximum number of candidates per prompt that may be scored in separate passes."""
 
 Frame = tuple[tuple[int, ...], tuple[int, ...]]
 """The tokens before and after the only token in which a prompt's candidates differ."""
@@ -56,7 +56,7 @@ class Candidates:
             vocabulary. Each element contains the index of the word, its tokens, and whether the
             word is in ``single``.
         lead: Number of scored tokens, such as the separator, that come before the differing token
-            of each word in ``single``. The frame also contains the leading tokens.
+            of each word in ``single``. A ``Frame`` also contains the leading scored tokens.
     """
 
     single: NDArray[np.int64]
@@ -71,9 +71,8 @@ class Candidates:
         """The indices of the words that are scored in separate passes.
 
         The result contains ``several`` and, if ``lead`` is not 0, the first index in ``single``.
-        The leading tokens come before the differing token of each word in ``single``. Their
-        log-probability is the score of the first word in ``single``, minus the log-probability of
-        the word's own token.
+        The log-probability of the leading tokens (see ``lead``) is the score of the first word in
+        ``single``, minus the log-probability of the word's own token.
         """
         return (*self.several, int(self.single[0])) if self.lead else self.several
 
@@ -115,7 +114,7 @@ class CandidateTokens:
         filled: Sequence[Filled],
         write: Callable[[Sequence[Prompt]], Sequence[Written]],
     ) -> list[Placed]:
-        """Return how each prompt's candidates are tokenized in the prompt.
+        """Return the tokenization of each prompt's candidates in the prompt.
 
         Args:
             prompts: The prompts.
@@ -185,7 +184,7 @@ class CandidateTokens:
         return Placed(candidates, frame)
 
     def _frame(self, known: Sequence[Tokens]) -> tuple[int, Frame | None]:
-        """Return the most common pair of ``lead`` and ``Frame`` of single-token candidates.
+        """Return the most common pair (``lead``, ``Frame``) among the single-token candidates.
 
         If the separator is a separate token, every candidate has more than one scored token. If no
         candidate is a single token, the result is the most common pair among the candidates that
@@ -281,10 +280,10 @@ class HasWords(Protocol):
 
 
 def shared_vocabulary(models: Sequence[HasWords]) -> Vocabulary:
-    """Return the case-sensitive words that are a single token in all models.
+    """Return the words that are a single token in all models; letter case matters.
 
     Raises:
-        ModelError: If the models share no word.
+        ModelError: If no word is a single token in all models.
     """
     own = [set(model.whole_words().words) for model in models]
     shared = set.intersection(*own) if own else set()
@@ -298,10 +297,10 @@ def whole_words(tokenizer: PreTrainedTokenizerBase) -> Vocabulary:
     """Return the words that a tokenizer (from ``bare``) encodes as one token after a space.
 
     The candidates are the tokens of the vocabulary that can begin a word, without their space
-    marker. These are WordPiece tokens without ``##``, and tokens that start with Ġ (byte-level) or
-    ▁ (SentencePiece). Each candidate is tokenized after another word and a space, and is returned
-    if the result is the token from which the candidate was obtained. Added and special tokens, and
-    tokens that the tokenizer never produces, are excluded.
+    marker. Tokens that can begin a word are WordPiece tokens without ``##``, and tokens that start
+    with Ġ (byte-level) or ▁ (SentencePiece). Each candidate is tokenized after another word and a
+    space, and is returned if the result is the token from which the candidate was obtained. Added
+    and special tokens, and tokens that the tokenizer never produces, are excluded.
 
     Raises:
         ModelError: If no word is a single token after a space.

@@ -43,11 +43,11 @@ def weight_files(folder: Path, trust: Trust) -> tuple[Path, ...]:
 
 
 def check_weights(name: str, folder: Path, trust: Trust) -> None:
-    """Raise if a folder contains no weights that may be loaded, or also an adapter.
+    """Raise if a folder contains an adapter, or contains no weights that may be loaded.
 
     Raises:
-        ModelError: If there are no weights, if the weights are in a pickle file and loading a
-            pickle is not allowed, or if the folder also contains an adapter.
+        ModelError: If the folder contains an adapter, no weights, or only pickled weights that are
+            not allowed.
     """
     # transformers would load the adapter, but only if peft is installed.
     if (folder / "adapter_config.json").is_file():
@@ -84,11 +84,11 @@ def fetch_weights(name: str, folder: Path, revision: str | None, trust: Trust) -
         name: The model's name on the hub.
         folder: The model's snapshot folder in the hub's cache.
         revision: The requested branch, tag or commit; None for ``main``.
-        trust: What the user allows Tacit to do with the model's files.
+        trust: Permissions to run the model's own Python code and to load pickled weights.
 
     Raises:
-        ModelError: If the model has no weights that may be loaded, or its folder also contains an
-            adapter.
+        ModelError: If the model's folder contains an adapter, or contains no weights that may be
+            loaded.
         NetworkError: If the hub cannot be reached.
     """
     from transformers.utils.hub import cached_file
@@ -148,7 +148,7 @@ def _shards(index: Path, suffix: str) -> list[str]:
 
 
 def _all_of(key: str, settings: Any) -> Iterator[Any]:  # noqa: ANN401 - any JSON value
-    """Yield each value that a key has anywhere in nested settings, except None."""
+    """Yield each value, except None, that a key has anywhere in nested settings."""
     if not isinstance(settings, dict):
         return
     for each, value in settings.items():

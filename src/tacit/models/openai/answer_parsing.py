@@ -3,9 +3,9 @@
 Replies are stored verbatim, without the model's reasoning. Parsing stored replies into votes needs
 no model and can be repeated. To count as a vote, a reply must begin with one of the prompt's
 answers, possibly after words such as "The answer is". Letter case and decoration such as quotation
-marks or Markdown are ignored. In addition, a sentence or line of the reply must end directly after
-the answer, and the reply must not contain another answer of the prompt. Replies from which no
-answer can be parsed are counted as ``unparsed`` in the votes.
+marks or Markdown are ignored. A sentence or line of the reply must end directly after the answer,
+and the reply must not contain another answer of the prompt. Replies from which no answer can be
+parsed are counted as ``unparsed`` in the votes.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ def votes_of(samples: Sequence[Sample], answers: Sequence[str]) -> Votes:
 
 
 def _read_sample(sample: Sample, answers: Sequence[str]) -> str | None:
-    """Return the answer in a sampled reply; None if there is none or it is ambiguous.
+    """Return a sampled reply's answer; None if the reply is ambiguous or has no answer.
 
     The answer of a truncated reply counts only if completing the last word could not change the
     answer.
@@ -132,7 +132,7 @@ def _bare(answer: str) -> str:
 
 
 def _opened(text: str, form: str) -> str:
-    """Return a text without a leading bullet and decoration that is not part of the answer."""
+    """Remove a leading bullet, and leading decoration that is not part of the answer."""
     return _BULLET.sub("", text).lstrip(_DECORATION.replace(form[0], ""))
 
 

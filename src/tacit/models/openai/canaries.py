@@ -1,9 +1,10 @@
 """Canaries: stored answers of a server that reveal a change of the server's model.
 
-The score store saves the canaries with the scores, as part of the model's description. Each time a
-server is loaded, Tacit sends the prompts of the canaries again. If the answers have changed, the
-server runs another model under the same name, or the same model with another precision. Scores of a
-server whose answers have changed are cached as the scores of a different model.
+The score store saves the canaries with the scores, as part of the model's description. Each time
+Tacit connects to a server, Tacit sends the prompts of the canaries again. If the answers have
+changed, the server runs another model under the same name, or the same model with another
+precision. Scores of a server whose answers have changed are cached as the scores of a different
+model.
 """
 
 from __future__ import annotations

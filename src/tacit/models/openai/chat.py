@@ -119,7 +119,7 @@ class Talk:
         seeded: Whether the server accepts a seed.
         top: The number of most probable tokens to request at each position of a reply.
         room: The maximum length of a reply in tokens, not counting reasoning; None for no limit.
-            None also removes the limit on the reasoning.
+            The value None removes the limit on the reasoning as well as the limit on the reply.
         uncut: Additional request fields that make the server sample from the full, unmodified
             distribution.
         habits: Properties that all replies of the server share, such as the model's name.
@@ -232,10 +232,10 @@ class Talk:
 
 
 ROOM = 1024
-"""The token limit for requesting a reply that should end before the limit.
+"""The token limit of a request for a reply that should end before the limit.
 
-No token limit is set if the model is asked to reason, or if the server's context window is too
-small for this limit.
+No token limit is set if the model is asked to reason, or if ``ROOM`` tokens do not fit in the
+server's context window.
 """
 
 MOST_CALLS = 2
@@ -243,7 +243,7 @@ MOST_CALLS = 2
 
 
 def ended(talk: Talk) -> ChatReply:
-    """Return a reply whose token limit, if any, is high enough for the reply to end.
+    """Request a reply of at most ``ROOM`` tokens or, if necessary, of unlimited length.
 
     Raises:
         RefusalError: If the server refuses the request.

@@ -42,9 +42,8 @@ UNCUT: tuple[dict[str, float], ...] = (
 )
 """Settings that stop servers from truncating the distribution or penalising repeated tokens.
 
-By default, some servers truncate the distribution and penalise repeated tokens. The names of the
-settings, and the value of ``top_k`` that stands for all tokens, differ between servers. The first
-variant of the settings that the server accepts is used.
+The names of the settings, and the value of ``top_k`` that stands for all tokens, differ between
+servers. The first variant of the settings that the server accepts is used.
 """
 
 DRAWN = 4
@@ -67,8 +66,8 @@ class Sampler:
         refused: The deficiencies of the server that the preflight found.
         temperature: The estimated temperature of the sampled replies; None if it cannot be
             estimated.
-        watch: A check, repeated during a run, of whether the server's log-probabilities have
-            changed; None if the check is not possible.
+        watch: A repeated check during a run for changes in the server's log-probabilities; None if
+            the check is not possible.
         redraw: A function that samples new replies, starting from a given seed, and compares the
             replies with the server's log-probabilities; None if no comparison is possible.
     """

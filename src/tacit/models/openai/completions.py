@@ -92,7 +92,7 @@ class Reading:
         ]
 
     def _by_next(self, answers: Sequence[Filled]) -> bool:
-        """Return whether all answers are known to be single tokens, scored by one request."""
+        """Return whether one request can score all answers, because each is a single token."""
         if not self.abilities.top or self.tokenizer is None:
             return False
         cuts = [self._tokens(filled) for filled in answers]
@@ -159,7 +159,7 @@ class Reading:
         return UNSAID if one.logprob is None else one.logprob
 
     def _is_cut_alike(self, text: str, before: Sequence[int | str]) -> bool:
-        """Return whether a text is tokenized alone as it is at the start of a longer text."""
+        """Return whether a text has the same tokens alone and at the start of a longer text."""
         if not text:
             return not before
         if self.tokenizer is not None:

@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 _SHORT = 10.0
 """Timeout in seconds of the first echo request that asks for no generated token.
 
-The timeout is short because some servers then generate tokens until their memory is full. A server
-that does not respond before the timeout is then asked for one generated token, with the full
-timeout.
+The timeout is short because some servers, if asked for no token, generate tokens until their memory
+is full. A server that does not respond before the short timeout is asked for one generated token,
+with the full timeout.
 """
 
 _TRIES = 2
@@ -74,8 +74,8 @@ class Aligned:
         text: The text.
         before: The number of special tokens before the text.
         cut: The text's tokens.
-        logprobs: The log-probability of each token, in nats; None if the server returns none, as
-            for a token that nothing precedes.
+        logprobs: The log-probability of each token, in nats; None if the server returns none, for
+            example because nothing precedes the token.
     """
 
     text: str
@@ -226,7 +226,7 @@ def _unaligned(asked: Questions, tokens: Sequence[Token]) -> Echo:
 def _again(
     asked: Questions, text: str, tokenizer: TokenizerFile | None, before: int, *, is_long: bool
 ) -> Aligned | None:
-    """Return a text's echoed tokens; None if they do not match or the text is too long.
+    """Return a text's echoed tokens; None if the echo is wrong or the text is too long.
 
     Raises:
         ModelError: If the echo of a long text contains tokens that do not belong to the text.
@@ -313,7 +313,7 @@ def _compare(
     *,
     spaced: bool,
 ) -> str | None:
-    """Return a description of errors in the echoed log-probabilities; None without errors."""
+    """Return a description of errors in echoed log-probabilities; None if all are correct."""
     pairs: list[_Pair] = []
     for text, echo in echoes.items():
         found = _pairs(asked, tokenizer, echo, _candidates(nexts[text], tokenizer, spaced=spaced))

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 SCORER = "server-chat-1"
 
 MOST_CALLS = len(TOPS) + 2 * len(TEXTS) + ENOUGH + 3 * MOST_TEXTS + chat.MOST_CALLS
-"""The maximum number of calls to the server in the preflight, and in the check at the end."""
+"""The maximum total number of requests in the preflight and in the final check."""
 
 _TRIES = 5
 _BYTES_PER_TOKEN = 4
@@ -53,7 +53,7 @@ class Beginnings:
         padded: Whether the first token of a reply begins with a space, as with some tokenizers.
         seen: The server's answers to the texts of the preflight.
         differences: The server's answers to pairs of texts; the two texts of a pair differ in one
-            place.
+            detail.
         notes: Deficiencies of the server that a local model would not have.
     """
 
@@ -130,7 +130,8 @@ def _noise(asked: Talk, where: str, there: Mapping[str, Token], concurrency: int
     """Return the largest log-probability difference (nats) between repeated requests.
 
     Raises:
-        ModelError: If log-probabilities of the same prompt differ by more than rounding explains.
+        ModelError: If log-probabilities of the same prompt differ by more than rounding can
+            explain.
     """
     texts = mixed(list(there)[:ENOUGH])
     again = zip(texts, asked.first_tokens(texts, concurrency), strict=True)
@@ -203,9 +204,9 @@ def watch_of(
 
     Args:
         differences: The server's answers to pairs of texts; the two texts of a pair differ in one
-            place.
-        firsts: The server's answers to further texts. If a text is also in ``differences``, the
-            answer in ``firsts`` is used.
+            detail.
+        firsts: The server's answers to single texts, in addition to those in ``differences``. If a
+            text is also in ``differences``, the answer in ``firsts`` is used.
         talk: Object that sends chat requests to the model.
         concurrency: The number of concurrent requests.
     """

@@ -222,7 +222,7 @@ def choose(known: Mapping[str, Shares], most: int) -> list[str]:
 
 
 def _powers(text: str, known: Mapping[str, Shares]) -> list[float]:
-    """Return how far each type of sampling fault shifts the distribution, in nats per draw."""
+    """Return the divergence that each type of sampling fault causes, in nats per draw."""
     shares = known[text]
     others = [_mixed(shares, other) for name, other in known.items() if name != text]
     heated = [_divergence(_heated(shares, each), shares) for each in _TEMPERATURES]
@@ -243,7 +243,7 @@ def _heated(shares: Shares, temperature: float) -> dict[str, float]:
 
 
 def _mixed(shares: Shares, other: Shares) -> dict[str, float]:
-    """Return the distribution of first words if half of the draws reply to another text."""
+    """Return the distribution of first words if half of the replies answer another text."""
     theirs = {word: other.get(word, 0.0) for word in shares if word != OUTSIDE}
     theirs[OUTSIDE] = max(1 - sum(theirs.values()), 0.0)
     return {word: (each + theirs[word]) / 2 for word, each in shares.items()}

@@ -18,13 +18,13 @@ if TYPE_CHECKING:
 
 
 def chosen(client: Client, name: str | None) -> dict[str, Any]:
-    """Return a server's entry for model ``name``, or its only entry if ``name`` is None.
+    """Return a server's ``/models`` entry for ``name``; the only entry if ``name`` is None.
 
     A name that is not in the server's list of models is accepted.
 
     Raises:
-        ModelError: If no name is given, and the server lists either no model, or several models, or
-            a single model whose name contains the API key.
+        ModelError: If no name is given, and the server lists no model, several models, or a single
+            model whose name contains the API key.
     """
     known = {str(one["id"]): dict(one) for one in client.models()}
     if name is None:

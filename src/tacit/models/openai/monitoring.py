@@ -48,7 +48,7 @@ _LIKELIEST = 5
 
 @dataclass(frozen=True)
 class Watched:
-    """The answer that a server returned to a text during its preflight.
+    """A server's answer to a text of its preflight.
 
     Args:
         asked: The kind of request: ``next`` for the token that follows the text, or ``echo`` for
@@ -120,7 +120,8 @@ class Watch:
         """At the end of a run, recheck the most informative of the recorded answers.
 
         Raises:
-            UnreliableError: As raised by ``recheck``.
+            UnreliableError: If the server's answers differ from the preflight's answers twice in a
+                row.
             ScoringError: If the server failed.
         """
         self._check(self._watched[: self._telling])
@@ -211,7 +212,7 @@ class ScoringServer(ABC):
         """See ``Streams.stream``; several prompts are scored concurrently.
 
         Raises:
-            ScoringError: As raised by ``answer``.
+            ScoringError: If the server failed, or its answers have changed since the preflight.
         """
         with closing(self._in_flight(requests, seconds)) as parts:
             for part in parts:

@@ -36,8 +36,8 @@ def precisions(elicitation: pl.DataFrame) -> pl.DataFrame:
 
     Args:
         elicitation: The columns ``relation``, ``preface``, ``over``, ``concept``, ``spelling``,
-            ``rank`` and ``candidates``. The column ``rank`` must not count other accepted spellings
-            of the responses as candidates.
+            ``rank`` and ``candidates``. Other accepted spellings of the responses must be excluded
+            from the candidates when ``rank`` is computed.
 
     Returns:
         The columns ``relation``, ``preface``, ``over``, ``concept``, ``responses`` (the number of
@@ -107,7 +107,7 @@ def by_relation(elicitation: pl.DataFrame, bootstrap: Bootstrap) -> pl.DataFrame
 
     Args:
         elicitation: The input table of ``precisions``.
-        bootstrap: The bootstrap over concepts, which computes the confidence intervals.
+        bootstrap: The bootstrap that computes the confidence intervals by resampling concepts.
 
     Returns:
         The columns ``relation``, ``preface``, ``over``, ``prompts`` (the number of prompts with a
@@ -137,7 +137,7 @@ def agreement(elicitation: pl.DataFrame, bootstrap: Bootstrap) -> pl.DataFrame:
 
     Args:
         elicitation: The input table of ``correlations``.
-        bootstrap: The bootstrap over concepts, which computes the confidence intervals.
+        bootstrap: The bootstrap that computes the confidence intervals by resampling concepts.
 
     Returns:
         The columns ``relation``, ``preface``, ``prompts``, ``used`` (the number of prompts with a
@@ -161,21 +161,21 @@ def agreement(elicitation: pl.DataFrame, bootstrap: Bootstrap) -> pl.DataFrame:
 
 
 def ablation(elicitation: pl.DataFrame, bootstrap: Bootstrap) -> pl.DataFrame:
-    """Measure the effect of omitting "Everyone knows that" ("Effect of Prompt Construction").
+    """Measure the effect of omitting the preface "Everyone knows that" from prompts.
 
-    Both means (with and without the preface) are computed over the prompts for which both values
-    are defined.
+    The paper reports the effect of the preface under "Effect of Prompt Construction". Each mean
+    includes only the concepts for which the measure is defined both with and without the preface.
 
     Args:
         elicitation: The table that ``precisions`` and ``correlations`` take as input.
-        bootstrap: The bootstrap over concepts, which computes the confidence intervals.
+        bootstrap: The bootstrap that computes the confidence intervals by resampling concepts.
 
     Returns:
         The columns ``relation`` (only relations that have prompts with and without the preface),
         ``measure`` (``map vocabulary``, ``map sensible`` or ``spearman``), ``prompts`` (the number
-        of pairs), ``with_preface``, ``without_preface``, ``difference`` (``without_preface`` minus
-        ``with_preface``), ``low`` and ``high`` (the ends of the confidence interval of the
-        difference).
+        of concepts with both values), ``with_preface`` and ``without_preface`` (the means),
+        ``difference`` (``without_preface`` minus ``with_preface``), ``low`` and ``high`` (the ends
+        of the confidence interval of the difference).
     """
     import polars as pl
 

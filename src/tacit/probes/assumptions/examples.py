@@ -34,7 +34,7 @@ _COLUMNS = ("best", "2.", "3.", "4.", "5.", "rank", "probability")
 
 @figure("Examples of concept retrieval", "Figure 1 of Weir et al. (2020).")
 def retrieval_examples(shown: Shown) -> Chart | None:
-    """Draw Figure 1: the five best candidates as properties are added to a prompt.
+    """Draw the paper's Figure 1: the best candidates as properties are added to a prompt.
 
     Returns:
         The chart; None if there are no retrieval results or no stored best candidates.
@@ -70,7 +70,8 @@ def retrieval_examples(shown: Shown) -> Chart | None:
 def _with_shown(table: pl.DataFrame, kinds: Mapping[str, str]) -> pl.DataFrame:
     """Add the column ``shown``, the probability that the figure shows.
 
-    If a model scores whole sentences, ``shown`` is the probability among the candidates.
+    If a model scores whole sentences, ``shown`` is the probability renormalised over the
+    candidates.
 
     Args:
         table: The columns ``model``, ``wording``, ``logprob`` and ``renormalised``.
@@ -104,8 +105,8 @@ def chosen(table: pl.DataFrame) -> tuple[list[str], str]:
     """Choose the concepts to show: "bear" (the paper's example) if available, and others.
 
     Args:
-        table: The table ``retrieval`` of all models, restricted to the main order of properties.
-            The label of each row is in the column ``of``.
+        table: The table ``retrieval`` of all models, with only the rows in which properties are in
+            the order ``MAIN``. The label of each row is in the column ``of``.
 
     Returns:
         The concepts, and a text that describes the choice. If "bear" is available, it comes first.
@@ -151,7 +152,7 @@ def phrases(texts: Sequence[str], wording: str) -> list[str]:
 
 
 def _properties(text: str, wording: str) -> str | None:
-    """Return a prompt's properties as one phrase; None if the text does not match the wording."""
+    """Return a prompt's properties as one phrase; None if the prompt has another wording."""
     template = load_templates().retrieval.get(wording)
     if template is None:
         return None

@@ -1,8 +1,8 @@
 """Figures of the assumptions probe, from its findings (Weir et al. 2020, Figures 1 to 3).
 
-The figures show one or more models, labelled with the names that the caller passes. A function
-returns None instead of a figure if the required table is absent or contains no values to draw.
-Missing and undefined values are not drawn.
+The figures show one or more models, labelled with the names that the caller passes. Each figure
+function returns None if the required table is absent or contains no values to draw. Missing and
+undefined values are not drawn.
 """
 
 from __future__ import annotations
@@ -110,9 +110,9 @@ def retrieval_categories(shown: Shown) -> Chart | None:
     """Draw the paper's Figure 3a: retrieval from properties of one category or of all categories.
 
     Returns:
-        The chart, with one row of panels per model. The panels of each row show the concept's mean
-        reciprocal rank, the mean probability of the concept, and the number of concepts. The result
-        is None if no prompt is restricted to a category.
+        The chart, with one row of panels per model. The panels of each row show the concepts' mean
+        reciprocal rank, the concepts' mean probability, and the number of concepts. The result is
+        None if no prompt is restricted to a category.
     """
     import polars as pl
 
@@ -222,8 +222,8 @@ def ablation(shown: Shown) -> Chart | None:
     """Draw each elicitation measure with and without "Everyone knows that".
 
     Returns:
-        The chart, with a panel per measure, which also shows the difference; None if no difference
-        is defined.
+        The chart, with a panel per measure; None if no difference is defined. Each panel also shows
+        the difference between the values without and with the preface.
     """
     import polars as pl
 
@@ -332,8 +332,8 @@ FIGURES: Mapping[str, FigureSpec] = {
 def _ranked(shown: Shown) -> pl.DataFrame | None:
     """Return the defined retrieval measures, with the label of each row in the column ``of``.
 
-    The probability of a whole sentence is replaced by null, because only the probability among the
-    candidates is drawn.
+    The probability of a whole sentence is replaced by null. For whole sentences, only the
+    probability renormalised over the candidates is drawn.
     """
     import polars as pl
 

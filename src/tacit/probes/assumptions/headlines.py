@@ -86,11 +86,11 @@ def headline_views(findings: Findings) -> Iterator[View]:
 
 
 def retrieved(findings: Findings, numbers: Sequence[int]) -> pl.DataFrame:
-    """Return mean retrieval measures in the main order for given numbers of properties.
+    """Return the mean retrieval measures for given numbers of properties (order ``MAIN``).
 
     The column ``probability`` contains the probability that reports show. If a causal model scores
     whole sentences (in the wording ``sentence``), the column ``probability`` contains the
-    probability among the candidates.
+    probability renormalised over the candidates.
     """
     import polars as pl
 
@@ -115,7 +115,7 @@ def retrieved(findings: Findings, numbers: Sequence[int]) -> pl.DataFrame:
 
 
 def elicited(findings: Findings) -> pl.DataFrame:
-    """Return elicitation measures for ``vocabulary`` candidates and prompts with preface."""
+    """Return the elicitation measures with the preface and ``vocabulary`` as candidates."""
     return findings.tables[ELICITATION_BY_RELATION.name].filter(preface=True, over="vocabulary")
 
 
@@ -233,8 +233,8 @@ def _view(name: str, title: str, columns: tuple[Column, ...], table: pl.DataFram
 def _retrieval(findings: Findings) -> Iterator[View]:
     """Yield a table of concept retrieval per wording, with a row per number of properties.
 
-    If a causal model scores whole sentences, the table shows the probability among the candidates
-    in a column with the heading "among candidates".
+    If a causal model scores whole sentences, the column with the heading "among candidates"
+    contains the probability renormalised over the candidates.
     """
     rows, kind = retrieved(findings, _NUMBERS), findings.summary.get("kind")
     among = replace(_PROBABILITY, heading="among candidates")
@@ -276,7 +276,7 @@ def _beside(people: pl.DataFrame, model: pl.DataFrame) -> pl.DataFrame:
 
 
 def _examples(people: pl.DataFrame) -> Iterator[dict[str, Any]]:
-    """Yield the paper's two examples, or the relation's first prompt if one is missing."""
+    """Yield the paper's two examples; replace a missing one by its relation's first prompt."""
     prefaced = people.filter(preface=True, over="vocabulary")
     table = people.filter(over="vocabulary") if prefaced.is_empty() else prefaced
     for concept, relation in _EXAMPLES:

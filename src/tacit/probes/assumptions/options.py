@@ -85,7 +85,7 @@ class NormsOptions:
     )
 
     def own_wordings(self) -> tuple[Correction, ...]:
-        """Read the user's corrections; return an empty tuple if the user gave no file.
+        """Read the user's corrected wordings; return an empty tuple if the user gave no file.
 
         Raises:
             DataError: If the file is missing or malformed.

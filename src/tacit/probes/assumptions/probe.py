@@ -1,4 +1,4 @@
-"""The assumptions probe: it builds requests from norms and models' words, and computes findings."""
+"""The assumptions probe: build requests from feature norms, and compute the findings."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ class Choices:
             share), ``own`` (the words of the model itself), ``concepts`` (the names of the
             concepts) or ``file`` (the words in a vocabulary file).
         words: The words of the vocabulary file; None if ``vocabulary`` is not ``file``.
-        causal: The wording of retrieval for causal models: ``blank-last``, ``sentence`` or
+        causal: The wording of retrieval prompts for causal models: ``blank-last``, ``sentence`` or
             ``both``.
         articles: The articles, ``fixed`` or ``candidate``, as described in ``Filters``. The value
             ``candidate`` requires the vocabulary ``concepts``.
@@ -74,8 +74,8 @@ class Choices:
         least: The minimum number of usable properties of a concept.
         limits: The limits on properties, which are applied before concepts are filtered.
         corrections: The user's corrected wordings of properties.
-        limit: The maximum number of concepts in retrieval, and also in elicitation. The first
-            concepts that pass all filters are kept. None for no limit.
+        limit: The maximum number of concepts, applied separately to retrieval and to elicitation.
+            The first concepts that pass all filters are kept. None for no limit.
         top: The number of best candidates to store for each ranking.
         seed: The seed of the random orders of properties.
 
@@ -147,7 +147,7 @@ class Choices:
         )
 
     def worded(self, norms: Norms) -> WordedNorms:
-        """Return the properties of norms that prompts can state."""
+        """Return the properties that prompts can state, from the given norms."""
         return word_properties(norms, self.corrections, self.limits)
 
 
@@ -267,8 +267,8 @@ class AssumptionsProbe:
 
     Args:
         worded: The norms, with the properties that prompts can state.
-        words: The words of every compared model that are a single token of the model.
-        model: This model's name in ``words``.
+        words: The single-token words of every compared model.
+        model: The name of the probe's model in ``words``.
         kind: The kind of model (``causal``, ``masked`` or ``seq2seq``), which determines the
             wordings of the prompts.
         choices: The settings of the run.
@@ -516,7 +516,7 @@ class AssumptionsProbe:
 
 
 def _means(tables: Mapping[str, pl.DataFrame]) -> dict[str, list[dict[str, Any]]]:
-    """Return the means of retrieval (in the main order) and elicitation for the manifest."""
+    """Return the means of retrieval (order ``MAIN``) and elicitation for the manifest."""
     import polars as pl
 
     main = tables["retrieval_by_number"].filter(pl.col("category").is_null(), order=MAIN)

@@ -1,4 +1,4 @@
-"""Properties of norms that prompts can state, and concepts that can be retrieved."""
+"""The properties that prompts can state, and the concepts that prompts can ask for."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ SAME = "worded as another"
 UNGRAMMATICAL = "alternative ungrammatical"
 NO_VERB = "alternative without a wording"
 FROM_FEATURE = (UNGRAMMATICAL, NO_VERB)
-"""Reasons for using the wording of the feature instead of its first alternative."""
+"""Reasons for wording a property by its feature, not by its first alternative."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,8 +65,9 @@ class Worded:
         property: The property in the norms.
         text: The predicate, such as "has fur".
         corrected: Whether the text is a user's correction.
-        from_feature: The reason why the wording of the feature replaces its first alternative:
-            ``UNGRAMMATICAL`` or ``NO_VERB``. None if the first alternative was not replaced.
+        from_feature: The reason why the feature's wording replaces the property's first
+            alternative: ``UNGRAMMATICAL`` or ``NO_VERB``. None if the first alternative was not
+            replaced.
     """
 
     property: Property
@@ -87,8 +88,8 @@ class WordedNorms:
             order in which they are tested.
         left_out: Each property that is left out, with the reason, in the order of the file.
         corrected: The number of usable properties with a corrected wording.
-        from_feature: For each reason in ``FROM_FEATURE``, the number of usable properties whose
-            wording is the feature instead of its first alternative.
+        from_feature: For each reason in ``FROM_FEATURE``, the number of usable properties for which
+            the feature's wording replaces the first alternative.
         unmatched: Corrections that match no property.
     """
 
@@ -189,9 +190,10 @@ Articles = Literal["fixed", "candidate"]
 ConceptPreset = Literal["paper", "tagged", "all"]
 """The preset that determines which concepts to include.
 
-``paper``: one-word concepts without a sense tag. ``tagged``: one-word concepts with or without a
-sense tag; the tag is removed. ``all``: concepts of one or more words. Concepts of several words are
-used only in elicitation, because the blank in a retrieval prompt is a single word.
+``paper``: one-word concepts without a sense tag such as "(animal)" in ``seal_(animal)``.
+``tagged``: one-word concepts with or without a sense tag; the tag is removed. ``all``: concepts of
+one or more words. Concepts of several words are used only in elicitation, because the blank in a
+retrieval prompt is a single word.
 """
 
 TAGGED = "has a sense tag"
@@ -206,9 +208,9 @@ class Filters:
 
     Args:
         concepts: The preset that determines which concepts to include.
-        articles: With ``fixed``, every prompt starts with "A ___", and concepts that start with a
-            vowel sound are left out. With ``candidate``, each candidate has its own article, and
-            concepts with any initial sound are included.
+        articles: With ``fixed``, the article before the blank is always "a", and concepts that
+            start with a vowel sound are left out. With ``candidate``, each candidate has its own
+            article, "a" or "an", so concepts that start with a vowel sound are included.
         vocabulary: The words that may fill the blank (case-sensitive); None to allow any word.
         least: The minimum number of usable properties of a concept.
 
@@ -264,7 +266,7 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Chosen:
-    """The concepts that passed every filter, and the effect of each filter, in order."""
+    """The concepts that passed every filter, and the effect of each filter."""
 
     concepts: tuple[Concept, ...]
     steps: tuple[Step, ...]
@@ -278,11 +280,12 @@ class Chosen:
 
 
 def choose_concepts(worded: WordedNorms, filters: Filters | None = None) -> Chosen:
-    """Filter the concepts of norms, in the order of the file.
+    """Select the concepts that pass every filter, in the order of the norms file.
 
-    A concept must meet these conditions, in the order of the filters: no sense tag (only with the
-    preset ``paper``), a single word, no initial vowel sound (only with fixed articles), a word in
-    the vocabulary (if there is one), and the minimum number of usable properties.
+    A concept must meet these conditions, in the order of the filters: no sense tag (required only
+    by the preset ``paper``), a single word, no initial vowel sound (required only with fixed
+    articles), a word in the vocabulary (if a vocabulary is given), and the minimum number of usable
+    properties.
     """
     filters = filters or Filters()
     nouns = Nouns.load()

@@ -62,13 +62,13 @@ def published_table(
         The columns ``table``, ``row``, ``column``, ``ours`` (the run's value; null if the run has
         none), ``published`` (the printed value), ``low`` and ``high`` (the ends of a printed
         range), ``difference``, ``candidates``, ``chance``, ``note`` and ``elicitation``. The column
-        ``difference`` is null for a mean over the paper's models. If ``model`` is None, the column
-        is null for every value that depends on a model. The column ``difference`` is also null for
-        rank-based values if the run's candidates differ from the paper's candidates. For rank-based
-        values, ``candidates`` is the number of words that the run ranks, and ``chance`` is the
-        chance level of random ranks among these words. The column ``note`` contains a caveat, or
-        the reason why no difference is reported. The column ``elicitation`` contains the run's
-        elicitation method; null if the summary does not contain the method.
+        ``difference`` is null for a mean over the paper's models. If ``model`` is None,
+        ``difference`` is null for every value that depends on a model. The column ``difference`` is
+        also null for rank-based values if the run's candidates differ from the paper's candidates.
+        For rank-based values, ``candidates`` is the number of words that the run ranks, and
+        ``chance`` is the chance level of random ranks among these words. The column ``note``
+        contains a caveat, or the reason why no difference is reported. The column ``elicitation``
+        contains the run's elicitation method; null if the summary does not contain the method.
 
     Raises:
         RequestError: If ``model`` is neither None nor one of ``MODELS``.
@@ -93,7 +93,7 @@ def published_table(
 
 
 def _named(cell: PrintedValue, model: str | None) -> PrintedValue:
-    """Append the model's name to the column name, unless it is the compared model."""
+    """Append the model's name to the column name, except for the compared model."""
     if cell.model in {None, model}:
         return cell
     of = _SHOWN.get(str(cell.model), cell.model)
@@ -157,7 +157,7 @@ class _Ranks:
 
 
 def _unlike_own(count: int, model: str | None) -> str | None:
-    """Return why the word count does not match the paper's model; None if it matches."""
+    """Return a text if the word count does not fit the paper's model, else None."""
     least, most = published(PAPER)["candidates"]["shared"][0], _own_words(model)
     if most is None or least <= count <= most:
         return None
@@ -173,7 +173,7 @@ def _own_words(model: str | None) -> int | None:
 
 
 def _unlike_shared(count: int, vocabulary: Mapping[str, Any]) -> str | None:
-    """Return why the candidates differ from the paper's shared vocabulary; None if they match.
+    """Return how the candidates differ from the paper's shared words; None if they match.
 
     The paper reports only the approximate size of its shared vocabulary.
     """
@@ -221,7 +221,7 @@ def _derived(
 
 
 def _wording(by_number: pl.DataFrame | None) -> str:
-    """Return ``sentence`` (the paper's wording) if the run used it, else its first wording."""
+    """Return ``sentence`` (the paper's wording) if the run used it, else the first wording."""
     kinds = [] if by_number is None else by_number["wording"].to_list()
     return "sentence" if "sentence" in kinds or not kinds else str(kinds[0])
 

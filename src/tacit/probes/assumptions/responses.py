@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from tacit.sources.norms import Property
 
 ResponsePreset = Literal["people", "feature", "first"]
-"""The preset for wordings of a property that count as responses, and their frequency.
+"""The preset that determines which wordings count as responses, and their frequencies.
 
 ``people``: each alternative, with the number of people who gave this alternative. With the preset
 ``people``, if the norms do not record who gave which alternative, the feature's wording is used
@@ -193,7 +193,7 @@ def completion(said: str, *, any_article: bool = True) -> tuple[str, str] | None
 def _people(given: Iterable[Predicate]) -> int:
     """Count the people who gave at least one of the predicates; count each person once.
 
-    For a predicate without identifiers of people, the result is at least the frequency of the
+    If a predicate has no identifiers of people, the result is at least the frequency of the
     predicate.
     """
     every = list(given)

@@ -38,7 +38,7 @@ class Order(Protocol):
         ...
 
     def arrange(self, concept: str, properties: Sequence[Worded], most: int) -> list[Worded]:
-        """Select and order at most ``most`` of a concept's properties, given in file order."""
+        """Select and order at most ``most`` properties; ``properties`` are in file order."""
         ...
 
 
@@ -91,12 +91,12 @@ def has_ties(concept: Concept) -> bool:
 class Shuffled:
     """A random selection of properties in a random order, for the paper's random baseline.
 
-    The random draws depend only on the seed, the concept and the concept's features. A concept
-    therefore has the same prompts on every machine, regardless of the other concepts in the run.
+    The random draws depend only on the seed, the concept and the concept's features. A concept has
+    the same random prompts on every machine, regardless of the other concepts in the run.
 
     Args:
-        number: The number of the random selection of properties, counted from 1.
-        permutation: The number of the random order of the selected properties, counted from 1.
+        number: The index of the random selection of properties, starting at 1.
+        permutation: The index of the random order of the selected properties, starting at 1.
         seed: The seed of the draws.
     """
 
@@ -121,7 +121,7 @@ FOUR_ORDERS: tuple[ByFrequency, ...] = (
     ByFrequency("bottom", "decreasing"),
     ByFrequency("bottom", "increasing"),
 )
-"""The orders that are compared in Figure 3b; the first is the order in Figure 2."""
+"""The orders in the paper's Figure 3b; the first is also the order in Figure 2."""
 
 
 def random_baseline(seed: int = 0, sets: int = 5, permutations: int = 5) -> tuple[Shuffled, ...]:
@@ -207,8 +207,7 @@ def retrieval_prompts(
     A concept has one prompt for each number of properties, from 1 to a maximum. The maximum is
     ``asking.most`` or the number of the concept's properties, whichever is smaller. If
     ``asking.category`` is set, only the properties of this category are counted. The results for k
-    properties therefore include only concepts with at least k usable properties, as in the paper's
-    Figure 3a.
+    properties include only concepts with at least k usable properties, as in the paper's Figure 3a.
     """
     asking = asking or Asking()
     return [prompt for concept in concepts for prompt in _of_concept(concept, asking)]
@@ -259,7 +258,7 @@ def orders_of(name: str, seed: int = 0) -> tuple[Order, ...]:
 
 
 class Item(NamedTuple):
-    """A retrieval prompt, with the name of its order of properties and their category."""
+    """A retrieval prompt, with the name of the order and the category of its properties."""
 
     order: str
     category: str | None
@@ -323,7 +322,7 @@ class Retrieval:
 
     @cached_property
     def prompts(self) -> Sequence[Prompt]:
-        """Prompts that have candidates as answers; empty if the items have ranking prompts."""
+        """The prompts whose answers are the candidates; empty if ranking prompts are used."""
         if not self.listed:
             return ()
         return [*self._sentence_prompts()] if self.sentences else [*self._article_prompts()]
@@ -341,15 +340,15 @@ class Retrieval:
         return [self._rank(item, known) for item in self.items]
 
     def is_main(self, item: Item) -> bool:
-        """Check whether an item belongs to Figure 2 (first order, not limited to a category)."""
+        """Check whether an item belongs to the paper's Figure 2 (first order, no category)."""
         return item.category is None and item.order == self.orders[0].name
 
     def _ranking(self, item: Item) -> RankingPrompt:
         """Return an item's ranking prompt.
 
         The word of the item's concept is a target of the ranking. If the item belongs to the
-        paper's Figure 2, the words of all other concepts are also targets. The scores of the other
-        concepts allow ranks to be computed among the concepts that two runs share.
+        paper's Figure 2, the words of all other concepts are also targets. With the scores of the
+        other concepts, ranks can be computed among only the concepts that two runs share.
         """
         own = item.prompt.word
         others = [word for word in self._names if word != own] if self.is_main(item) else ()
@@ -373,13 +372,14 @@ class Retrieval:
             yield Prompt(item.prompt.text, tuple(self._answers.values()))
 
     def _sentence_prompts(self) -> Iterator[Prompt]:
-        """Yield a prompt for all candidates, then one per candidate for the rest of a sentence.
+        """Yield a prompt for scoring all candidates, then one per candidate for its sentences.
 
         With the fixed article, candidates are scored after "A", and the rest of the sentence is
         scored after "A" and the candidate. With candidate articles, whole sentences are scored
         after the BOS token. With candidate articles, a prompt whose answers are only the candidates
-        is also scored, because the number of tokens of each candidate is needed. For each
-        candidate, the model processes the text before the rest of the sentence only once.
+        is also scored, because the number of tokens of each candidate is needed. With the fixed
+        article, the model processes the text before the rest of the sentence only once for each
+        candidate.
         """
         phrases = tuple(dict.fromkeys(self._phrase(item.prompt) for item in self.items))
         answers = tuple(self._answers.values())

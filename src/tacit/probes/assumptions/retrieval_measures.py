@@ -34,9 +34,9 @@ _GROUP = ("wording", "order", "category")
 def reads_sentences(kind: str | None, wording: str) -> bool:
     """Check whether a model's retrieval scores are log-probabilities of whole sentences.
 
-    A causal model scores whole sentences in the wording ``sentence``. Because sentence
-    probabilities such as 1e-127 are not comparable with word probabilities, only the probability
-    among the candidates is shown for whole sentences.
+    A causal model scores whole sentences in the wording ``sentence``. Sentence probabilities such
+    as 1e-127 are not comparable with word probabilities. For whole sentences, only the probability
+    renormalised over the candidates is shown.
     """
     return kind == "causal" and wording == "sentence"
 
@@ -58,9 +58,9 @@ def by_concept(retrieval: pl.DataFrame) -> pl.DataFrame:
 
     Returns:
         The columns ``wording``, ``order``, ``category``, ``n``, ``concept``, ``mrr`` (1/rank),
-        ``probability`` (according to the full softmax), ``renormalised`` (the probability among the
-        candidates), ``first`` (1 for rank 1, otherwise 0) and ``candidates`` (the number of ranked
-        candidates). The measures are null if the concept has no rank.
+        ``probability`` (according to the full softmax), ``renormalised`` (the probability
+        renormalised over the candidates), ``first`` (1 for rank 1, otherwise 0) and ``candidates``
+        (the number of ranked candidates). The measures are null if the concept has no rank.
     """
     import polars as pl
 
@@ -87,7 +87,7 @@ def by_number(retrieval: pl.DataFrame, bootstrap: Bootstrap) -> pl.DataFrame:
 
     Args:
         retrieval: The input table of ``by_concept``.
-        bootstrap: The bootstrap over concepts, which computes the confidence intervals.
+        bootstrap: The bootstrap that computes the confidence intervals by resampling concepts.
 
     Returns:
         The columns ``wording``, ``order``, ``category`` (null for all categories), ``n``,
@@ -120,7 +120,7 @@ def by_number(retrieval: pl.DataFrame, bootstrap: Bootstrap) -> pl.DataFrame:
 
 
 NEAR_THE_TOP = 5
-"""The number of top candidates per prompt that ``favoured`` includes."""
+"""The number of top candidates per prompt that ``favoured`` counts."""
 
 _PROMPT_GROUP = ("relation", "preface")
 _PROMPT = (*_PROMPT_GROUP, "concept")
@@ -145,10 +145,10 @@ def favoured(elicitation: pl.DataFrame, top: pl.DataFrame) -> pl.DataFrame:
         number of prompts in which the word is among the first five candidates. ``stored`` is the
         number of prompts whose stored candidates include the word, and ``probability`` is the
         word's mean probability in the prompts that ``stored`` counts. Because only the best
-        candidates are stored, ``probability`` is higher than the mean over all prompts, unless the
-        word is stored for every prompt. Rows with the same relation and preface are sorted by
-        decreasing ``first``. Rows with the same relation, preface and ``first`` are sorted
-        alphabetically by word.
+        candidates are stored, ``probability`` is usually higher than the mean over all prompts,
+        unless the word is stored for every prompt. Rows with the same relation and preface are
+        sorted by decreasing ``first``. Rows with the same relation, preface and ``first`` are
+        sorted alphabetically by word.
     """
     import polars as pl
 
@@ -182,7 +182,7 @@ def favoured(elicitation: pl.DataFrame, top: pl.DataFrame) -> pl.DataFrame:
 
 
 def _accepted(elicitation: pl.DataFrame) -> pl.DataFrame:
-    """Return the accepted words of each prompt, in the spelling of people and of the model."""
+    """Return the accepted words of each prompt, in people's and in the model's spelling."""
     import polars as pl
 
     spelt = [elicitation.select(*_PROMPT, word=pl.col(column)) for column in ("word", "spelling")]

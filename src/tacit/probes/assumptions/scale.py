@@ -1,4 +1,4 @@
-"""The measures that are compared over model size: mean reciprocal ranks of retrieval."""
+"""Measures to plot against model size: the mean reciprocal ranks of concept retrieval."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 
 
 def scaling(found: Mapping[str, Findings]) -> list[ScaledFigure]:
-    """Return the measures to compare over model size; see ``ScaledFigure``.
+    """Return the measures to plot against model size; see ``ScaledFigure``.
 
-    All models of a family are measured in the same wordings, over the same candidates, and only on
+    All models of a family are measured with the same wordings, the same candidates, and only the
     concepts that every model ranked. The bootstrap resamples concepts, and each concept is a block
     of Page's trend test.
 

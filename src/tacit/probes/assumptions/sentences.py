@@ -92,7 +92,7 @@ def retrieval_chance(table: pl.DataFrame) -> str:
 
 
 def unwritable(table: pl.DataFrame) -> str:
-    """Return a note on the number of concepts that cannot be encoded; empty if it is zero."""
+    """Return a note on the number of concepts that cannot be encoded; empty if none."""
     import polars as pl
 
     gone = table.group_by("of").agg(pl.col("missing").max())["missing"].to_list()
@@ -178,7 +178,7 @@ def headline(findings: Findings) -> str | None:
     """Return a sentence on retrieval in the first wording; None if no concept has a rank.
 
     A naming is the mention of a property by one person. If prompts can state less than half of all
-    namings, the text contains a second sentence, which reports their share.
+    namings, a second sentence reports the share of namings that prompts can state.
     """
     ranks = _ranks(findings)
     share = _share_of_namings(findings.summary.get("namings", {}))
@@ -216,7 +216,7 @@ def _ranks(findings: Findings) -> str | None:
 
 
 def _paired(findings: Findings, first: Mapping[str, Any], last: Mapping[str, Any]) -> str:
-    """Return a clause on the mean of row ``first`` for only the concepts of row ``last``.
+    """Return a clause on the mean of row ``first`` over only the concepts of row ``last``.
 
     The mean for many properties is computed over fewer concepts than the mean for few properties,
     because not every concept has many properties.

@@ -60,7 +60,7 @@ def retrieval_table(part: Retrieval, rankings: Sequence[Ranking]) -> pl.DataFram
 
 
 def retrieval_top(part: Retrieval, rankings: Sequence[Ranking]) -> pl.DataFrame:
-    """Return the best candidates of each prompt in Figure 2, by decreasing probability."""
+    """Return the best candidates of each prompt in the paper's Figure 2, best first."""
     import polars as pl
 
     rows = [
@@ -77,11 +77,11 @@ def retrieval_top(part: Retrieval, rankings: Sequence[Ranking]) -> pl.DataFrame:
 
 
 def retrieval_scores(part: Retrieval, rankings: Sequence[Ranking]) -> pl.DataFrame:
-    """Return each concept's log-probability in each prompt in Figure 2.
+    """Return each concept's log-probability in each prompt in the paper's Figure 2.
 
-    From the log-probabilities, ranks among any subset of the concepts can be computed, so that runs
-    with different candidates can be compared. The log-probability is null if the model's tokenizer
-    cannot encode the word.
+    Ranks among any subset of the concepts can be computed from the log-probabilities. Ranks among
+    the shared concepts allow runs with different candidates to be compared. The log-probability is
+    null if the model's tokenizer cannot encode the word.
     """
     import polars as pl
 
@@ -140,7 +140,7 @@ def elicitation_top(part: Eliciting, rankings: Sequence[Ranking]) -> pl.DataFram
 
 
 def prince_table(part: Prince, rankings: Sequence[Ranking]) -> pl.DataFrame:
-    """Return the best candidates and all targets for each prompt of Prince's examples."""
+    """Return the best candidates and all target words for each prompt of Prince's examples."""
     import polars as pl
 
     rows = []
@@ -189,7 +189,7 @@ def _responses(part: Eliciting, item: Item, ranking: Ranking) -> Iterator[tuple[
 
 
 def _best(response: Response, known: Iterable[Standing]) -> Standing | None:
-    """Return the most probable spelling's standing; None if no spelling is a candidate."""
+    """Return the ``Standing`` of the most probable spelling; None if none is a candidate."""
     spelt = [one for one in known if one.target in response.spellings]
     found = [one for one in spelt if one.logprob is not None]
     return max(found, key=lambda one: one.logprob or 0.0) if found else next(iter(spelt), None)

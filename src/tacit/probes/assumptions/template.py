@@ -42,7 +42,7 @@ class Templates:
         ends: The text after the blank of an elicitation prompt, by wording.
         published: The number of elicitation prompts that the paper reports for each relation (Table
             2).
-        prince: The examples of Table 3.
+        prince: Prince's own examples, from the paper's Table 3.
         wording: The word lists by name, which are used to convert features to predicates.
     """
 

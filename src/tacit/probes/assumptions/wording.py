@@ -239,7 +239,8 @@ def spellings(word: str) -> tuple[str, ...]:
 
     The list of spellings also applies to plurals that end in s and to each part of a hyphenated
     word. The word is converted to lower case before it is looked up in the list of spellings. The
-    other spelling is in lower case, with an initial capital if the word starts with a capital.
+    variant is in lower case, except that its first letter is a capital if the word starts with a
+    capital.
     """
     pieces = word.split("-")
     other = "-".join(_other(piece) or piece for piece in pieces)

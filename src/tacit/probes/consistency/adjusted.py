@@ -1,4 +1,4 @@
-"""Test whether background scores predict answers, adjusted for the number of facts.
+"""Test whether background scores predict answers, adjusting for the number of facts.
 
 If an anchor has only one or two facts, its background score is often 1 by chance. The average
 precision of background scores also depends on the number of facts per anchor (METHODS section 4,

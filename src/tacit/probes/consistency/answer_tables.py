@@ -32,8 +32,8 @@ def facts(
 
     Args:
         asked: The facts and the questions about the facts.
-        known: Whether the model correctly answered the question about each fact and the question
-            about its negative.
+        known: For each fact, whether the model answered the question about the fact correctly, and
+            whether it answered the question about the fact's negative correctly.
         answers: The answers to the background questions.
         scored: All scores or votes of the run.
         beliefs: The vote shares that ``Scored.beliefs`` returns; None if the scores are
@@ -45,13 +45,13 @@ def facts(
         ``question``, ``right``, ``margin``, ``tied``, ``meta``, ``pair`` and ``word``. Columns with
         the prefix ``positive_`` describe the question about the fact. Columns with the prefix
         ``negative_`` describe the question about the fact's negative. For sampled replies, the
-        columns of ``beliefs`` also exist with both prefixes. ``meta``, ``pair`` and ``word``
-        identify the meta-prompt, the label pair and the answer word that decide the answer.
-        ``right`` contains whether the answer is correct; null if the answer is missing. ``margin``
-        is the best score of a positive word minus the best score of a negative word, in nats.
-        ``margin`` is null if the best positive or the best negative score is unknown. For some
-        answering methods, ``margin`` is not in nats; the documentation of ``Answers`` describes the
-        units.
+        columns of ``beliefs`` also exist with the prefixes ``positive_`` and ``negative_``.
+        ``meta``, ``pair`` and ``word`` identify the meta-prompt, the label pair and the answer word
+        that decide the answer. ``right`` contains whether the answer is correct; null if the answer
+        is missing. ``margin`` is the best score of a positive word minus the best score of a
+        negative word, in nats. ``margin`` is null if the best positive or the best negative score
+        is unknown. For some answering methods, ``margin`` is not in nats; the documentation of
+        ``Answers`` describes the units.
     """
     import polars as pl
 
@@ -97,7 +97,8 @@ def anchors(
     Args:
         of: The anchors.
         scored: All scores or votes of the run.
-        anchoring: The anchoring method that the main results use.
+        anchoring: The method of answering anchor questions (anchoring method) that the main results
+            use.
         background: The table that ``background_scores.by_anchor`` returns.
         frequency: The mean Zipf frequency of the concepts of each anchor, as returned by
             ``mean_zipf``.
@@ -105,13 +106,14 @@ def anchors(
     Returns:
         Table with one row per anchor. The table begins with the columns ``anchor``, ``question``,
         ``concept``, ``cluster``, ``answer`` and ``frequency``. The columns of the table
-        ``background`` follow the column ``frequency``. The table ends with the columns ``choice``,
-        ``right``, ``margin``, ``tied``, ``meta`` and ``pair``. ``anchor`` is the anchor's id in the
-        file of questions. ``cluster`` is the question concept, or the anchor's id if the question
-        has no question concept. ``right`` contains whether the answer is correct; null if the
-        answer is missing. ``meta`` and ``pair`` identify the prompt variant that decides the
-        answer. If the run uses a second anchoring method, the table also contains the answers by
-        the second method. The names of their columns begin with the name of the second method.
+        ``background`` follow the column ``frequency``. The columns ``choice``, ``right``,
+        ``margin``, ``tied``, ``meta`` and ``pair`` follow the columns of ``background``. ``anchor``
+        is the anchor's id in the file of questions. ``cluster`` is the question concept, or the
+        anchor's id if the question has no question concept. ``right`` contains whether the answer
+        is correct; null if the answer is missing. ``meta`` and ``pair`` identify the prompt variant
+        that decides the answer. If the run uses a second anchoring method, the table ends with the
+        columns of the answers by the second method. The name of each column for the second method
+        begins with the name of the method.
     """
     import polars as pl
 

@@ -29,8 +29,8 @@ class Answers:
     Args:
         positive: Whether the answer is positive. False if the positive and the negative score tie,
             or if the answer is missing.
-        missing: Whether the question has no answer. An answer is missing if there is no positive or
-            no negative candidate word, or if a word with an unknown score could have the best
+        missing: Whether the question has no answer. An answer is missing if no positive word or no
+            negative word is a candidate, or if a word with an unknown score could have the best
             score.
         tied: Whether the best positive score equals the best negative score. A tie counts as a
             negative answer.
@@ -38,14 +38,13 @@ class Answers:
             ``winner`` is -1 if the answer is missing, or if the answer does not depend on a single
             input.
         margin: The best score of a positive word minus the best score of a negative word, in nats.
-            For the method ``count``, the margin compares label pairs, counted separately for each
-            meta-prompt. The margin is the number of pairs whose positive word has the higher score,
-            minus the number of pairs whose negative word has the higher score. For sampled replies
-            with the method ``max``, the margin is the share of positive replies minus the share of
-            negative replies. For sampled replies with the method ``single``, the margin is the
-            number of votes for the positive word minus the number of votes for the negative word.
-            The margin is NaN if the answer is missing, or if the best score of the losing answer is
-            unknown.
+            For the method ``count``, the margin is the number of combinations of meta-prompt and
+            label pair that favour the positive word, minus the number of combinations that favour
+            the negative word. For sampled replies with the method ``max``, the margin is the share
+            of positive replies minus the share of negative replies. For sampled replies with the
+            method ``single``, the margin is the number of votes for the positive word minus the
+            number of votes for the negative word. The margin is NaN if the answer is missing, or if
+            the best score of the losing answer is unknown.
     """
 
     positive: Bools
@@ -62,8 +61,8 @@ class Method:
     Args:
         preset: With ``max``, the paper's method, the input (prompt variant and answer word) with
             the highest score decides the answer. With ``single``, only one meta-prompt and one
-            label pair are used. Of the two words of the label pair, the word with the higher score
-            is the answer. With ``count``, each combination of meta-prompt and label pair has one
+            label pair are used. With ``single``, the answer is the word of the label pair that has
+            the higher score. With ``count``, each combination of meta-prompt and label pair has one
             vote, and the majority of the votes decides the answer. With ``calibrated``, the mean
             score of each input over all questions is first subtracted from the scores of the input.
             With ``calibrated``, the input with the highest calibrated score decides the answer.
@@ -162,8 +161,8 @@ def by_votes(counts: Floats, inputs: Inputs) -> Answers:
             ``counts``.
 
     Returns:
-        The answers. Their field ``winner`` is always -1. The margin is the share of positive
-        replies minus the share of negative replies.
+        The answers. The field ``winner`` of the answers is always -1. The margin is the share of
+        positive replies minus the share of negative replies.
     """
     votes = np.nan_to_num(counts)
     positive = votes[:, inputs.positive.ravel()].sum(axis=1)
@@ -177,7 +176,7 @@ def by_votes(counts: Floats, inputs: Inputs) -> Answers:
 def without_unvoted(counts: Floats, inputs: Inputs) -> Floats:
     """Return a copy in which the vote counts of label pairs without votes are NaN.
 
-    The answer of a label pair without votes is therefore missing instead of tied.
+    The answer of a label pair without votes is missing instead of tied.
 
     Args:
         counts: Vote counts, shape (..., inputs); NaN if no reply to the input's prompt could be
@@ -257,7 +256,7 @@ def _best(scores: Floats, among: Ints) -> tuple[Floats, Ints]:
 
 
 def _hidden(scores: Floats, most: Floats | None, among: Ints) -> Floats:
-    """Return the highest upper bound of the missing scores; minus infinity without any."""
+    """Return the highest upper bound of the missing scores; minus infinity if none."""
     if most is None:
         return np.full(len(scores), -np.inf)
     hidden: Floats = np.where(np.isnan(scores[:, among]), most[:, among], -np.inf).max(axis=1)

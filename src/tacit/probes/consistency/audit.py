@@ -1,4 +1,4 @@
-"""Audit the background facts: count them by rule, and draw a sample for people to rate."""
+"""Audit the background facts: count them by extraction rule, and draw a sample to rate."""
 
 from __future__ import annotations
 
