@@ -52,7 +52,7 @@ def last_part(name: str) -> str:
 
 
 def convert_strings(instance: object, *fields: str) -> None:
-    """Check fields of a frozen dataclass with ``strings``, and convert them to tuples.
+    """Convert fields of a frozen dataclass to tuples with the function ``strings``.
 
     A set is converted to a frozenset instead of a tuple. If the value of a field is None, the field
     is not changed.

@@ -96,9 +96,9 @@ def write_tables(tables: Sequence[tuple[pl.DataFrame, Path]]) -> None:
 
     Raises:
         DataError: If the suffix of a file is not supported. If a cell or a column name of a TSV
-            file contains a tab or a line break. No table is written if this error is raised.
-        WorkError: If a file cannot be written. All tables that come before this file in ``tables``
-            have already been written.
+            file contains a tab or a line break. No table is written if a ``DataError`` is raised.
+        WorkError: If a file cannot be written. The tables before the failed file have already been
+            written.
     """
     for frame, path in tables:
         if _suffix_of(path) == ".tsv":
@@ -117,7 +117,7 @@ def check_suffix(path: Path | str) -> None:
 
 
 def line_of_row(path: Path | str, row: int) -> int:
-    """Convert the index of a table row, counted from 0, to its line number, from 1."""
+    """Convert the index of a table row (from 0) to the row's line number (from 1)."""
     path = Path(path)
     if path.suffix == ".parquet":
         return row + 1
@@ -173,7 +173,7 @@ def check_file(path: Path) -> None:
 
 
 def _numbered_rows(path: Path) -> Iterator[tuple[int, list[str]]]:
-    """Yield the first line number and the cells of each row; a blank line has no cells."""
+    """Yield each row's first line number and cells; a blank line has no cells."""
     with path.open(encoding="utf-8-sig", newline="") as file:
         if path.suffix == ".tsv":
             for number, line in enumerate(file, 1):
@@ -286,7 +286,7 @@ def _read_jsonl(path: Path) -> pl.DataFrame:
 
 
 def _check_kinds(record: dict[str, Any], kinds: dict[str, str], path: Path, line: int) -> None:
-    """Raise an error if a cell's type differs from earlier cells of the same column."""
+    """Raise an error if a cell's type differs from that of earlier cells in its column."""
     for name, cell in record.items():
         if cell is None:
             continue

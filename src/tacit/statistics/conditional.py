@@ -12,27 +12,26 @@ each with the same weight. P(right | marked) is the mean value of the marked ite
    of the unmarked items.
 2. The standard error of the log odds ratio is a jackknife estimate. The jackknife leaves out the
    links to the rows of one cluster at a time. For each left-out cluster, the change of the log odds
-   ratio is squared. The standard error is the square root of the sum of these squares.
-3. The log odds ratio and its standard error are also computed after random permutations of the
-   marks. In each permutation, the marks of all items of a cluster stay together. The interval
-   contains those log odds ratios that the permutation test does not reject, as in the module
-   `studentised`.
-4. The two ends of the interval are converted from log odds ratios to differences P(right | marked)
-   - P(right). In the conversion from log odds ratios to gains, the share of marked items and the
-   mean value of all items are held fixed.
+   ratio is squared. The standard error is the square root of the sum of the squared changes of the
+   log odds ratio.
+3. The log odds ratio and its standard error are computed for the observed marks and for random
+   permutations of the marks. In each permutation, the marks of all items of a cluster stay
+   together. The interval contains those log odds ratios that the permutation test does not reject,
+   as in the module `studentised`.
+4. The two ends of the interval are converted from log odds ratios to gains. In the conversion, the
+   share of marked items and the mean value of all items are held fixed.
 5. The share of marked items is itself estimated from the data. For a fixed log odds ratio, the gain
    is nearly proportional to the share of unmarked items. The sampling error of the share of marked
-   items therefore also affects the gain. To allow for this sampling error, each end of the interval
-   that has the same sign as the gain is moved away from the gain on a logarithmic scale. On the
-   logarithmic scale, the square of the distance between the moved end and the gain increases by the
-   square of the error that comes from the share of marked items. Moving an end of the interval
-   never changes the sign of the end.
+   items therefore affects the gain. An end of the interval that has the same sign as the gain is
+   moved away from the gain on a logarithmic scale. The move allows for the sampling error of the
+   share of marked items. On the logarithmic scale, the squared distance between the end and the
+   gain increases by the squared margin of error that is due to the share of marked items. Moving an
+   end of the interval never changes the sign of the end.
 
-The gain has no interval if the mean value of the marked items is 0 or 1, or if the mean value of
-the unmarked items is 0 or 1. With a mean value of 0 or 1, the log odds ratio is infinite. The gain
-also has no interval if fewer than ``FEWEST_ITEMS`` items are marked, if fewer than ``FEWEST_ITEMS``
-items are unmarked, or if there are fewer than ``FEWEST_CLUSTERS`` clusters. The standard error
-cannot be estimated reliably from fewer items.
+The gain has no interval if the mean value of the marked items or of the unmarked items is 0 or 1.
+With a mean value of 0 or 1, the log odds ratio is infinite. An interval requires at least
+``FEWEST_ITEMS`` marked items, ``FEWEST_ITEMS`` unmarked items and ``FEWEST_CLUSTERS`` clusters. The
+standard error cannot be estimated reliably from few items.
 """
 
 from __future__ import annotations
@@ -144,7 +143,7 @@ def conditional_gain(marked: ArrayLike, links: Links, how: Permutations | None =
 
 @dataclass(frozen=True)
 class _Table:
-    """All items that are linked to a row, sorted by the cluster of the first linked row.
+    """All items that are linked to a row, sorted by the cluster of their first linked row.
 
     Args:
         marked: For each item, whether it is marked, shape (items,).
@@ -243,7 +242,7 @@ class _Table:
 
 
 def _log_odds(right: Floats, weights: Floats) -> tuple[Floats, Floats]:
-    """Compute the log-odds of the share of correct rows, and the influence of each cluster.
+    """Compute the log-odds of a correct row, and the influence of each cluster on it.
 
     Args:
         right: For each cluster and permutation, the total weight of the correct rows, shape

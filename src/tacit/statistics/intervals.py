@@ -5,7 +5,7 @@ bootstrap therefore resamples whole clusters of rows, for example all statements
 confidence interval of a statistic is computed as follows.
 
 1. First, the numerators and the denominators of the rows are summed separately within each cluster.
-   Clusters in which all denominators are 0 are then dropped.
+   Clusters whose denominators are all 0 are dropped.
 2. Each resample consists of clusters that are drawn with replacement. The number of clusters drawn
    for a resample equals the number of clusters in the data. The statistic is computed from the sums
    of the drawn clusters.
@@ -13,9 +13,9 @@ confidence interval of a statistic is computed as follows.
    linear interpolation. Resamples in which the statistic is undefined are ignored.
 
 A ratio of sums has no interval if fewer than ``FEWEST_CLUSTERS`` clusters have a denominator other
-than 0. Fewer than ``FEWEST_CLUSTERS`` clusters do not show reliably how much clusters vary. A
-statistic also has no interval if it has the same value in all resamples. For example, a share that
-is 1 in every cluster has no interval.
+than 0. With fewer than ``FEWEST_CLUSTERS`` clusters, the variation between clusters cannot be
+estimated reliably. A statistic has no interval if its value is the same in all resamples. For
+example, a share that is 1 in every cluster has no interval.
 
 The random draws depend only on the seed and the number of clusters. Statistics that are computed
 over the same clusters use the same resamples. A difference between two statistics that use the same
@@ -75,9 +75,9 @@ class Change(Estimate):
     Args:
         p_value: The two-sided p-value of the null hypothesis that the true difference or slope is
             0. The p-value is computed from the same resamples as the confidence interval. The
-            p-value is below 1 minus the confidence level if and only if the interval does not
-            include 0. If there is no interval, the p-value is 1 if the statistic is 0 in all
-            resamples, and None otherwise.
+               p-value is below 1 minus the confidence level if and only if the interval does not
+               include 0. Without an interval, the p-value is None, or 1 if the statistic is 0 in
+               all resamples.
     """
 
     p_value: float | None = None
@@ -224,7 +224,7 @@ class Bootstrap:
         return Estimate(value, float(low), float(high))
 
     def change(self, value: float, resampled: Floats) -> Change:
-        """Return a statistic with its interval and p-value, computed from given resamples.
+        """Compute the interval and the p-value of a statistic from given resamples.
 
         Args:
             value: The value of the statistic for the observed rows. NaN if the statistic is
@@ -284,7 +284,7 @@ class Bootstrap:
 
 
 def no_interval_because(clusters: str) -> str:
-    """Return a sentence for the notes of a report that explains when there is no interval.
+    """Return a sentence that explains, in a report's notes, when there is no interval.
 
     Args:
         clusters: The plural noun for the units that are resampled, such as ``things``.
@@ -370,7 +370,7 @@ def t_interval(values: Iterable[float | None], level: float = 0.95) -> Estimate:
     """Compute the mean of one value per group, with Student's t confidence interval.
 
     Args:
-        values: One value per group. None stands for a value that was not measured and is ignored.
+        values: One value per group. Values of None (not measured) are ignored.
         level: Confidence level of the interval.
 
     Returns:
@@ -393,7 +393,7 @@ def t_interval(values: Iterable[float | None], level: float = 0.95) -> Estimate:
 
 
 def wilson(successes: int, draws: int, level: float = 0.95) -> Estimate:
-    """Compute a share with its Wilson score interval, which is also valid for 0 and 1.
+    """Compute a share and its Wilson interval, which is valid even for shares of 0 and 1.
 
     Args:
         successes: Number of successful draws.

@@ -1,4 +1,4 @@
-"""Cross-validated logistic regression with a ridge penalty; no fold splits a cluster.
+"""Cross-validated ridge-penalised logistic regression; each cluster is in one fold.
 
 Features are standardised. The loss is the sum of the log losses of all rows, plus half the sum of
 the squared coefficients. The intercept is not penalised. The penalty equals that of scikit-learn's
@@ -33,7 +33,7 @@ ALL_WRONG = "all wrong"
 FEW_ROWS = "too few rows right or wrong"
 FEW_CLUSTERS = "too few clusters"
 FEWEST_ROWS = 10
-"""Minimum number of correct rows, and also of incorrect rows, for a prediction."""
+"""Minimum number of correct rows and minimum number of incorrect rows for a prediction."""
 FEWEST_CLUSTERS = FOLDS
 
 
@@ -179,7 +179,8 @@ def out_of_fold(right: ArrayLike, features: ArrayLike, clusters: ArrayLike, fold
     Args:
         right: Whether each row is correct, shape (rows,).
         features: The features of each row, shape (rows, features). No value may be missing. If
-            there are no features, the probability is the share of correct rows in the other folds.
+            there are no features, the predicted probability is the share of correct rows in the
+            other folds.
         clusters: The cluster of each row, shape (rows,).
         fold: The fold of each row, as the function ``folds`` returns it, shape (rows,).
     """

@@ -1,4 +1,4 @@
-"""Changes of accuracy on paired answers, with McNemar's test and bootstrap intervals."""
+"""Changes in accuracy between paired answers: McNemar's test and bootstrap intervals."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ FEWEST_CHANGES = 6
 
 @dataclass(frozen=True)
 class PairedChange:
-    """The change of accuracy between two sets of answers that are paired by row.
+    """The change in accuracy between two sets of answers that are paired by row.
 
     Args:
         n: Number of rows, each with a pair of answers.
@@ -52,7 +52,7 @@ class PairedChange:
 def paired_change(
     before: ArrayLike, after: ArrayLike, clusters: ArrayLike, bootstrap: Bootstrap | None = None
 ) -> PairedChange:
-    """Compute the change of accuracy from the first answers to the second answers.
+    """Compute the change in accuracy from the first answers to the second answers.
 
     Args:
         before: For each row, whether the first answer is correct, shape (rows,).

@@ -30,11 +30,11 @@ def chance_level(right: ArrayLike, score: ArrayLike) -> float | None:
         score: The score of each row, shape (rows,).
 
     Returns:
-        The mean of average precision over all permutations of the labels. None if no row is
-        correct. If all scores are tied, the mean of average precision equals the share of correct
-        rows. If some scores differ and some rows are incorrect, the mean of average precision is
-        larger than the share of correct rows. The difference between the mean of average precision
-        and the share of correct rows is larger if there are fewer rows.
+        The chance level: the mean of average precision over all permutations of the labels. None if
+        no row is correct. If all scores are tied, the chance level equals the share of correct
+        rows. If some scores differ and some rows are incorrect, the chance level is larger than the
+        share of correct rows. The fewer rows there are, the more the chance level exceeds the share
+        of correct rows.
     """
     at, rows = at_thresholds(right, score)
     level = float(chance_levels(at.sum(), rows))
@@ -84,8 +84,7 @@ def dealt(right: int, keys: Floats, weights: Floats | None = None) -> NDArray[np
         weights: The logarithm of each row's weight, shape (rows,). The rows with true labels are
             drawn one after another, without replacement. In each draw, the probability of a
             remaining row is proportional to the row's weight. If ``weights`` is None, all subsets
-            of ``right`` rows are equally likely. Without weights, the labels are a random
-            permutation.
+            of ``right`` rows are equally likely.
 
     Returns:
         The labels of each sample, shape (samples, rows).
@@ -116,7 +115,7 @@ def laid(sizes: Ints, samples: int, random: np.random.Generator) -> Ints:
 
 
 def p_value(observed: float, permuted: Floats) -> float:
-    """Return the p-value (1 + k)/(1 + n), where k of n permutations reach ``observed``.
+    """Return the p-value (1 + k)/(1 + n); k of n permuted values are at least ``observed``.
 
     Args:
         observed: The observed statistic. Large values are evidence against the null hypothesis.

@@ -1,9 +1,9 @@
 """Evaluate how well a score predicts which rows are correct.
 
 Average precision increases with the share of correct rows, even if the score predicts nothing. Each
-evaluation therefore also reports the chance level of average precision, the lift above chance,
-AUROC and a p-value. Each evaluation also reports the smallest lift that could be detected with the
-given number of rows. If the lift has no interval, `Prediction.no_interval` contains the reason.
+evaluation therefore reports average precision together with the chance level, the lift above
+chance, AUROC and a p-value. Each evaluation reports the smallest lift that could be detected with
+the given number of rows. If the lift has no interval, `Prediction.no_interval` contains the reason.
 """
 
 from __future__ import annotations
@@ -94,21 +94,21 @@ def smallest_lift(
     """Estimate the smallest lift that could be detected with the given number of rows.
 
     The function simulates samples of rows with ``right`` correct rows in each sample. In a
-    simulated sample, the odds that a row is correct are proportional to exp(b·rank/n). Among the n
-    scores, the lowest score has rank 0. For each slope b, a one-sided permutation test is applied
-    to each simulated sample. The function searches for the smallest slope b for which at least a
-    share ``power`` of the simulated samples has p-values of at most ``level``. The result is the
-    mean lift of the samples that are simulated with this smallest slope b. The simulation ignores
-    clusters.
+    simulated sample, the correct rows are drawn without replacement with weights exp(b·rank/n),
+    where b is a slope. Among the n scores, the lowest score has rank 0. For each slope b, a
+    one-sided permutation test is applied to each simulated sample. The function searches for the
+    smallest slope b at which the share of significant samples (p-value at most ``level``) is at
+    least ``power``. The result is the mean lift of the samples that are simulated with the smallest
+    sufficient slope b. The simulation ignores clusters.
 
     Args:
-        right: The number of correct rows. To plan for a given accuracy, multiply the accuracy by
-            the number of rows.
+        right: The number of correct rows. To plan a study with an expected accuracy, pass the
+            accuracy times the number of rows.
         score: The score of each row, shape (rows,). Scores may be tied. For n rows without ties,
             pass ``range(n)``.
         seed: Seed of the random draws.
         level: Significance level of the test.
-        power: The share of the simulated samples in which the test must be significant.
+        power: The minimum share of simulated samples in which the test must be significant.
 
     Returns:
         The smallest lift that could be detected. None if the required ``power`` cannot be reached
@@ -147,7 +147,7 @@ class _Samples:
         return self._figures(self._random.random((_PERMUTATIONS, len(self._ranks))), None)
 
     def tilted(self, steepness: float) -> Floats:
-        """Return average precisions of samples in which correct rows tend to score higher."""
+        """Return average precisions of samples in which correct rows tend to have high scores."""
         return self._figures(self._keys, steepness * self._ranks)
 
     def _figures(self, keys: Floats, weights: Floats | None) -> Floats:
@@ -184,17 +184,16 @@ class Prediction:
         lift: The lift (average precision - chance)/(1 - chance). The lift has no value if all rows
             are correct, or if no row is correct. The interval of the lift is clipped at the lowest
             possible lift. On the scale of the lift, the distance from chance to a perfect ranking
-            is 1. An interval of the lift that includes 0 and is wider than 1 is uninformative and
-            is omitted.
+            is 1. If the interval of the lift includes 0 and is wider than 1, it is uninformative
+            and is omitted.
         auroc: The area under the ROC curve. AUROC has no value if all rows are correct, or if no
             row is correct. AUROC has no interval if there are too few rows, or too few clusters,
             for an interval of the lift.
         p_value: The one-sided p-value of the lift. The p-value is computed from the same
             permutations as the interval of the lift. The p-value is None if all rows are correct,
             if no row is correct, or if there is only one cluster.
-        smallest: The smallest lift that could be detected: with this lift, the test would be
-            significant at the 5 % level in 80 of 100 samples with the same number of rows. None if
-            no lift could be detected.
+        smallest: The smallest detectable lift: the lift at which the test would be significant at
+            the 5 % level in 80 of 100 samples of ``n`` rows. None if no lift could be detected.
         no_interval: The reason why the lift has no interval: one of the module's constants, such as
             ``ONE_SCORE``. None if the lift has an interval.
     """
@@ -262,11 +261,11 @@ def predict(
 
 
 def informative(lifted: Estimate, sample: Sample) -> tuple[Estimate, str | None]:
-    """Return a lift with the interval to report, or with the reason why it has none.
+    """Return a lift with its reported interval, or the reason why the interval is missing.
 
     The interval is clipped at the lowest lift that is possible for the given rows. On the scale of
-    the lift, the distance from chance to a perfect ranking is 1. An interval of the lift that
-    includes 0 and is wider than 1 is uninformative and is omitted.
+    the lift, the distance from chance to a perfect ranking is 1. If the interval of the lift
+    includes 0 and is wider than 1, it is uninformative and is omitted.
 
     Args:
         lifted: The lift, with the interval that ``Sample.interval`` returned.

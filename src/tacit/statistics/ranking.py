@@ -1,11 +1,11 @@
 """Ranking metrics: how well a score ranks correct rows above incorrect rows.
 
 Each distinct score is a threshold. Rows with the same score share a threshold. At each threshold,
-the functions count all rows and the correct rows. A ranking metric depends only on these two counts
-at each threshold, in descending order of score. A function with a plural name, such as ``aurocs``,
-accepts the counts of many samples at once. Two scores are tied if they are equal as floating-point
-numbers. Scores that should be tied must therefore be computed in exactly the same way, because
-rounding errors could otherwise separate them.
+the functions count all rows and the correct rows. A ranking metric depends only on the number of
+correct rows and the number of all rows at each threshold, in descending order of score. A function
+with a plural name, such as ``aurocs``, accepts the counts of many samples at once. Two scores are
+tied if they are equal as floating-point numbers. Scores that should be tied must therefore be
+computed in exactly the same way, because rounding errors could otherwise separate them.
 """
 
 from __future__ import annotations
@@ -57,12 +57,13 @@ def auroc(right: ArrayLike, score: ArrayLike) -> float | None:
 
 
 def average_precisions(right: Floats, rows: Floats) -> Floats:
-    """Compute average precision from counts of rows, each of shape (..., thresholds).
+    """Compute average precision from the numbers of rows at each threshold.
 
     Args:
-        right: The number of correct rows at each threshold. The highest threshold comes first.
-        rows: The number of all rows at each threshold. The number may be 0, for example in a
-            resample that draws no row of the threshold.
+        right: The number of correct rows at each threshold, shape (..., thresholds). The highest
+            threshold comes first.
+        rows: The number of all rows at each threshold, shape (..., thresholds). The number may be
+            0, for example in a resample that draws no row of the threshold.
 
     Returns:
         The average precision of each sample, shape (...). The average precision is nan if no row is

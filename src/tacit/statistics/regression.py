@@ -36,7 +36,7 @@ class OddsRatio:
 
     Args:
         n: Number of rows.
-        ratio: The factor by which the odds that a row is correct are multiplied if the predictor
+        ratio: The factor by which the odds of a correct row are multiplied if the predictor
             increases by 1. The interval is Wald's confidence interval, computed with the
             cluster-robust standard error. The value of the ratio is None if the odds ratio is
             undefined.
@@ -107,13 +107,13 @@ def _why_not(labels: Floats, columns: list[Floats], groups: NDArray[np.intp]) ->
 def difference(first: OddsRatio, second: OddsRatio, level: float = 0.95) -> Change:
     """Return log(second odds ratio) - log(first odds ratio).
 
-    The standard error of the difference is cluster-robust. For each cluster, the influence on the
-    first odds ratio is subtracted from the influence on the second odds ratio.
+    The standard error of the difference is cluster-robust. Each cluster's influence on the first
+    odds ratio is subtracted from the cluster's influence on the second odds ratio.
 
     Args:
         first: The odds ratio whose logarithm is subtracted.
-        second: The other odds ratio, for the same rows and clusters as ``first``, but with other
-            labels or predictors.
+        second: The odds ratio to compare with ``first``, for the same rows and clusters, but with
+            different labels or predictors.
         level: Confidence level of the interval.
 
     Returns:

@@ -1,10 +1,10 @@
 """How a metric changes with model size: a least-squares slope and Page's trend test.
 
-A least-squares line is fitted to one point for each model. The horizontal axis of this line is
-log10 of the number of parameters, and the vertical axis is the metric. The interval of the slope is
-computed by resampling clusters of questions. The same resamples are used for all models. The
-interval shows how much the slope depends on the questions. The interval does not show how much the
-slope depends on the choice of models.
+A least-squares line is fitted to one point for each model. The horizontal coordinate of a model's
+point is log10 of the number of parameters, and the vertical coordinate is the metric. The interval
+of the slope is computed by resampling clusters of questions. The same resamples are used for all
+models. The interval shows how much the slope depends on the questions. The interval does not show
+how much the slope depends on the choice of models.
 """
 
 from __future__ import annotations
@@ -40,10 +40,11 @@ class Trend:
     """The result of Page's trend test.
 
     Args:
-        statistic: The statistic L of Page's trend test. In each block, the models are ranked by the
-            metric, and each model's ranks are summed over all blocks. To compute L, each model's
-            rank sum is multiplied by the model's position in order of size, and the products are
-            summed. The smallest model has position 1. L is None if no test is possible.
+        statistic: The statistic L of Page's trend test. In each block of clusters, the models are
+            ranked by the metric, and each model's ranks are summed over all blocks. To compute L,
+            each model's rank sum is multiplied by the model's position in order of size, and the
+            products are summed. The smallest model has position 1. L is None if no test is
+            possible.
         p_value: The one-sided p-value of the null hypothesis that there is no trend.
         blocks: The number of blocks in which the metric is defined for every model.
         reason: The reason why no test is possible; None if the test was run.

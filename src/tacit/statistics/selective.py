@@ -2,8 +2,9 @@
 
 Rows are selected in descending order of score. The coverage is the number of selected rows divided
 by the number of all rows. The risk at a coverage is the share of incorrect rows among the selected
-rows. If several rows have equal scores, a coverage may select only some of them. The risk is the
-mean over all orders of rows with equal scores, so that the order of the input has no effect.
+rows. If several rows have equal scores, only some of them may be selected at a given coverage. With
+tied scores, the risk is averaged over all orders of the tied rows, so that the order of the input
+has no effect.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 
 
 def risks(right: ArrayLike, score: ArrayLike) -> Floats:
-    """Compute the risk at each of the coverages 1/n, 2/n, ..., 1 of n rows.
+    """Compute the risk of n rows at the coverages 1/n, 2/n, ..., 1.
 
     Args:
         right: Whether each row is correct, shape (rows,).
@@ -61,7 +62,7 @@ def risk_areas(right: Floats, rows: Floats) -> Floats:
 
     Let m rows have the same score, and let e of these m rows be incorrect. Let N rows have a higher
     score than the m rows, and let E of these N rows be incorrect. The sum of the risks of the m
-    rows is e + (E - N·e/m)·(h(N+m) - h(N)), where h(k) = 1 + 1/2 + ... + 1/k.
+    rows is e + (E - N·e/m)·(h(N+m) - h(N)), where h(k) is the k-th harmonic number.
 
     Args:
         right: The number of correct rows at each threshold, shape (..., thresholds). The highest

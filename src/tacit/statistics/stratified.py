@@ -1,11 +1,11 @@
 """Lift above chance within strata, such as anchor questions with equally many facts.
 
 A third quantity, such as the number of facts, may affect both the score and the share of correct
-rows. A score that depends on a third quantity can predict correct rows overall, even if it does not
-predict them among rows with the same value of the quantity. Therefore, this module permutes labels
-only within strata, that is, among rows with similar values of the third quantity. The chance level
-is the mean of average precision over all permutations within strata. The p-value and the interval
-also use permutations within strata. The permutation tests are studentised as in the module
+rows. A score that depends on the number of facts can predict correct rows overall without
+predicting them among rows with the same number of facts. This module therefore permutes labels only
+within strata: groups of rows with similar values of the third quantity. The chance level is the
+mean of average precision over all permutations within strata. The p-value and the interval are
+computed from permutations within strata. The permutation tests are studentised as in the module
 `studentised` (METHODS section 4, "Number-of-facts confound").
 
 The metric is log(1 - chance) - log(1 - AP), where AP is average precision. The standard error of
@@ -86,9 +86,9 @@ def strata_of(values: ArrayLike, least: int = LEAST_ROWS) -> Ints:
 
     Args:
         values: For each row, the quantity that defines the strata, shape (rows,).
-        least: The smallest number of rows that a stratum may have. A smaller stratum is merged with
-            the stratum above it. If the highest stratum is too small, it is merged with the stratum
-            below it.
+        least: The smallest number of rows that a stratum may have. A stratum with fewer rows is
+            merged with the stratum of the next higher values. If the stratum of the highest values
+            has too few rows, it is merged with the stratum of the next lower values.
 
     Returns:
         For each row, the index of its stratum, shape (rows,). The strata are numbered from 0, in
@@ -152,7 +152,7 @@ def adjusted_lift(
 
 @dataclass(frozen=True)
 class _Rows:
-    """Rows in descending order of score; the order of ties does not depend on the input.
+    """Rows in descending order of score; the input order of tied rows has no effect.
 
     Args:
         labels: Whether each row is correct, shape (rows,).

@@ -4,10 +4,10 @@ A ranking metric is converted to an unbounded scale. On the unbounded scale, the
 The standard error of the metric is an infinitesimal jackknife estimate. The influences of the rows
 on the metric are summed for each cluster. The standard error is the square root of the sum of the
 squared influences of the clusters. The ratio of the metric to its standard error is computed for
-the observed labels and for each permutation. The p-value is the share of permutations whose ratio
-is at least the observed ratio. The interval contains all values that neither of the two one-sided
-tests rejects. Therefore, the p-value is at most 2.5 % if and only if the whole 95 % CI is above
-chance.
+the observed labels and for each permutation. The p-value is (1 + k)/(1 + n), where k of n
+permutations have a ratio that is at least the observed ratio. The interval contains all values of
+the metric that neither one-sided permutation test rejects. Therefore, the one-sided p-value is at
+most 2.5 % if and only if the whole 95 % CI is above chance.
 
 The permutations keep the labels of a cluster together. If all clusters have the same size and
 labels are independent of scores, every permutation is as likely as the observed sample. With
@@ -78,7 +78,7 @@ class Permuted:
 
 @dataclass(frozen=True)
 class Sample:
-    """Rows in descending order of score; the order of ties does not depend on the input.
+    """Rows in descending order of score; the input order of tied rows has no effect.
 
     Args:
         labels: Whether each row is correct, shape (rows,).
@@ -135,7 +135,8 @@ class Sample:
         Returns:
             The p-value. None if there are fewer than two clusters. For a perfect ranking, the
             metric is infinite on the unbounded scale and has no standard error. The p-value of a
-            perfect ranking is the share of permutations that also give a perfect ranking.
+            perfect ranking is computed from the number of permutations that also produce a perfect
+            ranking.
         """
         if self.clusters.shape[0] < _FEWEST_CLUSTERS:
             return None
@@ -153,9 +154,9 @@ class Sample:
             level: Confidence level of the interval.
 
         Returns:
-            The metric with its interval. There is no interval if there are fewer than two clusters,
-            if the metric is infinite on the unbounded scale, if no row influences the metric, or if
-            the permutations have no finite critical value.
+            The metric with its interval. The interval is missing in four cases: there are fewer
+            than two clusters, the metric is infinite on the unbounded scale, the standard error is
+            0, or the permutations have no finite critical value.
         """
         (value,), (error,) = self._scaled(scale, self.labels[None])
         ends = interval_of(float(value), float(error), permuted, level)
@@ -164,7 +165,7 @@ class Sample:
         return Estimate(figure, scale.back(ends[0]), scale.back(ends[1]))
 
     def _scaled(self, scale: Scale, labels: Labels) -> tuple[Floats, Floats]:
-        """Compute each sample's metric on ``scale``, and its error up to a constant factor."""
+        """Compute each sample's metric on ``scale``, and its standard error up to a factor."""
         influence = scale.influence(summed(labels, self.rows), self.rows)
         times = self.rows.astype(np.intp)
         right = np.repeat(influence.right, times, axis=1)
@@ -223,8 +224,8 @@ def interval_of(
 def over_error(values: Floats, errors: Floats) -> Floats:
     """Divide each value by its standard error.
 
-    The ratio is infinite if the value is infinite. The ratio is also infinite if the value is not 0
-    and the standard error of the value is 0.
+    The ratio is infinite if the value is infinite, or if the standard error is 0 and the value is
+    not 0.
     """
     unmoved = ~(errors > _NOTHING) | np.isinf(values)
     ends = np.where(np.abs(values) <= _NOTHING, 0.0, np.copysign(np.inf, values))

@@ -69,8 +69,8 @@ def views(findings: Findings, request: Mapping[str, Any], most: int) -> Iterator
         findings: The findings, including the table of background questions.
         request: The options of the run. The option ``paper_version`` determines which prompts are
             shown.
-        most: Approximate maximum number of scores to show. If the run has more scores, only a
-            sample of the anchor questions is shown.
+        most: Approximate maximum number of scores to show. If the run has more scores than
+            ``most``, only a sample of the anchor questions is shown.
     """
     import polars as pl
 
@@ -98,7 +98,7 @@ def _questions(told: str) -> TableSpec:
 
 
 def _choices(shown: pl.DataFrame, findings: Findings, prompts: pl.DataFrame) -> pl.DataFrame:
-    """Return the choices of the given anchor questions, by decreasing score per byte."""
+    """Return the choices of the given anchor questions, highest score per byte first."""
     import polars as pl
 
     asked_as = shown.select(
@@ -165,7 +165,7 @@ def _sample(
 
 
 def _prompts(request: Mapping[str, Any]) -> pl.DataFrame:
-    """Return a table with the prompt text of each meta-prompt and label pair."""
+    """Return the prompt text of each combination of a meta-prompt and a label pair."""
     import polars as pl
 
     from tacit.errors import TacitError

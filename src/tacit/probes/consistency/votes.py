@@ -3,7 +3,7 @@
 Replies that cannot be parsed are counted separately and do not count as votes. Wilson's interval
 assumes that all replies are independent and that an answer has the same probability in all prompts.
 If the probability of an answer differs between prompts, the vote share varies less than Wilson's
-interval assumes. Wilson's interval is therefore never too narrow because prompts differ.
+interval assumes. Differences between prompts therefore never make Wilson's interval too narrow.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class Unread:
         """Count the replies that could not be parsed.
 
         Args:
-            votes: The votes on all prompts, sorted by question and then by prompt variant.
+            votes: The vote counts for each prompt, sorted by question and then by prompt variant.
             variants: The number of prompt variants.
         """
         unparsed, truncated = (
@@ -61,8 +61,8 @@ def of_questions(
     """Compute the share of positive replies to each background question.
 
     Args:
-        votes: Vote counts, shape (questions, inputs); NaN for the inputs of a prompt variant if
-            none of its replies could be parsed.
+        votes: Vote counts, shape (questions, inputs). The count of an input is NaN if none of the
+            replies to the input's prompt could be parsed.
         unread: The numbers of replies that could not be parsed.
         inputs: The inputs (prompt variants with answer words), in the order of the columns of
             ``votes``.
@@ -74,8 +74,8 @@ def of_questions(
         and ``truncated``. ``share`` is the number of positive replies divided by the number of
         parsed replies. ``low`` and ``high`` are the ends of Wilson's 95 % interval of the share.
         ``share``, ``low`` and ``high`` are null if none of the replies could be parsed.
-        ``unparsed`` and ``truncated`` count only the replies to prompt variants of the inputs
-        ``positive`` and ``negative``.
+        ``unparsed`` and ``truncated`` count only replies to the prompt variants of inputs in
+        ``positive`` or ``negative``.
     """
     counts = np.nan_to_num(votes)
     yes, no = (counts[:, side].sum(axis=1) for side in (positive, negative))

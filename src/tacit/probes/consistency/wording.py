@@ -1,12 +1,13 @@
-"""Word background questions with templates, in the paper's or in a grammatical wording.
+"""Turn facts into background questions, in the paper's or in a grammatical wording.
 
 The grammatical wording uses the word lists in ``consistency.yaml`` and a lexicon of words with
 their parts of speech. The grammatical wording can contain errors, because Tacit does not analyse
-the grammar of concepts. A word that can be a noun or a verb is treated as a noun, unless the
-template requires an activity. The word lists determine whether an ambiguous noun is treated as a
-mass noun or as a count noun. An ambiguous noun that is in no list is treated as a count noun. Words
-inside a phrase are not corrected. For example, the phrases "soak in hotspring" and "chest of
-drawer" are not changed.
+the grammar of concepts. A single word that can be a noun or a verb is treated as a noun, unless the
+template requires an activity. The word lists contain exceptions: nouns that are always treated as
+mass nouns, and nouns that are always treated as count nouns. A noun that is in no word list is
+treated as a count noun if the lexicon contains a separate plural form and the noun is not also a
+gerund. Words inside a phrase are not corrected. For example, the phrases "soak in hotspring" and
+"chest of drawer" are not changed.
 """
 
 from __future__ import annotations
@@ -35,10 +36,10 @@ _PLURAL_PRONOUNS = frozenset({"i", "you", "we", "they"})
 
 
 class Wording(Protocol):
-    """The protocol of objects that word a fact as a question."""
+    """The protocol of objects that convert a fact to a question."""
 
     def question(self, template: RelationTemplate, first: str, second: str) -> str:
-        """Return the question with a capital first letter and without its question mark."""
+        """Return the question with a capital first letter and without a question mark."""
 
 
 class Paper:
@@ -103,7 +104,7 @@ class Grammatical:
         }
 
     def noun(self, concept: str) -> str:
-        """Return a noun with an article if it requires one, or a verb as a gerund."""
+        """Add an article to a noun that requires one; return a verb as a gerund."""
         if self._is_verb(concept):
             return _gerund(concept)
         if self._is_determined(concept) or self._is_plural_noun(concept) or self._is_mass(concept):
@@ -113,7 +114,8 @@ class Grammatical:
     def plural(self, concept: str) -> str:
         """Return the plural of a noun.
 
-        For a verb, a mass noun or a noun with a determiner, the result of ``noun`` is returned.
+        For a verb, a mass noun or a noun with a determiner, the result of the method ``noun`` is
+        returned.
         """
         if self._is_verb(concept) or self._is_determined(concept) or self._is_mass(concept):
             return self.noun(concept)
@@ -124,7 +126,7 @@ class Grammatical:
         return _gerund(concept) if self._is_verb(concept, eager=True) else self._agreeing(concept)
 
     def _agreeing(self, concept: str) -> str:
-        """Change the noun of a concept like ``two eye`` to the plural; keep other concepts."""
+        """Pluralise the noun of a concept like ``two eye``; return other concepts unchanged."""
         singular = not self._is_plural_noun(concept)
         return _pluralised(concept) if singular and self._is_many(concept) else concept
 
@@ -168,7 +170,7 @@ class Grammatical:
 def wording(preset: str) -> Wording:
     """Return the wording for a preset: ``paper``, ``grammatical`` or ``surface``.
 
-    For the preset ``surface``, the paper's wording is returned, because it is used for facts
+    For the preset ``surface``, the function returns the paper's wording, which is used for facts
     without a surface text.
 
     Raises:
@@ -194,7 +196,7 @@ def determiners() -> frozenset[str]:
 
 @cache
 def _lists() -> Mapping[str, frozenset[str]]:
-    """Return the word lists that ``consistency.yaml`` describes, by the name of the list."""
+    """Return the word lists of ``consistency.yaml``, with the names of the lists as keys."""
     path = resources.files("tacit") / "data" / "templates" / "consistency.yaml"
     lists = yaml.safe_load(path.read_text(encoding="utf-8"))["words"]
     return {name: frozenset(words) for name, words in lists.items()}
