@@ -44,7 +44,7 @@ def figure(probe: str, declared: FigureSpec, chart: Chart, colours: Palette) -> 
     Args:
         probe: The name of the probe.
         declared: The declaration of the figure.
-        chart: The Altair chart that the probe drew.
+        chart: The Altair chart of the figure.
         colours: The colour palette.
     """
     from tacit.charts.theme import themed

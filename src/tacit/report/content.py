@@ -28,7 +28,7 @@ class Column:
 
     Args:
         name: The column's name in the page's data and in downloaded CSV files.
-        heading: The heading of the column that the page shows.
+        heading: The column heading on the page.
         kind: The format of the cells.
         to: For a column with the lower ends of intervals, the name of the column with the upper
             ends. For a column of prompts, the name of the column with the text that replaces
@@ -46,10 +46,11 @@ class Details:
     """The tables whose rows a reader can open from a row of another table.
 
     Args:
-        key: The column by which a row is linked to the rows that a reader opens: linked rows have
-            the same value.
+        key: The name of the column that links a row to the rows that it opens. Linked rows have the
+            same value in the column.
         tables: The ids of the tables whose rows are opened.
-        label: The label of the button that opens the rows. Screen readers also read the row's name.
+        label: The label of the button that opens the rows. Screen readers read the label and the
+            name of the row.
     """
 
     key: str
@@ -69,9 +70,9 @@ class Table:
         columns: The columns that the page shows, in order; other columns of ``frame`` are omitted.
         details: The rows of other tables that a reader can open from a row of this table.
         model: The name of the model, if the table is about a single model.
-        behind: The column that links this table to another table, if readers open this table from
-            the rows of that other table. None if the page shows this table directly. If ``behind``
-            is set, the page unpacks the data only when a reader opens the table.
+        behind: The name of the column that links this table to the table from which readers open
+            it; None if the page shows this table directly. If ``behind`` is set, the page unpacks
+            the table's data only when a reader opens the table.
     """
 
     id: str
@@ -141,7 +142,7 @@ class Graphs:
     Args:
         id: The HTML id of the set of graphs, which is also part of the names of downloaded files.
         title: The title.
-        about: An explanation of the graphs, which also describes the selection of the graphs.
+        about: An explanation of the graphs and of how they were selected.
         graphs: The graphs.
         first: The index of the graph that is shown first.
     """
@@ -203,7 +204,7 @@ class Mark:
 
 @dataclass(frozen=True)
 class Tile:
-    """One main result of all models, shown in large type at the top of a section.
+    """A main result with its value for each model, shown at the top of a section.
 
     Args:
         label: The name of the result.
@@ -247,7 +248,7 @@ class Section:
 
     @property
     def shown(self) -> tuple[Block, ...]:
-        """The blocks that the page shows directly, without tables that open from a row."""
+        """The blocks that the page shows directly, without tables that open from other tables."""
         return tuple(b for b in self.blocks if not (isinstance(b, Table) and b.behind))
 
     def kind_of(self, block: Block) -> str:

@@ -142,7 +142,7 @@ def differences(runs: Sequence[Run], only: Collection[str] | None = None) -> Sec
 
 
 def all_compared(runs: Sequence[Run]) -> pl.DataFrame:
-    """Return one table of the paired differences between all models of each probe."""
+    """Return one table with the paired differences between models, for all probes."""
     return _joined(runs, compared_by)
 
 
@@ -154,7 +154,7 @@ def all_scaled(runs: Sequence[Run]) -> pl.DataFrame:
 def _joined(
     runs: Sequence[Run], table_of: Callable[[Sequence[Run]], pl.DataFrame | None]
 ) -> pl.DataFrame:
-    """Combine the tables of all probes with several runs, and add a column ``probe``."""
+    """Combine the tables of all probes that have several runs, and add a column ``probe``."""
     import polars as pl
 
     frames = [

@@ -37,8 +37,8 @@ def meanings(*, headings: bool = False) -> dict[str, str]:
     """Return a mapping from words in lower case to the definitions that the report shows.
 
     Args:
-        headings: If True, return the words that are explained only in column headings. If False,
-            return the words that are explained everywhere.
+        headings: If True, return the words that are explained only in column headings of the
+            report. If False, return the words that are explained everywhere in the report.
     """
     return {
         form.lower(): term.meaning

@@ -1,4 +1,4 @@
-"""The page's data format: column-oriented, compressed, and without HTML characters."""
+"""The format of the data in the page: column-oriented, compressed, and safe in HTML."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def columns_of(frame: pl.DataFrame, *, fine: bool = True) -> list[Any]:
     """Return the values of each column; columns with repeated strings are dictionary-encoded.
 
     Args:
-        frame: The rows.
+        frame: The table whose columns are returned.
         fine: Whether to round numbers to six significant digits. If False, numbers are rounded to
             four decimals.
     """

@@ -60,10 +60,10 @@ def section(runs: Sequence[Run], look: Theme | None = None) -> Section:
 
 
 def values_of(name: str, runs: Sequence[Run]) -> tuple[str, ...]:
-    """Return the choices of a filter: the values of the columns that name the filter.
+    """Return a filter's choices: the values of the columns that belong to the filter.
 
-    If no column names the filter, the choices are the values of the columns that have the same name
-    as the filter.
+    A column belongs to a filter if the column's attribute ``filter`` is the filter's name. If no
+    column has this attribute, the columns with the same name as the filter are used.
     """
     shown = [
         (spec.name, column)
@@ -111,7 +111,7 @@ def views(runs: Sequence[Run]) -> Iterator[Table]:
 
 
 def graphs(runs: Sequence[Run], look: Theme) -> Iterator[Graphs]:
-    """If the probe draws graphs, yield one set that contains all of them."""
+    """If the probe draws graphs, yield one set of all graphs."""
     found = declared(probe(runs[0].probe)).graphs({run.name: run.findings for run in runs}, look)
     if found is not None:
         graphs = tuple(Graph(labels, svg) for labels, svg in found.graphs)
@@ -162,12 +162,12 @@ def table_of(spec: TableSpec, runs: Sequence[Run]) -> Table | None:
 
 
 def _rows(spec: TableSpec, run: Run) -> pl.DataFrame | None:
-    """Return the rows of a declared table in one run; None if the table is missing."""
+    """Return a run's rows of a declared table; None if the run lacks the table."""
     return run.questions if spec.name == QUESTIONS else run.findings.table(spec)
 
 
 def shown_columns(column: Declared, table: pl.DataFrame) -> Iterator[Column]:
-    """Yield the columns of the page for a declared column: its values and its 95 % CI."""
+    """Yield the report's columns for a declared column: the values, and any 95 % CIs."""
     if not column.shown or column.kind == "list":
         return
     kind: Kind = "score" if column.kind == "number" else column.kind
@@ -177,7 +177,7 @@ def shown_columns(column: Declared, table: pl.DataFrame) -> Iterator[Column]:
 
 
 def tile(headline: Headline, runs: Sequence[Run]) -> Tile:
-    """Return the tile for a headline, with one or more marks for each model."""
+    """Return a headline's tile, which shows each model's results as marks on a scale."""
     marks = tuple(mark for run in runs for mark in _marks(headline, run))
     found = next((of for run in runs if (of := _source(headline.table, run))), None)
     if found is None:
@@ -188,7 +188,7 @@ def tile(headline: Headline, runs: Sequence[Run]) -> Tile:
 
 
 def _marks(headline: Headline, run: Run) -> Iterator[Mark]:
-    """Yield the marks of one run for a headline; none if the run lacks the result."""
+    """Yield one run's marks on the tile of a headline; none if the run lacks the result."""
     found = _source(headline.table, run)
     if found is None:
         return
@@ -199,7 +199,7 @@ def _marks(headline: Headline, run: Run) -> Iterator[Mark]:
 
 
 def _source(name: str, run: Run) -> tuple[TableSpec, pl.DataFrame] | None:
-    """Return the declaration and the rows of a run's table or view; None if missing."""
+    """Find a run's table or view by name; return its declaration and its rows, or None."""
     told = declared(probe(run.probe))
     if name in told.tables:
         spec = told.tables[name]

@@ -54,15 +54,16 @@ class _RunSection:
 
 
 def write_report(folders: Sequence[Path], path: Path, *, warn: bool = False) -> None:
-    """Write a report on runs; equal runs result in identical bytes.
+    """Write a report on runs; the same runs always result in an identical file.
 
     Models are compared if their runs used the same probe, data, options and version of Tacit.
 
     Args:
         folders: The folders of runs, or folders that contain several runs.
         path: The HTML file to write.
-        warn: Whether to compare runs that are not comparable, with a warning. If False, runs that
-            are not comparable are shown without a comparison.
+        warn: Whether to compare models even if their runs differ in data, options or version of
+            Tacit. If False, models whose runs differ in data, options or version of Tacit are shown
+            side by side, without a comparison.
 
     Raises:
         RequestError: If a folder contains no run, or one run is given twice.
@@ -73,7 +74,7 @@ def write_report(folders: Sequence[Path], path: Path, *, warn: bool = False) -> 
 
 
 def page_kind(kind: PageKind) -> Kind:
-    """Return an output kind that recognises pages written by Tacit."""
+    """Return the kind of output file to which Tacit's reports or comparisons belong."""
     mark = f'content="Tacit {kind} '
 
     def is_own(path: Path) -> bool:
@@ -88,8 +89,9 @@ def report(runs: Sequence[Run], kind: PageKind = "report", *, warn: bool = False
 
     Args:
         runs: The runs.
-        kind: The kind of page, ``report`` or ``comparison``, which the page's metadata contains.
-        warn: As for :func:`write_report`.
+        kind: The kind of page: ``report`` or ``comparison``. The kind is included in the page's
+            metadata.
+        warn: See the argument ``warn`` of :func:`write_report`.
     """
     sections, warnings = _sections(runs, warn=warn)
     names = list(dict.fromkeys(run.name for run in runs))
@@ -129,7 +131,7 @@ def _source(text: str) -> str:
 
 
 def _edge_rules(sections: Sequence[Section]) -> str:
-    """Return CSS rules for the positions of the marks on the scales of tiles."""
+    """Return the CSS rules that position the marks on the scales in the report."""
     marks = [mark for section in sections for tile in section.tiles for mark in tile.marks]
     edges = sorted({edge.partition("-")[::2] for mark in marks for edge in mark.edges})
     return "".join(
@@ -217,7 +219,7 @@ def _run_section(run: Run) -> _RunSection:
 
 
 def _blobs(blocks: Sequence[Block]) -> dict[str, str]:
-    """Return the packed data that the page's script reads, by name.
+    """Return the packed data for the page's script, as a mapping from names to texts.
 
     The entry ``page`` is unpacked when the page loads; all other entries are unpacked on demand.
     """

@@ -1,9 +1,9 @@
 """Requests to a model, and the model's answers; one module per kind of request.
 
 A ``Prompt`` requests scores of candidate answers, a ``RankingPrompt`` requests a ranking of the
-words of a vocabulary, and a ``SamplingPrompt`` requests sampled replies. Each module also defines
-how requests of its kind are merged, stored and looked up, so that other modules can process all
-kinds of requests in the same way.
+words of a vocabulary, and a ``SamplingPrompt`` requests sampled replies. Each kind of request has
+its own module, which defines how such requests are merged, stored and looked up. Other modules can
+therefore process all kinds of requests in the same way.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ KINDS: dict[type, Kind[Any, Any]] = {
     RankingPrompt: RankingKind(),
     SamplingPrompt: SamplingKind(),
 }
-"""A mapping from each class of requests to the ``Kind`` that defines its handling."""
+"""A mapping from request classes to the ``Kind`` objects that merge and store requests."""
 
 __all__ = [
     "BLANK",

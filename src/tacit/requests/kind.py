@@ -18,7 +18,7 @@ Key = tuple[str | int | None, ...]
 """The key under which one part of a request is stored."""
 
 _HAIR = 1e-3
-"""Tolerance in nats: a sum of rounded logarithms may slightly exceed 0."""
+"""Tolerance in nats, because a sum of rounded log-probabilities may slightly exceed 0."""
 
 
 class Cached(Protocol[R_contra, A_co]):
@@ -41,13 +41,12 @@ class Cached(Protocol[R_contra, A_co]):
 class Kind(Protocol[R, A]):
     """Defines how the engine merges, sends and stores one kind of request.
 
-    A request has parts that are stored separately: the answers of a prompt, the targets of a
-    ranking, or the replies of a sample. Requests that differ only in their parts are merged into
-    one request.
+    A request has parts that are stored separately: candidate answers, targets of a ranking, or
+    sampled replies. Requests that differ only in their parts are merged into one request.
 
-    ``folder`` is the store's folder for the answers to this kind of request. ``unsupported`` is the
-    error message for a model that does not support this kind of request. The message does not
-    contain the model's name, which the caller puts before the message.
+    ``folder`` is the folder of the score store in which the answers are stored. ``unsupported`` is
+    the error message for a model that does not support this kind of request. The caller puts the
+    model's name before the message ``unsupported``.
     """
 
     folder: str
@@ -58,7 +57,7 @@ class Kind(Protocol[R, A]):
         ...
 
     def keys(self, request: R) -> list[Key]:
-        """Return one key per part; the last element of a key identifies the part."""
+        """Return one key per part of a request; the last element of a key identifies the part."""
         ...
 
     def without(self, request: R, cached: Collection[Key]) -> R | None:
@@ -66,11 +65,11 @@ class Kind(Protocol[R, A]):
         ...
 
     def text(self, request: R) -> tuple[str, ...]:
-        """Return the text that the model reads; requests with equal texts are computed together."""
+        """Return the text that the model reads; answers to equal texts are computed together."""
         ...
 
     def shared(self, requests: Iterable[R]) -> Mapping[str, Any]:
-        """Return the objects to which encoded requests refer; each object is sent only once."""
+        """Return the objects, such as vocabularies, to which encoded requests refer by name."""
         ...
 
     def row(self, request: R) -> dict[str, Any]:
@@ -78,7 +77,7 @@ class Kind(Protocol[R, A]):
         ...
 
     def request(self, row: Mapping[str, Any], shared: Mapping[str, Any]) -> R:
-        """Return the request that was converted to a row by the method ``row``."""
+        """Return the request that the method ``row`` converted to the given row."""
         ...
 
     def check(self, request: R, answer: A) -> str | None:
@@ -86,7 +85,7 @@ class Kind(Protocol[R, A]):
         ...
 
     def missing(self, request: R, reason: str) -> A:
-        """Return an answer without scores for a skipped request, with the given reason."""
+        """Return the answer to a skipped request; all its scores are missing for ``reason``."""
         ...
 
     def schema(self) -> Mapping[str, Any]:
@@ -113,7 +112,7 @@ class Kind(Protocol[R, A]):
 def improper(value: float | None, what: str) -> str | None:
     """Return None if a value is a valid log-probability, or else an error message.
 
-    The caller puts the model's name before the message.
+    The caller puts the model's name before the error message.
 
     Args:
         value: A value in nats. None stands for a missing value and is valid.

@@ -1,7 +1,8 @@
 """Ranking prompts, which request the ranks of words among all words of a vocabulary.
 
-Usually, many prompts share one vocabulary. A ranking stores the ranks and log-probabilities of the
-targets, and the top candidates. It does not store the log-probability of every candidate.
+Usually, many prompts share one vocabulary. A ranking contains the ranks and log-probabilities of
+selected words (the targets), and the top candidates. For all candidates except the targets and the
+top candidates, no log-probabilities are stored.
 """
 
 from __future__ import annotations
@@ -119,8 +120,8 @@ class Ranking:
         top: The candidates with the highest log-probabilities, each with its log-probability. The
             candidate with the highest log-probability is first. Candidates with equal
             log-probabilities are in alphabetical order.
-        several: Number of candidates that consist of two or more tokens, without candidates that
-            the model cannot generate.
+        several: Number of candidates with two or more tokens, excluding candidates that the model
+            cannot generate.
         missing: Number of candidates that the model cannot generate; these candidates have no rank.
         unranked: The reason why no candidate was ranked; None if candidates were ranked.
 
@@ -234,7 +235,7 @@ def _top(
 
 
 class RankingKind:
-    """Defines how rankings are stored: the top candidates and each target are separate parts.
+    """Defines how the parts of a ranking are stored: its top candidates and its targets.
 
     See ``Kind``.
     """
@@ -293,7 +294,7 @@ class RankingKind:
         )
 
     def check(self, request: RankingPrompt, answer: Ranking) -> str | None:
-        """Return an error message unless the targets match and all values are log-probabilities."""
+        """Return an error message if the targets are wrong or a value is not a log-probability."""
         about = request.asking(request.vocabulary.words[:1]).shown
         if tuple(one.target for one in answer.targets) != request.targets:
             return f"ranked targets other than those of {about}"
@@ -309,8 +310,8 @@ class RankingKind:
     def schema(self) -> Mapping[str, Any]:
         """Return the columns of a table with one row per prompt.
 
-        Log-probabilities and the normaliser are in nats; ``k`` is the requested number of top
-        candidates.
+        Log-probabilities and the normaliser are in nats. The column ``k`` contains the requested
+        number of top candidates.
         """
         import polars as pl
 
@@ -361,7 +362,7 @@ class RankingKind:
         return pl.DataFrame(rows, schema=dict(self.schema()))
 
     def files(self, requests: Iterable[RankingPrompt]) -> Mapping[str, bytes]:
-        """Return the vocabularies as JSON files, whose names are the vocabularies' digests."""
+        """Return the vocabularies as JSON files, with shortened digests as file names."""
         found = {prompt.vocabulary for prompt in requests}
         return {
             f"vocabularies/{one.digest[:32]}.json": json.dumps(

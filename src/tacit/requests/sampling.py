@@ -27,7 +27,8 @@ class SamplingPrompt:
 
     Args:
         text: The text, which is sent as the user's message.
-        numbers: Numbers of the samples, counted from 0; the model generates one reply per number.
+        numbers: The numbers that identify the sampled replies, such as 0, 1 and 2; the model
+            generates one reply per number.
 
     Examples:
         >>> from tacit import SamplingPrompt
@@ -59,7 +60,7 @@ class Sample:
 
 @dataclass(frozen=True, slots=True)
 class Samples:
-    """The sampled replies to a text, one reply for each number in the prompt.
+    """The sampled replies to a text, one for each element of ``SamplingPrompt.numbers``.
 
     Examples:
         >>> from tacit import Sample, Samples
@@ -107,13 +108,13 @@ class Votes:
         return self.count(*answers) / self.parsed if self.parsed else None
 
     def belief(self, positive: str, negative: str) -> float | None:
-        """Return positive/(positive + negative) replies, or None if both numbers are 0."""
+        """Return positive/(positive + negative), in numbers of replies; None if both are 0."""
         n = self.count(positive, negative)
         return self.count(positive) / n if n else None
 
 
 class SamplingKind:
-    """Defines how sampled replies are stored: each reply is a separate part. See ``Kind``."""
+    """Defines how sampled replies are stored: each reply is stored separately. See ``Kind``."""
 
     folder = "votes"
     unsupported = "does not return sampled replies: omit --samples"

@@ -36,19 +36,19 @@ OUTSIDE = "not among the most probable tokens that the server returns"
 OUTSIDE_FIRST = (
     "not among the most probable first tokens that the server returns, or has several tokens"
 )
-"""Like ``OUTSIDE``, a reason that implies an upper bound of the missing probability."""
+"""A reason that, like ``OUTSIDE``, implies an upper bound on the missing probability."""
 
 UNSAID = "the server returns no value for one of its tokens"
 UNSAID_FIRST = "the server returns no value for the first token of the reply"
 FOR_NOW = frozenset({UNSAID, UNSAID_FIRST})
-"""Reasons for a temporarily missing score, which the next run requests again."""
+"""Reasons why a score is temporarily missing; the next run requests such a score again."""
 
 TOO_LONG = "the prompt exceeds the model's context window"
 """The reason for the missing scores of a prompt that is too long."""
 
 
 def shown(text: str) -> str:
-    """Return "the prompt" followed by a prompt's text, which is cut to 80 characters."""
+    """Return "the prompt" and a prompt's text; a long text is cut to 80 characters."""
     cut = 80
     return f"the prompt {text if len(text) <= cut else text[: cut - 1] + '…'!r}"
 
@@ -101,7 +101,7 @@ class Prompt:
 
     @property
     def shown(self) -> str:
-        """The words "the prompt" followed by the prompt's text, which is cut to 80 characters."""
+        """The words "the prompt" and the prompt's text; a long text is cut to 80 characters."""
         return shown(self.text)
 
     @property
@@ -123,7 +123,7 @@ class AnswerScore:
         tokens: Number of tokens that cover the separator and the answer; 0 if unknown.
         spanned: Whether the answer's first token also covers text before the answer, or the
             answer's last token also covers text after the answer. If ``spanned`` is True, the score
-            also includes characters outside the answer, because each token is scored as a whole.
+            also covers characters outside the answer, because each token is scored as a whole.
         missing: The reason why the answer has no log-probability. None if the answer has a
             log-probability or the reason is unknown.
 
@@ -182,7 +182,7 @@ class Scores:
 
 
 class ScoringKind:
-    """Defines how scores are stored: each answer of a prompt is a separate part. See ``Kind``."""
+    """Defines how scores are stored: separately for each answer of a prompt. See ``Kind``."""
 
     folder = "scores"
     unsupported = "does not score answers and only returns sampled replies"
@@ -325,7 +325,7 @@ class CachedScores:
 
 
 def missing_by_reason(scores: Iterable[Scores]) -> dict[str, int]:
-    """Count the answers without a score by reason; reasons are in alphabetical order."""
+    """Count, for each reason, the answers without a score; sort the reasons alphabetically."""
     answers = (one for score in scores for one in score.answers if one.logprob is None)
     counts = Counter(one.missing or "the reason was not recorded" for one in answers)
     return dict(sorted(counts.items()))

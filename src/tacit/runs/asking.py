@@ -51,7 +51,7 @@ def ungrouped(groups: Mapping[str, Requests]) -> list[Request]:
 
 
 def ask(probe: Probe, engine: Engine, folder: RunFolder, reporter: Reporter) -> Findings:
-    """Send the requests of a probe to a model, and compute the probe's findings from the answers.
+    """Send a probe's requests to a model, and compute findings from the answers.
 
     Args:
         probe: The probe.
@@ -93,8 +93,7 @@ def answers_to(
     """Return the model's answers to planned requests.
 
     If a server's preflight has run, ``reporter`` receives the result of the preflight. ``reporter``
-    also receives the numbers of skipped prompts, missing scores and replies that could not be
-    parsed.
+    receives the numbers of skipped prompts, of missing scores and of unparsed replies.
     """
     passed = engine.model.description.get("preflight")
     if passed:

@@ -48,7 +48,7 @@ def compared(runs: Sequence[Run], out: Path | None = None) -> pl.DataFrame | Non
 
 
 def compared_by(runs: Sequence[Run]) -> pl.DataFrame | None:
-    """Compare models with the probe's method ``compare``, or else compare declared means."""
+    """Compare models with the probe's ``compare``, if defined; otherwise, by declared means."""
     kind: Any = probe(runs[0].probe)
     if len(runs) == 1:
         return None

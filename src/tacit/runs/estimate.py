@@ -114,9 +114,9 @@ def estimate(
     Returns:
         A dict with numbers of prompts: ``prompts`` (all), ``distinct`` (different prompts),
         ``skipped`` (longer than the model's context window), ``stored`` (already answered) and
-        ``to_ask`` (still to be sent). The dict also contains ``tokens`` (the number of tokens that
-        must be sent) and ``seconds`` (the estimated duration). To estimate the duration, the time
-        of a short trial is extrapolated to all requests and divided by the number of workers. The
+        ``to_ask`` (still to be sent). The entry ``tokens`` is the number of tokens that must be
+        processed, and ``seconds`` is the estimated duration. To estimate the duration, the time of
+        a short trial is extrapolated to all requests and divided by the number of workers. The
         duration is 0 if no request must be sent.
     """
     plan = engine.plan(requests, blocks)

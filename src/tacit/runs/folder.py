@@ -168,8 +168,8 @@ class RunFolder:
     def failing(self) -> Iterator[None]:
         """Return a context manager that sets the status to "failed" if an error is raised.
 
-        If an error is raised, the manifest includes the error message. If the user interrupts a
-        run, the run keeps the status "unfinished".
+        The manifest of a failed run includes the error message. If the user interrupts a run, the
+        run keeps the status "unfinished".
         """
         try:
             yield
@@ -242,8 +242,8 @@ def read_manifest(folder: Path) -> dict[str, Any]:
     """Read the manifest of a finished run.
 
     Raises:
-        DataError: If the folder contains no finished run, or files of the run were changed after it
-            finished.
+        DataError: If the folder contains no finished run, or files of the run were changed after
+            the run finished.
     """
     path = folder / "manifest.json"
     if not path.is_file():

@@ -77,18 +77,18 @@ class RunPredictor:
 
     @property
     def predictors(self) -> dict[str, Predictor]:
-        """The stored predictors by name."""
+        """The predictors that are stored in the run, by name."""
         return predictor.stored(self.run.tables)
 
     def predict(self, question: str, choices: Sequence[str]) -> AnswerPrediction:
-        """Ask a question and its background questions, and predict the answer's correctness.
+        """Predict whether the model answers a new question correctly.
 
-        Answers that are already in the score store are not requested again.
+        The model is asked the new question and the corresponding background questions. Cached
+        answers are not requested again.
 
         Raises:
-            RequestError: If ``NewQuestion.of`` or ``NewQuestion.predict`` raises ``RequestError``,
-                if the knowledge base or the question templates are missing or have changed since
-                the run, or if the model has changed since the run.
+            RequestError: If ``NewQuestion.of`` or ``NewQuestion.predict`` raises this error, or if
+                the model, the knowledge base or the question templates no longer match the run.
             DataError: If the knowledge base or the file of question templates is malformed.
             ModelError: If the model cannot be loaded.
         """
@@ -181,7 +181,7 @@ class RunPredictor:
 
 
 def _named(kind: type, request: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the entries of a request that are fields of an options class."""
+    """Return the entries of a request whose names are fields of an options class."""
     return {name: request[name] for name in names_of(kind) if name in request}
 
 

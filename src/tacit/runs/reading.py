@@ -76,7 +76,7 @@ class Run:
         return declared(probe(self.probe)).headline(self.findings)
 
     def to_json(self) -> dict[str, Any]:
-        """Return the model, folder, headline and summary of the run, as for ``--json``."""
+        """Return the model, folder, headline and summary of the run, as printed by ``--json``."""
         folder = None if self.folder is None else str(self.folder)
         about = {"model": self.name, "out": folder, "headline": self.headline}
         return {**about, **self.summary}
@@ -89,7 +89,7 @@ class Run:
 
     @property
     def elicitation(self) -> str:
-        """The elicitation method; if the manifest does not contain the method, it is inferred."""
+        """The elicitation method, which is inferred if the manifest does not contain it."""
         from_file = self.model.get("kind") == "beliefs"
         return str(
             self.model.get("elicitation")
@@ -231,7 +231,7 @@ class Runs(Mapping[str, Run]):
 
     @cached_property
     def scale(self) -> pl.DataFrame | None:
-        """The slope and the trend of each result over model size, for each family of models.
+        """The slope of each result over model size, with a trend test, for each model family.
 
         The table is None if the probe does not define ``scaling``, or if no family contains models
         of two different sizes.
@@ -278,11 +278,11 @@ def _none() -> pl.DataFrame:
 
 
 def read_runs(folders: Sequence[Path]) -> list[Run]:
-    """Read the runs in the given folders; return a list of runs that is sorted by probe.
+    """Read the runs in the given folders, and return the runs sorted by probe.
 
     Args:
-        folders: Folders that contain one or several runs. If ``tacit run`` is called with several
-            models, it creates a folder that contains several runs.
+        folders: Folders, each of which contains one or several runs. If ``tacit run`` is called
+            with several models, it creates a folder that contains several runs.
 
     Raises:
         RequestError: If a run is given twice, or one of the folders contains no run.
@@ -298,7 +298,7 @@ def read_runs(folders: Sequence[Path]) -> list[Run]:
 
 
 def named(runs: Sequence[Run]) -> list[Run]:
-    """Return the runs with new names; all runs of one probe have different names."""
+    """Return the runs with new names, which are unique among the runs of each probe."""
     return [replace(run, name=name) for run, name in zip(runs, _names(runs), strict=True)]
 
 

@@ -22,7 +22,7 @@ class Work(Protocol):
 
     @property
     def ended(self) -> int:
-        """The number of prompts in this block for which all answers are now complete."""
+        """The number of this block's prompts for which all answers have been stored."""
         ...
 
     @property

@@ -22,7 +22,7 @@ def size_of(run: Run) -> Sized:
 
 
 def scaled(runs: Sequence[Run], out: Path | None = None) -> pl.DataFrame | None:
-    """Return the slope and the trend of each result over model size, by family of models.
+    """Return the slope over model size and the trend test of each result, by model family.
 
     Args:
         runs: Finished runs of one probe.

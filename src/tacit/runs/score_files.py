@@ -89,7 +89,7 @@ def _row(score: AnswerScore) -> dict[str, Any]:
 
 
 def _row_of_votes(votes: Votes) -> dict[str, Any]:
-    """Convert a prompt's votes to a row: each answer's votes, vote share and interval."""
+    """Convert a prompt's votes to a row: number, vote share and interval for each answer."""
     rows = []
     for answer, count in votes.counts.items():
         share = wilson(count, votes.parsed)

@@ -1,8 +1,8 @@
 """Accuracy of the raw and repaired beliefs (Gu et al. 2023, Tables 4 and 6, Figures 3 to 6).
 
-A stage is a set of truth values: the raw beliefs, or the beliefs repaired under one objective. The
-truth value of a statement in a stage is right if the truth value equals the gold label. Statements
-without a belief are excluded from all accuracies and are counted as missing.
+A stage is a set of truth values: the raw beliefs, or the beliefs repaired under one objective. In a
+stage, a statement's truth value is right if it equals the gold label. Statements without a belief
+are excluded from all accuracies and are counted as missing.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ if TYPE_CHECKING:
 def shifted(beliefs: pl.DataFrame, stage: str) -> pl.Series:
     """Return truth values at the threshold that makes as many statements true as repair does.
 
-    A statement is true if its belief is above the threshold. Each statement with a belief exactly
-    at the threshold has the same truth value: the share of these statements that must be true to
-    reach the number of true statements after repair.
+    A statement is true if its belief is above the threshold. All statements with a belief exactly
+    at the threshold have the same truth value. The truth value is the share of them that must be
+    true so that as many statements are true as after repair.
 
     Args:
         beliefs: Table with the column ``p_true`` (null if missing) and the Boolean column that
@@ -68,7 +68,10 @@ def of_relation_majority() -> pl.Expr:
 
 PAPER_SETS = ("ParRoT", "ParRoT++")
 WITHOUT_SYMMETRIC = "without symmetric relations"
-"""ParRoT without the symmetric relations, for which all published gold labels are true."""
+"""All labelled statements except those with a symmetric relation.
+
+The published gold labels of statements with a symmetric relation are all true.
+"""
 SETS = (*PAPER_SETS, WITHOUT_SYMMETRIC)
 BASELINES = ("always true", "always false", "majority by relation")
 GAIN_PARTS = ("whole", "shift of the threshold", "consistency")
@@ -106,7 +109,7 @@ def tables(
 
 
 def judge(beliefs: pl.DataFrame) -> pl.DataFrame:
-    """Determine in which stages the truth value of each labelled statement is right.
+    """Determine, for each labelled statement and stage, whether the truth value is right.
 
     Returns:
         Table with one row per labelled statement and the columns ``thing``, ``annotator``,
@@ -115,9 +118,9 @@ def judge(beliefs: pl.DataFrame) -> pl.DataFrame:
         is missing). For each stage, a Boolean column is true if the statement has a belief and its
         truth value in the stage is right. The Boolean column ``always_true`` is true if the
         statement has a belief and its label is true. For each objective, the column ``<objective>
-        shifted`` is 1 if the truth value that :func:`shifted` returns is right, and 0 if the truth
-        value is wrong or missing. The column can be a fraction if the belief is exactly at the
-        threshold.
+        shifted`` is 1 if the truth value from :func:`shifted` is right, and 0 if it is wrong or
+        missing. The column ``<objective> shifted`` can be a fraction if the belief is exactly at
+        the threshold.
     """
     import polars as pl
 
@@ -175,9 +178,9 @@ def baselines(sets: Mapping[str, pl.DataFrame], bootstrap: Bootstrap) -> pl.Data
     Returns:
         Table with the columns ``set``, ``baseline`` (one of ``BASELINES``), ``n``, ``accuracy``,
         ``low`` and ``high``. The baseline ``majority by relation`` predicts the majority label of
-        each relation, which is determined from the labels that are also used for evaluation. No
-        rule that depends only on the relation can have a higher accuracy than ``majority by
-        relation``.
+        each relation. The majority labels are determined from the same labels that are used for
+        evaluation. No rule that depends only on the relation can have a higher accuracy than
+        ``majority by relation``.
     """
     import polars as pl
 
@@ -200,12 +203,12 @@ def baselines(sets: Mapping[str, pl.DataFrame], bootstrap: Bootstrap) -> pl.Data
 
 
 def gain(sets: Mapping[str, pl.DataFrame], bootstrap: Bootstrap) -> pl.DataFrame:
-    """Compute the gain in accuracy by repair on the same statements, with intervals.
+    """Compute the gain in accuracy by repair, with confidence intervals.
 
-    The whole gain is the sum of two parts: the gain from a shift of the threshold for true
-    statements, and the additional gain from consistency. The shifted threshold makes as many
-    statements true as repair does, and leaves the beliefs unchanged. The gain from the shift can be
-    negative, and the shift can increase or decrease the threshold.
+    The whole gain is the sum of two parts: the gain from shifting the threshold above which a
+    statement counts as true, and the additional gain from consistency. The shifted threshold makes
+    as many statements true as repair does, and leaves the beliefs unchanged. The gain from the
+    shift can be negative, and the shift can increase or decrease the threshold.
 
     Returns:
         Table with the columns ``set``, ``objective``, ``part`` (one of ``GAIN_PARTS``), ``n``,
@@ -267,8 +270,8 @@ def of_things(verdicts: pl.DataFrame) -> pl.DataFrame:
         with equal accuracy are sorted by name), ``band`` (``best 20``, ``middle`` or ``worst 20``),
         ``stage``, ``n``, ``missing``, ``accuracy`` and ``always_true``. If fewer than 40 things
         have a belief, the best band and the worst band each contain half of these things, rounded
-        down. The name of the band contains the number of things, such as ``best 12``. ``rank`` and
-        ``band`` are null for a thing without any belief.
+        down. The name of a band contains the number of its things, such as ``best 12``. ``rank``
+        and ``band`` are null for a thing without any belief.
     """
     import polars as pl
 
@@ -356,7 +359,7 @@ def _summed(verdicts: pl.DataFrame, by: Sequence[str]) -> pl.DataFrame:
 
 
 def _divided(summed: pl.DataFrame) -> pl.DataFrame:
-    """Convert numbers of correct truth values to accuracies; null if n is 0."""
+    """Convert counts of right truth values to accuracies; null if there are no beliefs."""
     import polars as pl
 
     n = pl.when(pl.col("n") > 0).then(pl.col("n"))
@@ -377,7 +380,7 @@ def _shares(verdicts: pl.DataFrame, bootstrap: Bootstrap) -> list[dict[str, Any]
 
 
 def _balanced(verdicts: pl.DataFrame, bootstrap: Bootstrap) -> list[dict[str, Any]]:
-    """Return the mean of the accuracies on true and on false labels, one row per stage."""
+    """Return the balanced accuracy, one row per stage."""
     import polars as pl
 
     sides = {"true": pl.col("label"), "false": ~pl.col("label")}

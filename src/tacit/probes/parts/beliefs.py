@@ -95,9 +95,9 @@ def answered_summary(answers: pl.DataFrame, bootstrap: Bootstrap) -> dict[str, A
         A dictionary of statistics. ``by_drawing`` is True if each drawing has separate answers. If
         each drawing has separate answers, a question that occurs in two drawings is counted twice.
         ``questions`` is the number of questions, ``missing`` is the number of questions without a
-        belief, ``filled`` is the number of replaced missing beliefs, and ``ties`` is the number of
-        ties. A tie is a belief of exactly 0.5, which counts as false. ``true_share`` is the paper's
-        %True: among the questions with a belief, the share that the model judges true (None without
+        belief, and ``filled`` is the number of missing beliefs that were replaced. ``ties`` is the
+        number of beliefs of exactly 0.5, which count as false. ``true_share`` is the paper's %True:
+        among the questions with a belief, the share that the model judges true (None without
         beliefs). ``true_share_interval`` is the 95 % CI of ``true_share``.
     """
     import polars as pl
@@ -172,7 +172,7 @@ log = logging.getLogger(__name__)
 
 
 def answers_in(path: Path, statements: pl.DataFrame, ontology: Ontology) -> pl.DataFrame:
-    """Return the probe's questions with the beliefs in a file; null if a belief is missing.
+    """Return the probe's questions with the beliefs from a file (null if missing).
 
     If the file has no column ``annotator``, each row contains the belief about one question for all
     drawings of the thing. If the file has a column ``annotator``, each row contains the belief
@@ -180,8 +180,8 @@ def answers_in(path: Path, statements: pl.DataFrame, ontology: Ontology) -> pl.D
     belief about the question, the result has one row per question.
 
     Args:
-        path: A file of beliefs with a column ``thing``, in TSV, CSV, JSONL or Parquet. Additional
-            columns other than ``annotator`` are ignored.
+        path: A file of beliefs with a column ``thing``, in TSV, CSV, JSONL or Parquet. The column
+            ``annotator`` is optional. All other additional columns are ignored.
         statements: The statements of every drawing, with the columns ``thing``, ``annotator``,
             ``subject``, ``relation`` and ``object``.
         ontology: The relations that the file may use.

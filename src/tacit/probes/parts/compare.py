@@ -70,7 +70,7 @@ def _undecided(findings: Findings, figure: str) -> int | None:
 
 
 def _sums(findings: Findings) -> dict[str, pl.DataFrame]:
-    """Return the numerator ``over`` and the denominator ``under`` of each measure by thing."""
+    """Return the numerator ``over`` and denominator ``under`` of each measure, by thing."""
     import polars as pl
 
     verdicts = accuracy.judge(findings.tables["beliefs"])

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 def enriched_drawings(
     path: Path, things: Sequence[str] | None = None
 ) -> tuple[pl.DataFrame, dict[str, Any]]:
-    """Return all statements that follow from drawings, with gold labels and with counts.
+    """Return the statements that follow from drawings, with gold labels, and their counts.
 
     Args:
         path: A folder of drawings, or one annotations file.
@@ -95,7 +95,7 @@ def _by_category(statements: pl.DataFrame, ontology: Ontology) -> dict[str, int]
 
 
 def _as_table_1(enriched: pl.DataFrame, categories: dict[str, int]) -> dict[str, int]:
-    """Return the counts by the categories of Table 1, in which ``required by`` is spatial."""
+    """Return the counts by category as in the paper's Table 1: ``required by`` is spatial."""
     moved = enriched.filter(enriched["relation"] == "required by").height
     shift = {"spatial": moved, "functional": -moved}
     return {name: count + shift.get(name, 0) for name, count in categories.items()}

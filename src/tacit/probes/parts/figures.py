@@ -262,7 +262,7 @@ def _things(shown: Shown, band: pl.Expr, by: str) -> Chart | None:
 def _rows(
     part: pl.DataFrame, names: Mapping[str, str], key: str, heading: str, look: Theme
 ) -> alt.LayerChart:
-    """Plot accuracy before repair, accuracy after repair and the gain for each key."""
+    """Plot accuracy before and after repair, and the gain, for each thing or relation."""
     import polars as pl
 
     labelled = part.with_columns(label=pl.col(key).replace_strict(names))
@@ -287,7 +287,7 @@ def _rows(
 
 
 def _by_objective(name: str, column: str, shown: Shown) -> pl.DataFrame | None:
-    """Return a table's rows before and after repair, or None if there are no rows."""
+    """Return the rows of a table before and after repair, or None if there are no rows."""
     import polars as pl
 
     table = shown.defined(name, column)
@@ -313,7 +313,7 @@ def _series(look: Theme) -> tuple[Series, Series]:
 
 
 def _gains(table: pl.DataFrame, keys: list[str], share: str) -> pl.DataFrame:
-    """Return the gain for each key: the share after repair minus the share before repair."""
+    """Return each gain: the share after repair minus the share before repair."""
     import polars as pl
 
     before = table.filter(series=_BEFORE).select(*keys, before=share)

@@ -26,7 +26,7 @@ SCHEMA = (
 
 
 def data_tables(probe: PartsProbe, seed: Mapping[str, tuple[str, ...]] | None) -> pl.DataFrame:
-    """Compare counts of the drawings with the paper's values, such as Tables 1 and 5.
+    """Compare counts from the drawings with the paper's values, such as those in Table 1.
 
     Args:
         probe: The parts probe, which contains the drawings.
@@ -37,7 +37,8 @@ def data_tables(probe: PartsProbe, seed: Mapping[str, tuple[str, ...]] | None) -
         The columns ``table``, ``row``, ``column``, ``model``, ``ours``, ``ours_low``,
         ``ours_high``, ``published``, ``difference`` and ``elicitation``. The columns ``model``,
         ``ours_low``, ``ours_high`` and ``elicitation`` are always null. Averages are rounded to two
-        decimals, as in the paper. ``ours`` is null if the value cannot be computed.
+        decimals, as in the paper. ``ours`` is the value that Tacit computes from the drawings, and
+        is null if the value cannot be computed.
     """
     tables = {"sizes": _sizes(probe, seed), "agreed": _agreed(probe), "labels": _labels(probe)}
     printed = [cell for cell in printed_values(PAPER, tables) if cell.model is None]
@@ -45,7 +46,7 @@ def data_tables(probe: PartsProbe, seed: Mapping[str, tuple[str, ...]] | None) -
 
 
 def model_tables(findings: Findings) -> pl.DataFrame:
-    """Compare findings with the paper's results for its models, such as Tables 3 and 4.
+    """Compare findings with the paper's results for models, such as those in Table 3.
 
     Returns:
         A table with the same columns as the result of :func:`data_tables`. ``model`` is the name of
@@ -154,7 +155,7 @@ def _agreed(probe: PartsProbe) -> pl.DataFrame:
 
 
 def _labels(probe: PartsProbe) -> pl.DataFrame:
-    """Return counts of labels and agreements, and the share of the majority class."""
+    """Return the counts of gold labels, and the percentage of labels of the majority class."""
     found, n = agreement(probe.gold), probe.gold.height
     true = int(probe.gold["label"].sum())
     return _figures(

@@ -138,7 +138,7 @@ class Template:
         return _template(path.name, read_as(_Content, path).content)
 
     def prompt(self, a_thing: str, statement: str) -> Prompt:
-        """Return the prompt that asks whether a worded statement about a thing is true."""
+        """Return the prompt that asks whether a statement about a thing is true."""
         text = self.text.format(a_thing=a_thing, statement=statement)
         return Prompt(text, self.positive + self.negative, self.separator)
 
@@ -146,9 +146,10 @@ class Template:
         """Return the logarithms of P(true) and P(false), in nats.
 
         P(true) is the summed probability of the positive answers, and P(false) is the summed
-        probability of the negative answers. If ``lacking`` is ``missing``, a logarithm is None if
-        one of the summed answers has no score. If ``lacking`` is ``zero``, an answer without a
-        score counts as having the probability 0. Both logarithms are None if no answer has a score.
+        probability of the negative answers. If ``lacking`` is ``missing``, a logarithm is None as
+        soon as one of the summed answers has no score. If ``lacking`` is ``zero``, an answer
+        without a score counts as having the probability 0. Both logarithms are None if no answer
+        has a score.
         """
         sides = [[score[answer].logprob for answer in of] for of in (self.positive, self.negative)]
         known = [[value for value in side if value is not None] for side in sides]

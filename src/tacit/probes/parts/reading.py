@@ -85,7 +85,7 @@ def views(findings: Findings, request: Mapping[str, Any], most: int) -> Iterator
 
 
 def sampled(drawings: pl.DataFrame, most: int) -> tuple[list[tuple[str, str]], str]:
-    """Select all drawings, or a sample evenly spaced by rank of the violation rate.
+    """Select all drawings, or a sample evenly spaced in the ranking by violation rate.
 
     Args:
         drawings: The table ``violation_by_drawing`` of the findings.

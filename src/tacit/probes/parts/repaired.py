@@ -29,10 +29,10 @@ class RepairedBeliefs:
     """The raw beliefs, and the repaired beliefs for each objective of repair.
 
     Args:
-        beliefs: The columns ``thing``, ``annotator``, ``subject``, ``relation``, ``object`` and
-            ``p_true``, and Boolean columns with the truth values of the statement: ``before``
-            (before repair) and one column for each objective of repair. In the column ``before``, a
-            statement without a belief counts as not true.
+        beliefs: Table with the columns ``thing``, ``annotator``, ``subject``, ``relation``,
+            ``object`` and ``p_true``, and a Boolean column of truth values for each stage. The
+            stages are ``before`` (before repair) and each objective of repair. In the column
+            ``before``, a statement without a belief counts as not true.
         before: The result of checking the raw beliefs for constraint violations.
         groups: For each stage (``before`` or an objective of repair), a table with the numbers of
             violated, applicable and undecided constraints of each drawing.
@@ -170,7 +170,7 @@ def set_level(groups: pl.DataFrame, bootstrap: Bootstrap) -> dict[str, Any]:
 
 
 def repair(repairs: Mapping[Objective, Repaired], by_drawing: pl.DataFrame) -> pl.DataFrame:
-    """Return, for each objective, the repair result and counts of changed accuracies.
+    """Return the result of repair by objective, with counts of improved and worse drawings.
 
     Args:
         repairs: For each objective, the result of repair.
@@ -179,9 +179,10 @@ def repair(repairs: Mapping[Objective, Repaired], by_drawing: pl.DataFrame) -> p
 
     Returns:
         The columns ``objective``, ``groups``, ``optimal``, ``value``, ``bound``, ``turned_true``,
-        ``turned_false``, ``free``, ``improved``, ``same`` and ``worse``. ``improved``, ``same`` and
-        ``worse`` are numbers of drawings by change of accuracy, and are null if there are no gold
-        labels.
+        ``turned_false``, ``free``, ``improved``, ``same`` and ``worse``. ``improved`` is the number
+        of drawings whose accuracy is higher after repair, ``same`` is the number of drawings with
+        unchanged accuracy, and ``worse`` is the number of drawings whose accuracy is lower after
+        repair. All three numbers are null if there are no gold labels.
     """
     import polars as pl
 
@@ -203,7 +204,7 @@ def repair(repairs: Mapping[Objective, Repaired], by_drawing: pl.DataFrame) -> p
 
 
 def _changed(by_drawing: pl.DataFrame, objective: str) -> dict[str, int | None]:
-    """Count the drawings with increased, unchanged and decreased accuracy after repair."""
+    """Count the drawings whose accuracy repair increases, leaves unchanged or decreases."""
     if by_drawing.is_empty():
         return dict.fromkeys(("improved", "same", "worse"))
     # Both shares have the same denominator, so equal shares are exactly equal.

@@ -37,7 +37,7 @@ KINDS = {
 
 
 def headline(findings: Findings) -> str:
-    """Return sentences about the violation rate before repair and repair's accuracy gain."""
+    """Return text with the main results: violations before repair, and gain in accuracy."""
     summary = findings.summary
     micro = _row(summary["violation"], constraint="micro", stage="before")
     if micro is None or micro["rate"] is None:
@@ -77,10 +77,10 @@ def headline(findings: Findings) -> str:
 
 
 def _worse_than_shuffled(summary: Mapping[str, Any]) -> Iterator[str]:
-    """If asymmetric constraints are violated more often than by chance, yield a sentence.
+    """Yield text if shuffled beliefs have a lower violation rate of asymmetric constraints.
 
-    The micro rate hides violations of asymmetric constraints, because most applicable constraints
-    are transitive.
+    The micro rate (over all constraint types together) hides violations of asymmetric constraints,
+    because most applicable constraints are transitive.
     """
     row = _row(summary["violation"], constraint="asymmetric", stage="before")
     if row is None or row["rate"] is None or row["shuffled"] is None:
@@ -94,7 +94,7 @@ def _worse_than_shuffled(summary: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _opposite(summary: Mapping[str, Any], gain: float) -> Iterator[str]:
-    """Yield a sentence if another objective changes accuracy in the opposite direction."""
+    """Yield a sentence if the gain has opposite signs under ``paper`` and other objectives."""
     rows = [
         row
         for row in summary["accuracy_gain"]
@@ -195,7 +195,7 @@ def judged(summary: Mapping[str, Any]) -> str:
 
 
 def _probable(summary: Mapping[str, Any]) -> Iterator[str]:
-    """Yield a sentence with the median of P(true) + P(false), and a warning if it is small."""
+    """Yield the median of P(true) + P(false), with a warning if the median is small."""
     mass = summary.get("answer_probability")
     if mass is None:
         return
@@ -221,7 +221,7 @@ def _ties(summary: Mapping[str, Any]) -> str:
 
 
 def _baselines(summary: Mapping[str, Any]) -> Iterator[str]:
-    """Yield sentences that help to interpret accuracy, such as the always-true baseline."""
+    """Yield sentences that help to interpret accuracy, such as the accuracy of a baseline."""
     always = _row(summary["accuracy_baselines"], set="ParRoT", baseline="always true")
     without = _row(summary["accuracy_gain"], set=WITHOUT_SYMMETRIC, objective="paper", part="whole")
     if always:
@@ -271,7 +271,7 @@ def _violations(summary: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _asymmetric(summary: Mapping[str, Any]) -> Iterator[str]:
-    """Yield text with the violation rate of asymmetric constraints and the macro rate."""
+    """Yield the violation rate of asymmetric constraints and the macro violation rate."""
     rows = [_row(summary["violation"], constraint=name, stage="before") for name in _BESIDE]
     found = [row for row in rows if row is not None and row["rate"] is not None]
     if len(found) == len(_BESIDE):
@@ -310,7 +310,7 @@ def _worst(summary: Mapping[str, Any]) -> str:
 
 
 def missing(summary: Mapping[str, Any]) -> Iterator[str]:
-    """Yield sentences about the quality of the beliefs, such as how many are missing."""
+    """Yield sentences about the beliefs, such as the number of missing beliefs."""
     without = several(summary["missing"], "question has", "questions have")
     yield f"{without} no belief." if summary["missing"] else "Every question has a belief."
     if summary["missing_statements"]:

@@ -581,7 +581,7 @@ BY_NAME = {spec.name: spec for spec in TABLES}
 
 
 def decided(row: Mapping[str, Any]) -> str:
-    """Return the number of applicable and decided constraints as text."""
+    """Return the number of constraints that are applicable and decided, as text."""
     kind = "applicable and decided constraint" if row["undecided"] else "applicable constraint"
     return several(row["applicable"] - row["undecided"], kind)
 

@@ -1,11 +1,11 @@
 """Baselines of the violation rate: always answering true, and shuffled beliefs.
 
-The micro rate weights each constraint type by its number of applicable constraints. The number of
-applicable transitive constraints grows with the square of the share of believed statements. A model
-that believes many statements at random can have a lower micro rate than a model with more
-knowledge. Tacit therefore compares each violation rate with the rates of two baselines that have no
-knowledge. One baseline believes every statement. The other baseline consists of the model's
-beliefs, permuted among the statements of each drawing.
+The micro rate is computed over the constraints of all types together, so the type with the most
+constraints has the most weight. The number of applicable transitive constraints grows with the
+square of the share of believed statements. A model that believes many statements at random can have
+a lower micro rate than a model with more knowledge. Tacit therefore compares each violation rate
+with the rates of two baselines that have no knowledge. One baseline believes every statement. The
+other baseline consists of the model's beliefs, permuted among the statements of each drawing.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def baselines(
     """Compute the violation rates of two baselines without knowledge, by constraint type.
 
     If the model has no belief about a statement, neither baseline has a belief about the statement.
-    A constraint that depends on a missing belief is therefore undecided for the baselines, too.
+    A constraint that depends on a missing belief is undecided for the model and for both baselines.
 
     Args:
         beliefs: The columns ``thing``, ``annotator``, ``subject``, ``relation``, ``object`` and

@@ -1,4 +1,4 @@
-"""Estimate prompts, tokens, and duration or cost of a suite without running the suite."""
+"""Estimate the size and the duration of each run of a suite, without running the suite."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ class Estimate:
     Args:
         run: The name of the run.
         model: The model's name.
-        family: The family of the model, if the suite's file contains the family.
-        parameters: The number of parameters of the model, if the suite's file contains the number.
+        family: The family of the model, if specified in the suite's file.
+        parameters: The number of parameters of the model, if specified in the suite's file.
         prompts: The number of prompts.
         distinct: The number of distinct prompts.
         to_ask: The number of distinct prompts whose answers are not cached.
@@ -64,8 +64,8 @@ UNKNOWN = "the prompts depend on the vocabularies of all models, and not all are
 def estimates(plan: Plan) -> Iterator[Estimate]:
     """Yield an estimate of each run, model by model; nothing is stored or downloaded.
 
-    If a model is on this machine, it is loaded for a short trial. If a model must first be
-    downloaded, the estimate contains at most the numbers of prompts.
+    If a model is on this machine, it is loaded for a short trial. For a model that must first be
+    downloaded, only numbers of prompts are estimated, if possible.
 
     Raises:
         DataError: If ``Plan.check`` raises this error.

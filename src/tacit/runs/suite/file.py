@@ -2,8 +2,8 @@
 
 In the entry of a run, the keys are ``probe``, ``name``, ``models`` and the names of the probe's
 options. In the entry of a model, the keys are ``model`` and the names of the fields of
-``ModelSettings``. This module does not list the valid option names. It reads them from
-``ModelSettings`` and from the options class of each probe.
+``ModelSettings``. The valid option names are read from ``ModelSettings`` and from the options class
+of each probe.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _DESCRIBING = ("family", "parameters")
 
 
 class _Content(BaseModel):
-    """The top level of a suite's file; the entries of its two lists are checked separately."""
+    """The top level of a suite's file; the entries of ``models`` and ``runs`` are unchecked."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -141,16 +141,17 @@ class SuiteFile:
                 as ``papers``. Relative paths in the user's own suite file are relative to the
                 folder of that file. Relative paths in a suite that is included in Tacit are
                 relative to the current folder.
-            given: Options that replace options of the suite's file, by name. An option for models
-                applies to all models. An option for probes applies to each run whose probe has the
-                option. Relative paths in ``given`` are relative to the current folder.
+            given: Values that override options of the suite's file, by the name of the option. An
+                option for models applies to all models. An option for probes applies to each run
+                whose probe has the option. Relative paths in ``given`` are relative to the current
+                folder.
             only: The names of the runs to include. If ``only`` is empty, all runs are included.
 
         Raises:
-            DataError: If the file is missing or malformed. The error message contains the line
-                number in the suite's file.
-            RequestError: If no shipped suite has the given name, if an option in ``given`` is
-                unknown or has an invalid value, or if a name in ``only`` is not the name of a run.
+            DataError: If the file is missing or malformed. If the file is malformed, the error
+                message contains the line number.
+            RequestError: If a suite, an option in ``given`` or a run in ``only`` does not exist, or
+                an option in ``given`` has an invalid value.
         """
         path = path_of(name_or_path)
         return _Reader(read_as(_Content, path), base_of(path)).suite(given or {}, only)
@@ -410,7 +411,8 @@ def within(value: Any, declared: tuple[Any, Option], base: Path) -> Any:  # noqa
     """Return the value of an option; a relative path is joined to the folder ``base``.
 
     Some options, such as ``vocabulary``, accept either a name or the path of a file. For an option
-    that accepts either a name or a path, the value is treated as a path if this file exists.
+    that accepts either a name or a path, the value is treated as a path if a file with this path
+    exists.
     """
     _, about = declared
     names_file = isinstance(value, str) and about.data is not None and (base / value).is_file()
@@ -453,7 +455,7 @@ def _as_mapping(entry: Any) -> Any:  # noqa: ANN401 - YAML
 
 
 def _model_name(name: str, base: Path) -> str:
-    """Return the name of a model; if it names a folder, return the folder's absolute path."""
+    """Return a model's name; for a model in a folder, the absolute path of the folder."""
     if name in DEMOS or is_address(name):
         return name
     is_path = name.startswith((".", "/", "~"))

@@ -1,16 +1,17 @@
-"""Graphs of one drawing: beliefs before repair, beliefs after repair, and gold labels.
+"""Graphs for one drawing: beliefs before repair, beliefs after repair, and gold labels.
 
 An edge represents equivalent statements about two parts. Examples of equivalent statements are ``A
-above B`` and ``B below A``, and the two directions of a symmetric relation. An edge that violates a
-constraint has a distinct colour, dashes and width, and its tooltip describes the violation: ``yolk
-surrounds shell, and shell surrounds yolk``. A stage is the state of the beliefs before repair or
-after repair, or the gold labels. All stages are shown as graphs if every stage has at most
-``drawing.MOST_LINES`` lines and no label overlaps another label or a part. If a stage has too many
-lines, or if a label overlaps, all stages are shown as tables.
+above B`` and ``B below A``, and the two directions of a symmetric relation. An edge with a violated
+constraint has a distinct colour, dash pattern and line width. The tooltip of the edge describes the
+violation, such as ``yolk surrounds shell, and shell surrounds yolk``. A stage is one set of truth
+values: the beliefs before repair, the beliefs after repair, or the gold labels. The stages are
+shown as graphs if all graphs are readable: no graph has more than ``drawing.MOST_LINES`` lines, and
+no label overlaps another label or a part. If a graph would be unreadable, all stages are shown as
+tables.
 
 Graphs omit an edge of a transitive relation if two other edges imply the edge (the transitive
 reduction). An edge is not omitted if the edge itself, or one of the two edges that imply it,
-violates a constraint. The caption of a graph contains the number of omitted edges. Tables show all
+violates a constraint. The heading of a graph contains the number of omitted edges. Tables show all
 edges, including those that graphs omit.
 """
 

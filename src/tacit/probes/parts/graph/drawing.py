@@ -1,10 +1,10 @@
-"""Draw the stages of one drawing as SVG graphs or, if graphs are unreadable, as tables.
+"""Draw the statements about one drawing as SVG graphs or, if necessary, as tables.
 
-In a graph, the parts are arranged on a ring. The position of each part is the same in all stages.
-If two parts are related, a single line connects them, and the labels of the line list all relations
-between the two parts. All stages are shown as tables if one stage has more than ``MOST_LINES``
-lines, or if a label would overlap another label or a part. Each table shows one relation, with
-subjects as rows and objects as columns.
+In a graph, the parts are arranged on a ring. Each part has the same position in the graphs of all
+stages (before repair, after repair, gold labels). If two parts are related, a single line connects
+them, and the labels of the line list all relations between the two parts. All stages are shown as
+tables if one stage has more than ``MOST_LINES`` lines, or if a label would overlap another label or
+a part. Each table shows one relation, with subjects as rows and objects as columns.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ _CROSS = "\N{MULTIPLICATION SIGN} "
 
 @dataclass(frozen=True)
 class Column:
-    """A column of the figure: one stage with its heading.
+    """A column of a figure: the graph of one stage, with its heading.
 
     Args:
         graph: The graph of the stage.
@@ -101,8 +101,7 @@ class _Line:
     Args:
         tail: The part where the line starts. Relations are read from ``tail`` to ``head``.
         head: The part where the line ends.
-        names: The name of each relation, as read from ``tail`` to ``head``, and the edge of the
-            relation.
+        names: For each relation, its name as read from ``tail`` to ``head``, and its edge.
         directed: Whether the line has an arrowhead because at least one of its relations is not
             symmetric.
     """
@@ -126,7 +125,7 @@ class _Line:
 
 
 def _lines(graph: Graph, ontology: Ontology) -> list[_Line]:
-    """Combine the edges between two parts in one line; the most severe fault comes first."""
+    """Combine all edges between two parts into one line; most severe violations come first."""
     found: dict[frozenset[str], list[Edge]] = {}
     for edge in graph.drawn:
         found.setdefault(frozenset((edge.tail, edge.head)), []).append(edge)
@@ -181,7 +180,7 @@ class _Page:
         return _MARGIN + 76 + 16 * max(len(each.about) for each in self.columns)
 
     def begin(self, column: float, body: float) -> tuple[Element, list[Element]]:
-        """Create a document with a title, and an element with a heading for each stage.
+        """Create a titled document that contains one element with a heading for each stage.
 
         The attributes of the document describe the layout, so that a web page can stack the stages
         vertically. ``data-column`` is the width of a stage. ``data-top`` and ``data-bottom`` are

@@ -2,8 +2,8 @@
 
 An edge represents a statement and the statements that are equivalent to it. Of two inverse
 relations, an edge uses the relation that the ontology lists first. For a symmetric relation, the
-tail of an edge is the part that comes first in the order of ``parts_of``. The faults of an edge are
-the violated constraints in which a statement of the edge is believed.
+tail of an edge is the part that comes first in the order of ``parts_of``. A fault of an edge is a
+violated constraint that involves a believed statement of the edge.
 """
 
 from __future__ import annotations
@@ -87,7 +87,7 @@ class Edge:
 
 @dataclass(frozen=True)
 class Graph:
-    """The graph of one stage of one drawing.
+    """The graph of one drawing at one stage: before repair, after repair or gold labels.
 
     Args:
         stage: The column that contains the stage's truth values.
@@ -96,7 +96,8 @@ class Graph:
         believed: Number of statements that are true in this stage.
         violated: Number of violated constraints.
         decided: Number of applicable constraints that are violated or satisfied.
-        undecided: Number of applicable constraints that are undecided.
+        undecided: Number of applicable constraints that are undecided because a truth value is
+            unknown.
     """
 
     stage: str
@@ -127,15 +128,14 @@ def parts_of(beliefs: pl.DataFrame) -> list[str]:
 
 
 def graph_of(beliefs: pl.DataFrame, ontology: Ontology, stage: str) -> Graph:
-    """Return the graph of one stage of one drawing.
+    """Return the graph of one drawing at one stage.
 
     Args:
         beliefs: The beliefs about one drawing, with the columns ``subject``, ``relation``,
             ``object`` and ``p_true``, and the Boolean column that ``stage`` names. If there are
             gold labels, the table also has a column ``label``.
         ontology: The relations and their constraints.
-        stage: The name of the column with the truth values of the stage. In this column, null means
-            unknown.
+        stage: The name of the column with the truth values of the stage (null if unknown).
 
     Raises:
         DataError: If a column is missing, or a statement is malformed or occurs twice.
@@ -230,9 +230,9 @@ def _reduced(edges: Sequence[Edge], ontology: Ontology) -> list[Edge]:
     """Mark the edges that are implied by other edges.
 
     An edge is marked if its relation is transitive, two other edges of the relation imply the edge,
-    and none of the three edges has a fault. If the edges of a relation that have no faults contain
-    a cycle, no edge of the relation is marked. If there is no cycle, the marked edges can be
-    recovered from the unmarked edges.
+    and none of the three edges has a fault. If the fault-free edges of a relation contain a cycle,
+    no edge of the relation is marked. If the fault-free edges of a relation contain no cycle, all
+    marked edges of the relation can be recovered from the unmarked edges.
     """
     found = []
     relations = dict.fromkeys(edge.relation for edge in edges)
