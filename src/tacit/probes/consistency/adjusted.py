@@ -1,12 +1,12 @@
 """Test whether background scores predict answers, adjusting for the number of facts.
 
-If an anchor has only one or two facts, its background score is often 1 by chance. The average
-precision of background scores also depends on the number of facts per anchor (METHODS section 4,
-"Number-of-facts confound"). The adjusted lift compares average precision with a chance level that
-is computed within strata of anchors with similar numbers of facts. The adjusted odds ratio of the
-background score is estimated by a logistic regression. Besides the background score, the predictors
-in the regression are the number of facts, the frequency of the concepts and the length of the
-correct choice.
+If an anchor question has only one or two facts, its background score is often 1 by chance. The
+average precision of background scores also depends on the number of facts per anchor question
+(METHODS section 4, "Number-of-facts confound"). The adjusted lift compares average precision with a
+chance level that is computed within strata of anchor questions with similar numbers of facts. The
+adjusted odds ratio of the background score is estimated by a logistic regression. Besides the
+background score, the predictors in the regression are the number of facts, the frequency of the
+concepts and the length of the correct choice.
 """
 
 from __future__ import annotations
@@ -131,13 +131,13 @@ SUMMARY = (
 
 @dataclass(frozen=True)
 class LiftWithinStrata:
-    """The lift within strata of anchors with similar numbers of facts."""
+    """The lift within strata of anchor questions with similar numbers of facts."""
 
     found: Adjusted
 
     @classmethod
     def of(cls, anchors: pl.DataFrame, how: Permutations | None = None) -> LiftWithinStrata:
-        """Compute the lift within strata of anchors with similar numbers of facts.
+        """Compute the lift within strata of anchor questions with similar numbers of facts.
 
         Args:
             anchors: Table with the columns ``right``, ``background_score``, ``facts`` and
@@ -169,8 +169,8 @@ def adjusted(anchors: pl.DataFrame, how: Permutations | None = None) -> pl.DataF
 
     Args:
         anchors: Table with the columns ``background_score``, ``right``, ``facts``, ``frequency``
-            (null if unknown), ``answer`` and ``cluster``. Anchors without a background score or
-            without an answer are excluded.
+            (null if unknown), ``answer`` and ``cluster``. Anchor questions without a background
+            score or without an answer are excluded.
         how: The parameters of the permutations for the p-value and the confidence interval of the
             lift; None for the default parameters.
 
@@ -203,8 +203,8 @@ def ratio_of(rows: pl.DataFrame) -> OddsRatio:
     """Return the adjusted odds ratio of the background score for correct answers.
 
     Args:
-        rows: The anchors with a background score and an answer, as a table with the columns that
-            ``adjusted`` requires.
+        rows: The anchor questions with a background score and an answer, as a table with the
+            columns that ``adjusted`` requires.
 
     Questions whose concepts have no known frequency are excluded. If no question has a known
     frequency, all questions are used and the regression omits the frequency.

@@ -92,28 +92,28 @@ def anchors(
     background: pl.DataFrame,
     frequency: pl.Series,
 ) -> pl.DataFrame:
-    """Return a table of the anchors with their background scores and answers.
+    """Return a table of the anchor questions with their background scores and answers.
 
     Args:
-        of: The anchors.
+        of: The anchor questions.
         scored: All scores or votes of the run.
         anchoring: The method of answering anchor questions (anchoring method) that the main results
             use.
         background: The table that ``background_scores.by_anchor`` returns.
-        frequency: The mean Zipf frequency of the concepts of each anchor, as returned by
+        frequency: The mean Zipf frequency of the concepts of each anchor question, as returned by
             ``mean_zipf``.
 
     Returns:
-        Table with one row per anchor. The table begins with the columns ``anchor``, ``question``,
-        ``concept``, ``cluster``, ``answer`` and ``frequency``. The columns of the table
-        ``background`` follow the column ``frequency``. The columns ``choice``, ``right``,
+        Table with one row per anchor question. The table begins with the columns ``anchor``,
+        ``question``, ``concept``, ``cluster``, ``answer`` and ``frequency``. The columns of the
+        table ``background`` follow the column ``frequency``. The columns ``choice``, ``right``,
         ``margin``, ``tied``, ``meta`` and ``pair`` follow the columns of ``background``. ``anchor``
-        is the anchor's id in the file of questions. ``cluster`` is the question concept, or the
-        anchor's id if the question has no question concept. ``right`` contains whether the answer
-        is correct; null if the answer is missing. ``meta`` and ``pair`` identify the prompt variant
-        that decides the answer. If the run uses a second anchoring method, the table ends with the
-        columns of the answers by the second method. The name of each column for the second method
-        begins with the name of the method.
+        is the anchor question's id in the file of questions. ``cluster`` is the question concept,
+        or the anchor question's id if the question has no question concept. ``right`` contains
+        whether the answer is correct; null if the answer is missing. ``meta`` and ``pair`` identify
+        the prompt variant that decides the answer. If the run uses a second anchoring method, the
+        table ends with the columns of the answers by the second method. The name of each column for
+        the second method begins with the name of the method.
     """
     import polars as pl
 
@@ -198,10 +198,10 @@ def verifications(of: Sequence[Anchor], scored: Scored) -> pl.DataFrame | None:
     """Return the scores of the answer words in prompts that ask whether a choice is the answer.
 
     Returns:
-        Table with the columns ``anchor`` (the anchor's id in the file of questions), ``choice``,
-        ``meta``, ``pair``, ``word`` and ``logprob`` (in nats). For sampled replies, the column
-        ``votes`` replaces the column ``logprob``. Missing scores and votes are null. The function
-        returns None if the run does not verify choices by yes/no questions.
+        Table with the columns ``anchor`` (the anchor question's id in the file of questions),
+        ``choice``, ``meta``, ``pair``, ``word`` and ``logprob`` (in nats). For sampled replies, the
+        column ``votes`` replaces the column ``logprob``. Missing scores and votes are null. The
+        function returns None if the run does not verify choices by yes/no questions.
     """
     import polars as pl
 
@@ -228,9 +228,9 @@ def choices(of: Sequence[Anchor], scored: Scored) -> pl.DataFrame:
     Returns:
         Table with the columns ``anchor``, ``meta``, ``pair``, ``choice``, ``logprob``, ``bytes``
         and ``per_byte``. The table has no rows if the run does not use the anchoring method
-        ``choice``. ``anchor`` is the anchor's id in the file of questions. ``pair`` is null if the
-        prompt variant names no label pair. ``logprob`` is the log-probability of the choice in
-        nats; null if missing. ``bytes`` is the length of the choice in UTF-8 bytes, and
+        ``choice``. ``anchor`` is the anchor question's id in the file of questions. ``pair`` is
+        null if the prompt variant names no label pair. ``logprob`` is the log-probability of the
+        choice in nats; null if missing. ``bytes`` is the length of the choice in UTF-8 bytes, and
         ``per_byte`` is ``logprob`` divided by ``bytes``.
     """
     import polars as pl

@@ -271,9 +271,9 @@ class Chosen:
         choice: The index of the selected choice. If several choices have the highest value,
             ``choice`` is the index of the first of these choices. ``choice`` is -1 if the answer is
             missing.
-        missing: Whether the anchor has no answer. An anchor has no answer if the value of one of
-            its choices is unknown. With sampled replies, an anchor also has no answer if several
-            choices have the highest value.
+        missing: Whether the anchor question has no answer. An anchor question has no answer if the
+            value of one of its choices is unknown. With sampled replies, an anchor question also
+            has no answer if several choices have the highest value.
         tied: Whether another choice has the same value as the selected choice.
         winner: The index of the prompt variant (for ``choose``) or of the input (for ``verify``)
             that decides the answer. ``winner`` is -1 if the answer is missing, or if the answer
@@ -336,8 +336,8 @@ def verify_votes(counts: Floats, inputs: Inputs, sizes: Ints) -> Chosen:
         sizes: Lengths of the choices in UTF-8 bytes, shape (anchors, choices); 0 for padding.
 
     Returns:
-        The selected choices. If several choices have the highest share, the anchor has no answer,
-        because ties are common if there are few replies.
+        The selected choices. If several choices have the highest share, the anchor question has no
+        answer, because ties are common if there are few replies.
     """
     answers = by_votes(counts.reshape(-1, counts.shape[-1]), inputs)
     margin = answers.margin.reshape(sizes.shape)
@@ -371,8 +371,8 @@ def choice_table(scored: Sequence[Sequence[Scores]]) -> tuple[Floats, Ints]:
     """Return two arrays for ``choose``: the scores of all choices, and the lengths of all choices.
 
     Args:
-        scored: For each anchor, one ``Scores`` object per prompt variant, in the order of the
-            prompt variants. At least one anchor is required.
+        scored: For each anchor question, one ``Scores`` object per prompt variant, in the order of
+            the prompt variants. At least one anchor question is required.
     """
     widest = max(len(scores[0].answers) for scores in scored)
     table = np.full((len(scored), len(scored[0]), widest), np.nan)
@@ -386,11 +386,11 @@ def choice_table(scored: Sequence[Sequence[Scores]]) -> tuple[Floats, Ints]:
 
 
 def verify_table(scored: Sequence[Sequence[Sequence[Scores]]], inputs: Inputs) -> Floats:
-    """Return the scores of all anchors as an array for ``verify``.
+    """Return the scores of all anchor questions as an array for ``verify``.
 
     Args:
-        scored: For each anchor and each of its choices, one ``Scores`` object per prompt variant,
-            in the order of the prompt variants. At least one anchor is required.
+        scored: For each anchor question and each of its choices, one ``Scores`` object per prompt
+            variant, in the order of the prompt variants. At least one anchor question is required.
         inputs: The inputs (prompt variants with answer words) of a yes/no question.
     """
     widest = max(map(len, scored))
@@ -402,11 +402,13 @@ def verify_table(scored: Sequence[Sequence[Sequence[Scores]]], inputs: Inputs) -
 
 
 def verify_votes_table(votes: Sequence[Votes], choices: Sequence[int], inputs: Inputs) -> Floats:
-    """Return the votes for the choices of all anchors as an array for ``verify_votes``.
+    """Return the votes for the choices of all anchor questions as an array for ``verify_votes``.
 
     Args:
-        votes: The votes on all prompts, sorted by anchor, then by choice, then by prompt variant.
-        choices: The number of choices of each anchor. At least one anchor is required.
+        votes: The votes on all prompts, sorted by anchor question, then by choice, then by prompt
+            variant.
+        choices: The number of choices of each anchor question. At least one anchor question is
+            required.
         inputs: The inputs (prompt variants with answer words) of a yes/no question.
     """
     table = np.full((len(choices), max(choices), len(inputs.words)), np.nan)

@@ -58,15 +58,15 @@ def by_anchor(known: CorrectAnswers, asked: Asked, anchors: int) -> pl.DataFrame
     Args:
         known: Whether the model correctly answered the question about each fact and the question
             about its negative.
-        asked: The facts of each anchor.
+        asked: The facts of each anchor question.
         anchors: The number of anchor questions.
 
     Returns:
-        Table with one row per anchor and the columns ``facts``, ``positives``, ``negatives``,
-        ``positive_accuracy``, ``negative_accuracy`` and ``background_score``. ``positives`` is the
-        number of answered questions about facts. ``negatives`` is the number of answered questions
-        about negatives. ``background_score`` is the mean of ``positive_accuracy`` and
-        ``negative_accuracy``; null if either accuracy is null.
+        Table with one row per anchor question and the columns ``facts``, ``positives``,
+        ``negatives``, ``positive_accuracy``, ``negative_accuracy`` and ``background_score``.
+        ``positives`` is the number of answered questions about facts. ``negatives`` is the number
+        of answered questions about negatives. ``background_score`` is the mean of
+        ``positive_accuracy`` and ``negative_accuracy``; null if either accuracy is null.
     """
     import polars as pl
 
@@ -162,9 +162,9 @@ def relevance(
     Args:
         known: Whether the model correctly answered the question about each fact and the question
             about its negative.
-        asked: The facts of each anchor.
-        anchors: Table with one row per anchor and the columns ``right`` (null for an unanswered
-            anchor) and ``cluster``.
+        asked: The facts of each anchor question.
+        anchors: Table with one row per anchor question and the columns ``right`` (null for an
+            unanswered anchor question) and ``cluster``.
         how: The parameters of the permutations for the confidence interval; None for the default
             parameters. Each permutation shuffles which facts count as answered correctly. The
             column ``cluster`` of ``anchors`` defines the clusters of the permutations.
@@ -173,13 +173,14 @@ def relevance(
         Table with one row for all relations and one row per relation. ``facts_right`` is the number
         of facts answered correctly, and ``facts_wrong`` is the number of facts answered
         incorrectly. ``facts_right`` and ``facts_wrong`` exclude facts that belong only to
-        unanswered anchors. ``given_right`` is the accuracy on the anchors of a fact, averaged over
-        the facts that the model answers correctly. ``given_wrong`` is the accuracy on the anchors
-        of a fact, averaged over the facts that the model answers incorrectly. ``accuracy`` is the
-        accuracy on the anchors of a fact, averaged over all facts. ``relevance`` is ``given_right``
-        minus ``accuracy``. ``low`` and ``high`` are the ends of the confidence interval of the
-        relevance. ``no_interval`` is the reason why the relevance has no confidence interval, such
-        as too few facts answered correctly. An average over an empty set of facts is null.
+        unanswered anchor questions. ``given_right`` is the accuracy on the anchor questions of a
+        fact, averaged over the facts that the model answers correctly. ``given_wrong`` is the
+        accuracy on the anchor questions of a fact, averaged over the facts that the model answers
+        incorrectly. ``accuracy`` is the accuracy on the anchor questions of a fact, averaged over
+        all facts. ``relevance`` is ``given_right`` minus ``accuracy``. ``low`` and ``high`` are the
+        ends of the confidence interval of the relevance. ``no_interval`` is the reason why the
+        relevance has no confidence interval, such as too few facts answered correctly. An average
+        over an empty set of facts is null.
     """
     import polars as pl
 

@@ -1,8 +1,8 @@
 """Evaluate simple methods of answering anchor questions, such as the longest choice.
 
 Each baseline is evaluated by its accuracy and its conceptual consistency. The conceptual
-consistency of a baseline measures how well the model's background scores predict which anchors the
-baseline answers correctly (METHODS section 4, "Anchor baselines").
+consistency of a baseline measures how well the model's background scores predict which anchor
+questions the baseline answers correctly (METHODS section 4, "Anchor baselines").
 """
 
 from __future__ import annotations
@@ -39,8 +39,8 @@ def anchor_baselines(
     Args:
         of: The anchor questions.
         scored: All scores or votes of the run.
-        anchors: Table with one row per anchor and the columns ``right``, ``background_score`` and
-            ``cluster``.
+        anchors: Table with one row per anchor question and the columns ``right``,
+            ``background_score`` and ``cluster``.
         bootstrap: The bootstrap that resamples clusters to compute the confidence intervals.
     """
     import polars as pl
@@ -84,9 +84,9 @@ def _frequencies(of: Sequence[Anchor], sizes: Ints) -> Floats:
 
 
 def _correct(values: Floats, sizes: Ints, answer: Ints) -> Floats:
-    """Return, for each anchor, whether the choice with the highest value is the correct choice.
+    """Return whether each anchor question's choice with the highest value is correct.
 
-    The result is NaN for an anchor if the value of one of its choices is unknown.
+    The result is NaN for an anchor question if the value of one of its choices is unknown.
     """
     lacking = np.isnan(values)
     right = (np.where(lacking, -np.inf, values).argmax(axis=1) == answer).astype(float)
@@ -105,9 +105,9 @@ def _row(name: str, right: Floats, anchors: pl.DataFrame, bootstrap: Bootstrap) 
 
     Args:
         name: Name of the baseline.
-        right: For each anchor, 1 if the baseline answers it correctly and 0 if the baseline answers
-            it incorrectly. For the baseline ``random``, the values are the probabilities of a
-            correct answer. Unknown values are NaN.
+        right: For each anchor question, 1 if the baseline answers it correctly and 0 if the
+            baseline answers it incorrectly. For the baseline ``random``, the values are the
+            probabilities of a correct answer. Unknown values are NaN.
         anchors: Table with the columns ``background_score`` and ``cluster``.
         bootstrap: The bootstrap that resamples clusters to compute the confidence interval of the
             accuracy.

@@ -64,9 +64,9 @@ def compare(found: Mapping[str, Findings], bootstrap: Bootstrap | None = None) -
 
     Returns:
         Table with the columns of ``tacit.findings.compare.COMPARISON``. The column ``n`` is the
-        number of anchors in the comparison. Undefined measures are null. Background scores are
-        averaged over anchor questions instead of relations, so that models can be compared question
-        by question.
+        number of anchor questions in the comparison. Undefined measures are null. Background scores
+        are averaged over anchor questions instead of relations, so that models can be compared
+        question by question.
     """
     import polars as pl
 
@@ -82,13 +82,13 @@ def compare(found: Mapping[str, Findings], bootstrap: Bootstrap | None = None) -
 
 @dataclass(frozen=True)
 class Aligned:
-    """The anchors for which each compared model has an answer and a background score.
+    """The anchor questions for which each compared model has an answer and a background score.
 
     Args:
-        clusters: The question concept of each anchor, shape (anchors,).
+        clusters: The question concept of each anchor question, shape (anchors,).
         scores: The background scores, shape (models, anchors).
         right: 1 if the answer is correct, else 0, shape (models, anchors).
-        tables: The table ``anchors`` of each model, restricted to the aligned anchors.
+        tables: The table ``anchors`` of each model, restricted to the aligned anchor questions.
     """
 
     clusters: NDArray[np.str_]
@@ -98,7 +98,7 @@ class Aligned:
 
     @classmethod
     def of(cls, tables: Sequence[pl.DataFrame]) -> Aligned:
-        """Select the anchors for which every model has a background score and an answer.
+        """Select the anchor questions for which every model has a background score and an answer.
 
         Args:
             tables: The table ``anchors`` of each model.
@@ -145,18 +145,18 @@ class Aligned:
 
     @property
     def means(self) -> Mapping[str, Floats]:
-        """The values of each measure that is a mean over anchors, shape (models, anchors)."""
+        """The values of each measure that is a mean, shape (models, anchors)."""
         return {"background score, mean over questions": self.scores, "questions right": self.right}
 
     def thresholds(self) -> list[Thresholds]:
-        """Count each model's anchors and correct answers, by cluster and by background score."""
+        """Count anchor questions and correct answers by model, cluster and score."""
         return [
             Thresholds.of(*each, self.clusters)
             for each in zip(self.right, self.scores, strict=True)
         ]
 
     def _within_strata(self) -> list[WithinStrata]:
-        """Count each model's anchors and correct answers, by cluster, score and stratum."""
+        """Count questions and correct answers by model, cluster, score and stratum."""
         strata = strata_of(self.tables[0]["facts"].to_numpy())
         return [
             WithinStrata.of(*each, self.clusters, strata)
@@ -182,12 +182,12 @@ class Aligned:
 
 @dataclass(frozen=True)
 class Thresholds:
-    """Counts of anchors and of correct answers, by cluster and background score.
+    """Counts of anchor questions and of correct answers, by cluster and background score.
 
     Args:
-        right: Number of anchors answered correctly, shape (clusters, thresholds). The thresholds
-            are the background scores, sorted from high to low.
-        rows: Number of anchors, shape (clusters, thresholds).
+        right: Number of anchor questions answered correctly, shape (clusters, thresholds). The
+            thresholds are the background scores, sorted from high to low.
+        rows: Number of anchor questions, shape (clusters, thresholds).
     """
 
     right: Floats
@@ -195,7 +195,7 @@ class Thresholds:
 
     @classmethod
     def of(cls, right: Floats, score: Floats, clusters: NDArray[np.str_]) -> Thresholds:
-        """Count the anchors and the correct answers of one model, by cluster and score."""
+        """Count the anchor questions and the correct answers of one model, by cluster and score."""
         names, cluster = np.unique(clusters, return_inverse=True)
         levels, level = np.unique(-score, return_inverse=True)
         cells, shape = cluster * len(levels) + level, (len(names), len(levels))
@@ -219,12 +219,13 @@ class Thresholds:
 
 @dataclass(frozen=True)
 class WithinStrata:
-    """The counts of ``Thresholds``, separately for anchors with similar numbers of facts.
+    """The counts of ``Thresholds``, separately for anchor questions with similar numbers of facts.
 
     Args:
-        right: Number of anchors answered correctly, shape (clusters, thresholds * strata).
-        rows: Number of anchors, shape (clusters, thresholds * strata).
-        strata: Number of strata. A stratum consists of anchors with similar numbers of facts.
+        right: Number of anchor questions answered correctly, shape (clusters, thresholds * strata).
+        rows: Number of anchor questions, shape (clusters, thresholds * strata).
+        strata: Number of strata. A stratum consists of anchor questions with similar numbers of
+            facts.
     """
 
     right: Floats
@@ -235,7 +236,7 @@ class WithinStrata:
     def of(
         cls, right: Floats, score: Floats, clusters: NDArray[np.str_], strata: NDArray[np.intp]
     ) -> WithinStrata:
-        """Count the anchors and correct answers of one model, by cluster, score and stratum."""
+        """Count one model's questions and correct answers by cluster, score and stratum."""
         names, cluster = np.unique(clusters, return_inverse=True)
         levels, level = np.unique(-score, return_inverse=True)
         n = int(strata.max(initial=0)) + 1

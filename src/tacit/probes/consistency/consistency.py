@@ -52,15 +52,16 @@ def by_relation(
 
     Returns:
         Table with one row per relation. ``subset`` is the constant "relation", and ``name`` is the
-        name of the relation. ``n`` is the number of anchors, ``clusters`` is the number of question
-        concepts, and ``right`` is the number of correct answers. ``background_score`` is the mean
-        background score of the anchors. ``consistency`` is the average precision, and ``chance`` is
-        its chance level. ``lift_low``, ``lift_high``, ``auroc_low`` and ``auroc_high`` are the ends
-        of the confidence intervals of ``lift`` and ``auroc``. ``p_corrected`` is the p-value after
-        the Benjamini-Hochberg correction over all rows of the table. ``smallest_lift`` is the
-        smallest lift that a test with ``n`` anchors would detect (significant at 5 % in 80 of 100
-        samples). ``no_interval`` is the reason why the lift has no confidence interval: one of the
-        constants of ``tacit.statistics.prediction``. Undefined measures are null.
+        name of the relation. ``n`` is the number of anchor questions, ``clusters`` is the number of
+        question concepts, and ``right`` is the number of correct answers. ``background_score`` is
+        the mean background score of the anchor questions. ``consistency`` is the average precision,
+        and ``chance`` is its chance level. ``lift_low``, ``lift_high``, ``auroc_low`` and
+        ``auroc_high`` are the ends of the confidence intervals of ``lift`` and ``auroc``.
+        ``p_corrected`` is the p-value after the Benjamini-Hochberg correction over all rows of the
+        table. ``smallest_lift`` is the smallest lift that a test with ``n`` anchor questions would
+        detect (significant at 5 % in 80 of 100 samples). ``no_interval`` is the reason why the lift
+        has no confidence interval: one of the constants of ``tacit.statistics.prediction``.
+        Undefined measures are null.
     """
     import polars as pl
 
@@ -91,16 +92,17 @@ def by_concept(
 
 
 def frequent_concepts(asked: Asked, among: pl.Series | None = None) -> pl.DataFrame:
-    """Return the concepts that occur most often in backgrounds of anchors, at most 14.
+    """Return the concepts that occur most often in backgrounds of anchor questions, at most 14.
 
     Args:
-        asked: The facts of each anchor.
-        among: Indices of the anchors to include; None for all anchors.
+        asked: The facts of each anchor question.
+        among: Indices of the anchor questions to include; None for all anchor questions.
 
     Returns:
-        Table with the columns ``concept`` and ``anchors`` (the list of the anchors' indices). The
-        concepts are sorted by decreasing frequency. Concepts in the backgrounds of fewer than 28
-        anchors are excluded. Concepts of equal frequency are sorted alphabetically.
+        Table with the columns ``concept`` and ``anchors`` (the list of the anchor questions'
+        indices). The concepts are sorted by decreasing frequency. Concepts in the backgrounds of
+        fewer than 28 anchor questions are excluded. Concepts of equal frequency are sorted
+        alphabetically.
     """
     import polars as pl
 

@@ -53,8 +53,8 @@ class ContextChoice:
         most: Maximum number of facts in a context. The facts with the highest weights are selected
             for the context. Facts of equal weight are sorted by a hash of the seed and the fact,
             and the facts with the smallest hashes are selected.
-        seed: The seed of the hashes. The seed also determines which other anchor provides the
-            irrelevant facts.
+        seed: The seed of the hashes. The seed also determines which other anchor question provides
+            the irrelevant facts.
     """
 
     most: int = MOST_FACTS
@@ -74,13 +74,13 @@ class Contexts:
 
     Args:
         anchors: The anchor questions.
-        background: The facts and concepts of the anchors.
+        background: The facts and concepts of the anchor questions.
         templates: The templates of statements and contexts.
         choice: The rules by which the facts of a context are selected.
 
     Raises:
-        RequestError: If a relation has no statement template, or no anchor has a fact with a
-            negative.
+        RequestError: If a relation has no statement template, or no anchor question has a fact with
+            a negative.
     """
 
     anchors: Sequence[Anchor]
@@ -106,7 +106,7 @@ class Contexts:
 
     @cached_property
     def own(self) -> Mapping[int, tuple[Fact, ...]]:
-        """For each anchor, the facts of its own background that are used in contexts."""
+        """For each anchor question, the facts of its own background that are used in contexts."""
         import polars as pl
 
         facts = self.background.facts.drop_nulls("negative")
@@ -123,14 +123,15 @@ class Contexts:
 
     @cached_property
     def irrelevant(self) -> Mapping[int, tuple[Fact, ...]]:
-        """For each anchor, the irrelevant facts, which are the facts of another anchor.
+        """The facts of another anchor question, for each anchor question.
 
-        The anchor that provides the irrelevant facts shares no concept with the anchor that
-        receives them. The number of irrelevant facts equals the number of the anchor's own facts in
-        a context. An anchor is omitted if no other anchor has suitable irrelevant facts. The heads
-        and tails of the irrelevant facts are not concepts of the anchor that receives the facts.
-        Except for stop words, no word of the irrelevant facts' heads and tails occurs in the
-        question or the choices of the anchor that receives the facts.
+        The anchor question that provides the irrelevant facts shares no concept with the anchor
+        question that receives them. The number of irrelevant facts equals the number of the anchor
+        question's own facts in a context. An anchor question is omitted if no other anchor question
+        has suitable irrelevant facts. The heads and tails of the irrelevant facts are not concepts
+        of the anchor question that receives the facts. Except for stop words, no word of the
+        irrelevant facts' heads and tails occurs in the question or the choices of the anchor
+        question that receives the facts.
         """
         order = sorted(self.own, key=lambda at: self.choice.rank(self.anchors[at].id))
         found: dict[int, tuple[Fact, ...]] = {}
@@ -141,7 +142,7 @@ class Contexts:
         return {anchor: found[anchor] for anchor in self.own if anchor in found}
 
     def _fitting(self, anchor: int, others: Sequence[int]) -> Iterator[tuple[Fact, ...]]:
-        """Yield the facts of the other anchors that meet the conditions of ``irrelevant``."""
+        """Yield the facts of other anchor questions that can be irrelevant facts."""
         concepts, n = self._concepts.get(anchor, frozenset()), len(self.own[anchor])
         for other in others:
             facts = self.own[other][:n]
@@ -156,12 +157,12 @@ class Contexts:
 
     @cached_property
     def _concepts(self) -> Mapping[int, frozenset[str]]:
-        """The concepts of each anchor."""
+        """The concepts of each anchor question."""
         return _sets(self.background.concepts, "question")
 
     @cached_property
     def _words(self) -> Mapping[int, frozenset[str]]:
-        """The words of each anchor's question and choices, except stop words."""
+        """The words of each anchor question's question and choices, except stop words."""
         from tacit.knowledge.words import Words
 
         is_stop = Words().is_stop
@@ -176,7 +177,7 @@ class Contexts:
 
     @cached_property
     def touching(self) -> Mapping[int, bool]:
-        """For each anchor, whether one of its facts contains a concept of the correct choice.
+        """Whether a fact of the anchor question contains a concept of the correct choice.
 
         The mapping is empty if the concepts of the correct choices are unknown.
         """
@@ -196,7 +197,7 @@ class Contexts:
 
     @cached_property
     def texts(self) -> Mapping[str, Mapping[int, str]]:
-        """The text of each context, by the name of the condition and the index of the anchor."""
+        """The text of each context, by condition and index of the anchor question."""
         tails = {
             at: tuple(fact._replace(tail=fact.negative) for fact in facts)
             for at, facts in self.own.items()
@@ -214,7 +215,7 @@ class Contexts:
         )
 
     def wrapped(self, condition: str, anchor: int, prompt: Prompt) -> Prompt:
-        """Return the prompt of an anchor question, preceded by a context of the anchor."""
+        """Return the prompt of an anchor question, preceded by a context of the anchor question."""
         return self.templates.context.wrapped(self.texts[condition][anchor], prompt)
 
 

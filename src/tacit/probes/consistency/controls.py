@@ -1,11 +1,12 @@
-"""Recompute conceptual consistency without some facts, or with another anchor's background.
+"""Recompute conceptual consistency without some facts, or with another question's background.
 
 If background facts contain the correct choice, background scores may predict correct answers only
 because of these facts. The leakage controls exclude facts about the correct choice, about any
 choice, or about the question concept. The irrelevant background (Figure 1 of the paper) is the
-background of another anchor. An anchor and the anchor that provides its irrelevant background have
-the same number of facts and no concept in common. The background scores of irrelevant backgrounds
-should not predict correct answers. The controls need no additional model calls (METHODS section 4).
+background of another anchor question. An anchor question and the anchor question that provides its
+irrelevant background have the same number of facts and no concept in common. The background scores
+of irrelevant backgrounds should not predict correct answers. The controls need no additional model
+calls (METHODS section 4).
 """
 
 from __future__ import annotations
@@ -123,13 +124,13 @@ class Controls:
 
     Args:
         of: The anchor questions.
-        background: The background of the anchors.
-        asked: The facts of each anchor.
+        background: The background of the anchor questions.
+        asked: The facts of each anchor question.
         known: Whether the model correctly answered the question about each fact and the question
             about its negative.
-        anchors: The table of anchors, with the columns ``background_score``, ``facts``, ``right``
-            and ``cluster``.
-        seed: The seed that determines the irrelevant background of each anchor.
+        anchors: The table of anchor questions, with the columns ``background_score``, ``facts``,
+            ``right`` and ``cluster``.
+        seed: The seed that determines the irrelevant background of each anchor question.
     """
 
     of: Sequence[Anchor]
@@ -170,7 +171,7 @@ class Controls:
         return UNKNOWN if self.background.by_part is None else None
 
     def _with(self, scores: pl.DataFrame) -> pl.DataFrame:
-        """Replace the background scores and the numbers of facts in the table of anchors."""
+        """Replace background scores and numbers of facts in the table of anchor questions."""
         columns = ("background_score", "facts")
         return self.anchors.with_columns(scores[name] for name in columns)
 
@@ -182,7 +183,7 @@ class Controls:
         return background_scores.by_anchor(self.known, kept, len(self.of))
 
     def left_out(self, name: str) -> pl.DataFrame:
-        """Return, for each anchor, the facts that the control ``name`` excludes.
+        """Return, for each anchor question, the facts that the control ``name`` excludes.
 
         Args:
             name: A key of ``WITHOUT``.
@@ -201,7 +202,7 @@ class Controls:
         )
 
     def _concepts(self, name: str) -> pl.DataFrame:
-        """Return, for each anchor, the concepts whose facts the control ``name`` excludes."""
+        """Return each anchor question's concepts whose facts the control excludes."""
         import polars as pl
 
         anchor = pl.col("question").cast(pl.Int64).alias("anchor")
@@ -219,7 +220,7 @@ class Controls:
 
     @cached_property
     def _irrelevant(self) -> pl.DataFrame:
-        """For each anchor, the background score of its partner (null without a partner)."""
+        """The background score of each anchor question's partner; null without a partner."""
         import polars as pl
 
         scores = self.anchors["background_score"].to_list()
@@ -232,11 +233,12 @@ class Controls:
         return pl.DataFrame(found, schema, orient="row")
 
     def partners(self) -> list[int | None]:
-        """Return each anchor's partner: the anchor that provides its irrelevant background.
+        """Return each anchor question's partner, which provides its irrelevant background.
 
-        An anchor and its partner have the same number of facts and no concept in common. If an
-        anchor has several possible partners, a seeded hash selects one of them. The partner is None
-        if the anchor has no background score, or if there is no possible partner.
+        An anchor question and its partner have the same number of facts and no concept in common.
+        If an anchor question has several possible partners, a seeded hash selects one of them. The
+        partner is None if the anchor question has no background score, or if there is no possible
+        partner.
         """
         scored = self.anchors["background_score"].is_not_null().to_list()
         facts = self.anchors["facts"].to_list()
@@ -259,7 +261,7 @@ class Controls:
 
     @cached_property
     def _of_anchor(self) -> list[frozenset[str]]:
-        """The concepts of each anchor, including the heads and tails of its facts."""
+        """The concepts of each anchor question, including the heads and tails of its facts."""
         found: list[set[str]] = [set() for _ in self.of]
         for at, concept in self._pairs():
             found[at].add(concept)
@@ -314,5 +316,5 @@ def _row(label: str, anchors: pl.DataFrame, how: Permutations | None) -> Mapping
 
 
 def _hash(seed: int, own: str, other: str) -> bytes:
-    """Return a reproducible pseudo-random sort key for two anchors."""
+    """Return a reproducible pseudo-random sort key for two anchor questions."""
     return hashlib.blake2b(f"{seed}\t{own}\t{other}".encode(), digest_size=8).digest()

@@ -87,8 +87,8 @@ def features(
     Args:
         scored: All scores or votes of the run.
         reading: The methods by which answers are derived from the scores.
-        asked: The facts of each anchor.
-        concepts: The concepts of each anchor, as in ``Background.concepts``.
+        asked: The facts of each anchor question.
+        concepts: The concepts of each anchor question, as in ``Background.concepts``.
     """
     import polars as pl
 
@@ -98,11 +98,11 @@ def features(
 
 
 def of_background(known: FactAnswers, asked: Asked, anchors: int) -> pl.DataFrame:
-    """Compute the features of each anchor's background.
+    """Compute the features of each anchor question's background.
 
     Args:
         known: The answers to the questions about the facts and their negatives.
-        asked: The facts of each anchor.
+        asked: The facts of each anchor question.
         anchors: The number of anchor questions.
 
     Returns:
@@ -134,8 +134,8 @@ def of_answer(scored: Scored, reading: Reading, concepts: pl.DataFrame) -> pl.Da
     Args:
         scored: All scores or votes of the run.
         reading: The methods by which answers are derived from the scores. The first method in
-            ``reading.anchoring`` determines the answers to the anchors.
-        concepts: The concepts of each anchor, as in ``Background.concepts``.
+            ``reading.anchoring`` determines the answers to the anchor questions.
+        concepts: The concepts of each anchor question, as in ``Background.concepts``.
 
     Returns:
         Table with the columns ``answer_margin``, ``entropy``, ``prior`` and ``frequency``.
@@ -144,7 +144,7 @@ def of_answer(scored: Scored, reading: Reading, concepts: pl.DataFrame) -> pl.Da
         softmax of the choices' values, divided by the maximum possible entropy. ``prior`` is the
         selected choice's highest score per byte in prompts with an empty question; null if the run
         does not use the anchoring method ``choice``. ``frequency`` is the mean Zipf frequency of
-        the anchor's concepts. Undefined features are null.
+        the anchor question's concepts. Undefined features are null.
     """
     import polars as pl
 

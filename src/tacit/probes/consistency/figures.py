@@ -619,7 +619,7 @@ def _meta_prompts(ways: pl.DataFrame) -> Iterator[str]:
 
 
 def _guessing(choices: pl.DataFrame) -> dict[str, float]:
-    """Return each model's guessing accuracy: the mean over anchors of 1/(number of choices)."""
+    """Return each model's guessing accuracy: the mean of 1/(number of choices)."""
     import polars as pl
 
     counts = choices.group_by("model", "anchor", "meta", "pair").len()

@@ -6,11 +6,11 @@ context contains the negatives of the anchor question's own facts, presented as 
 The third context contains facts of another anchor question. Any text before a question may change
 the answer. To isolate the effect of true facts, the model's answers after true facts are also
 compared with its answers after negatives and after irrelevant facts. A fact and its negative differ
-only in their tails. Answers are compared over all anchors, and within groups of anchors. The groups
-of anchors are defined by two properties of the anchor's own facts. The first property is whether
-the model correctly answers the background questions about all of the anchor's own facts. The second
-property is whether one of the anchor's own facts contains a concept of the correct choice, so that
-the model may copy the answer.
+only in their tails. Answers are compared over all anchor questions, and within groups of anchor
+questions. The groups of anchor questions are defined by two properties of the anchor question's own
+facts. The first property is whether the model correctly answers the background questions about all
+of the anchor question's own facts. The second property is whether one of the anchor question's own
+facts contains a concept of the correct choice, so that the model may copy the answer.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ GROUPS: Mapping[str, tuple[str, bool]] = {
     "answer in a fact": ("answer_in_fact", True),
     "answer in no fact": ("answer_in_fact", False),
 }
-"""The column of ``ANSWERS_IN_CONTEXT`` and its value that define each group of anchors."""
+"""The column of ``ANSWERS_IN_CONTEXT`` and its value that define each group of anchor questions."""
 
 ANSWERS_IN_CONTEXT = TableSpec(
     "answers_in_context",
@@ -220,13 +220,14 @@ def tables(
     """Return the tables of the intervention: the answers in context, and the changes of accuracy.
 
     Args:
-        contexts: The contexts of the anchors.
-        chosen: The answers to the anchors, by condition. For each condition, the answers are in the
-            order of ``contexts.texts``.
+        contexts: The contexts of the anchor questions.
+        chosen: The answers to the anchor questions, by condition. For each condition, the answers
+            are in the order of ``contexts.texts``.
         known: Whether the model correctly answered the question about each fact and the question
             about its negative.
         asked: The facts and the questions about the facts.
-        anchors: Table with the columns ``anchor``, ``cluster`` and ``right``, one row per anchor.
+        anchors: Table with the columns ``anchor``, ``cluster`` and ``right``, one row per anchor
+            question.
     """
     facts_right = _all_right(contexts.own, known, asked)
     answers = _answers(contexts, chosen, facts_right, anchors)
@@ -264,7 +265,7 @@ def _answers(
 def _all_right(
     own: Mapping[int, Sequence[Fact]], known: CorrectAnswers, asked: Asked
 ) -> dict[int, bool | None]:
-    """Return, for each anchor, whether all its own facts were answered correctly.
+    """Return, for each anchor question, whether all its own facts were answered correctly.
 
     The value is None if some facts have no answer and the answers to all other facts are correct.
     """
@@ -278,7 +279,7 @@ def _all_right(
 
 
 def changes(answers: pl.DataFrame, bootstrap: Bootstrap | None = None) -> pl.DataFrame:
-    """Compute paired changes of accuracy between conditions, for all anchors and by group.
+    """Compute paired changes of accuracy between conditions, for all anchor questions and by group.
 
     Args:
         answers: The table ``ANSWERS_IN_CONTEXT``.
@@ -302,7 +303,7 @@ _OF_FACTS = ("facts_right", "answer_in_fact")
 def _group(
     name: str, answers: pl.DataFrame, bootstrap: Bootstrap | None
 ) -> list[dict[str, str | int | float | None]]:
-    """Return the rows of one group of anchors, with one row per comparison of two conditions."""
+    """Return one row per comparison of two conditions in a group of anchor questions."""
     rows = []
     for condition, against in COMPARISONS:
         after, before = (answers.filter(condition=each) for each in (condition, against))
@@ -320,7 +321,7 @@ def summary(contexts: Contexts, anchoring: str, found: pl.DataFrame) -> dict[str
     """Return the entries of the summary that describe the intervention.
 
     Args:
-        contexts: The contexts of the anchors.
+        contexts: The contexts of the anchor questions.
         anchoring: The method of answering the anchor questions that follow a context.
         found: The table ``INTERVENTION``, which ``changes`` returns.
     """
@@ -345,7 +346,7 @@ def summary(contexts: Contexts, anchoring: str, found: pl.DataFrame) -> dict[str
 
 
 def sentences(found: Mapping[str, Any]) -> Iterator[str]:
-    """Yield sentences on the changes of accuracy and on anchors without a context.
+    """Yield sentences on the changes of accuracy and on anchor questions without a context.
 
     Args:
         found: The entries of the summary that describe the intervention.
@@ -398,7 +399,7 @@ def _change(row: Mapping[str, Any]) -> str:
 
 
 def _left_out(found: Mapping[str, Any]) -> Iterator[str]:
-    """Yield sentences on the anchors that are missing from a comparison of conditions."""
+    """Yield sentences on the anchor questions that are missing from a comparison of conditions."""
     bare, asked = found["without_context"], found["asked"]
     alone = found["anchors"] - asked[CONDITIONS[2]]
     if bare or alone:

@@ -259,7 +259,7 @@ def _named(names: Sequence[str]) -> str:
 
 
 def _checked(question: str, choices: Sequence[str]) -> Anchor:
-    """Return the question and its choices as an anchor, after checking that they are valid.
+    """Check the question and its choices, and return them as an anchor question.
 
     Raises:
         RequestError: If the question or its choices are invalid, as described in

@@ -1,9 +1,9 @@
 """Predict from features whether a model answers each anchor question correctly.
 
 Each predictor is a logistic regression with a ridge penalty (METHODS section 4, "Prediction"). In
-the cross-validation, all anchors with the same question concept are in the same fold. All
-predictors are fitted to the same anchors and use the same folds. The confidence intervals are
-computed by resampling question concepts. The regressions are not refitted for each resample.
+the cross-validation, all anchor questions with the same question concept are in the same fold. All
+predictors are fitted to the same anchor questions and use the same folds. The confidence intervals
+are computed by resampling question concepts. The regressions are not refitted for each resample.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     Strings: TypeAlias = NDArray[np.str_]
 
 OPTIONAL = ("prior", "frequency")
-"""Features that the predictors omit if no anchor of the run has a value for them."""
+"""Features that the predictors omit if no anchor question of the run has a value for them."""
 
 PAIRS = (
     *((BOTH, BASE_RATE), (BOTH, MARGIN), (BOTH, ANSWER)),
@@ -59,11 +59,11 @@ class Rows:
     """The anchor questions that have an answer and all features.
 
     Args:
-        anchors: The index of each anchor, shape (rows,).
-        right: Whether the model answered each anchor correctly, shape (rows,).
-        clusters: The question concept of each anchor, shape (rows,).
+        anchors: The index of each anchor question, shape (rows,).
+        right: Whether the model answered each anchor question correctly, shape (rows,).
+        clusters: The question concept of each anchor question, shape (rows,).
         features: The values of each feature, by the name of the feature, shape (rows,).
-        left_out: The number of anchors that have an answer but lack a feature.
+        left_out: The number of anchor questions that have an answer but lack a feature.
     """
 
     anchors: Ints
@@ -77,8 +77,9 @@ class Rows:
         """Select the anchor questions that have an answer and all features.
 
         Args:
-            features: Table with one row per anchor and the columns in ``FEATURES``.
-            anchors: Table with one row per anchor and the columns ``right`` and ``cluster``.
+            features: Table with one row per anchor question and the columns in ``FEATURES``.
+            anchors: Table with one row per anchor question and the columns ``right`` and
+                ``cluster``.
         """
         import polars as pl
 
@@ -128,10 +129,10 @@ class Rows:
         }
 
     def ranked(self, predictor: str) -> Floats:
-        """Return the scores by which a predictor ranks anchors, shape (rows,).
+        """Return the scores by which a predictor ranks anchor questions, shape (rows,).
 
-        The predictor ``base_rate`` ranks all anchors equally. The predicted probabilities of
-        ``base_rate`` differ only because the folds contain different shares of correct answers.
+        The predictor ``base_rate`` ranks all anchor questions equally. The predicted probabilities
+        of ``base_rate`` differ only because the folds contain different shares of correct answers.
         """
         return np.zeros(len(self.right)) if predictor == BASE_RATE else self.predicted[predictor]
 
@@ -217,7 +218,7 @@ def _columns(found: Mapping[str, Estimate]) -> dict[str, float | None]:
 
 
 def predictions(rows: Rows, anchors: pl.DataFrame) -> pl.DataFrame:
-    """Return the table ``PREDICTIONS`` with the out-of-fold probabilities of each anchor."""
+    """Return the table ``PREDICTIONS``: out-of-fold probabilities by anchor question."""
     import polars as pl
 
     if rows.undefined is not None:

@@ -1,4 +1,4 @@
-"""Build prompts from facts and anchors with the paper's meta-prompts (section 3.2)."""
+"""Build prompts from facts and anchor questions with the paper's meta-prompts (section 3.2)."""
 
 from __future__ import annotations
 
@@ -170,7 +170,7 @@ FACT = ("head", "relation", "tail")
 
 @dataclass(frozen=True)
 class Asked:
-    """The distinct facts of all anchors, with the background questions about these facts.
+    """The distinct facts of all anchor questions, with the background questions about these facts.
 
     Args:
         facts: Table with the columns ``fact`` (numbered from 0), ``head``, ``relation``, ``tail``,
@@ -198,7 +198,7 @@ class Asked:
         """Build the background questions about all facts and their negatives.
 
         Args:
-            found: Table with the columns ``question`` (the index of the anchor), ``head``,
+            found: Table with the columns ``question`` (the index of the anchor question), ``head``,
                 ``relation``, ``tail`` and ``negative``.
             templates: The templates of the relations.
             wording: The wording, which determines how concepts are inserted into the templates.

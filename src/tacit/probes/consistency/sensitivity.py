@@ -64,7 +64,7 @@ def choose_alone(scores: Floats, sizes: Ints, right: Ints, most: Floats | None =
     Args:
         scores: Log-probabilities in nats, shape (anchors, variants, choices); NaN if missing.
         sizes: Lengths of the choices in UTF-8 bytes, shape (anchors, choices); 0 is padding.
-        right: The index of each anchor's correct choice, shape (anchors,).
+        right: The index of each anchor question's correct choice, shape (anchors,).
         most: Upper bounds of the missing scores (``Bounds.choices``).
 
     Returns:
@@ -93,10 +93,10 @@ def verify_alone(
             missing.
         inputs: The inputs (prompt variants with answer words) along the last axis of ``scores``.
         sizes: Lengths of the choices in UTF-8 bytes, shape (anchors, choices); 0 is padding.
-        right: The index of each anchor's correct choice, shape (anchors,).
+        right: The index of each anchor question's correct choice, shape (anchors,).
         most: Upper bounds of the missing scores (``Bounds.verified``).
-        voted: Whether the scores are vote counts. For vote counts, an anchor with tied choices has
-            no answer.
+        voted: Whether the scores are vote counts. For vote counts, an anchor question with tied
+            choices has no answer.
 
     Returns:
         Counts, shape (metas, pairs).
