@@ -49,8 +49,9 @@ class Together:
     Args:
         comparison: A table of the differences between each pair of models. None if there is only
             one model, or if the probe declares no comparison.
-        scale: A table of the slopes and trends of results over model size. None if the probe does
-            not define ``scaling``, or if no family contains models of two different sizes.
+        scale: A table that shows how each result changes with model size, by family of models. None
+            if the probe does not define ``scaling``, or if no family contains models of two
+            different sizes.
     """
 
     comparison: pl.DataFrame | None = None
@@ -71,7 +72,7 @@ class RunRequest:
         settings: The settings with which the models are loaded.
         engine: The options of the engine that queries the models.
         store: The score store; None for the default store.
-        reporter: An object that receives the progress of the run.
+        reporter: The object to which the progress of the run is reported.
         own_settings: Settings of single models, by model name. A model that is not listed is loaded
             with ``settings``.
         nested: Whether to create a subfolder of ``out`` for the model even if there is only one
@@ -79,8 +80,8 @@ class RunRequest:
 
     Raises:
         RequestError: If ``models`` and ``beliefs`` are both given or both missing, if a model is
-            given twice, or if an option of a model is invalid. Access to ``folders`` raises the
-            error if a folder contains another run.
+            given twice, or if an option of a model is invalid. The error is also raised on access
+            to ``folders`` if a folder contains another run.
         ModelError: If a model's name is invalid, or if the probe ranks vocabularies and a model is
             a server's address.
     """
@@ -111,7 +112,7 @@ class RunRequest:
 
     @cached_property
     def loading(self) -> LoadOptions:
-        """The options with which all models are loaded that are not listed in ``own_settings``."""
+        """The options for loading the models that are not listed in ``own_settings``."""
         return self.settings.options(self.models)
 
     def settings_of(self, name: str) -> ModelSettings:
@@ -122,7 +123,8 @@ class RunRequest:
         """Return the options with which one model is loaded.
 
         Raises:
-            RequestError: If ``ModelSettings.options`` raises this error.
+            RequestError: If the server options of the model are invalid, or if ``batch_size`` is
+                specified.
         """
         own = self.own_settings.get(name)
         return self.loading if own is None else own.options([name])
@@ -166,7 +168,7 @@ class RunRequest:
 
     @cached_property
     def probes(self) -> Mapping[str, Probe]:
-        """The probe for each model; some probes first need the vocabularies of all models.
+        """The probe for each model; some probes depend on the vocabularies of all models.
 
         Raises:
             ModelError: If a model cannot be loaded.
@@ -207,7 +209,7 @@ class RunRequest:
         return Together(compared(runs, self.out), scaled(runs, self.out))
 
     def estimate(self) -> dict[str, dict[str, Any]]:
-        """Estimate the requests to each model, and their duration or cost.
+        """Estimate the number of requests to each model, and their duration or cost.
 
         Raises:
             RequestError: If the beliefs are read from a file, so that no requests are sent to a
@@ -224,12 +226,12 @@ class RunRequest:
         }
 
     def estimated(self, name: str, engine: Engine) -> dict[str, Any]:
-        """Use the engine of a model to estimate the number and the duration of its requests."""
+        """Use a model's engine to estimate the number and duration of the model's requests."""
         found = estimate(engine, self.requests(name), self.folders[name].blocks)
         return found | self._group_sizes(name)
 
     def ask(self, name: str, engine: Engine) -> Run:
-        """Run the probe on one model with the model's engine."""
+        """Use a model's engine to run the probe on the model."""
         folder = self.folders[name].about({"data": self.data}).describing(self._described[name])
         return _run(folder, asking.ask(self.probes[name], engine, folder, self.reporter), name)
 
@@ -265,7 +267,7 @@ class RunRequest:
         return bool(chats_of([name], self.loading_of(name).server))
 
     def cost(self, name: str) -> dict[str, Any]:
-        """Return the highest possible cost of querying a chat model, as for ``--dry-run``."""
+        """Return the highest possible cost of querying a chat model, as shown by ``--dry-run``."""
         found: dict[str, Any] = self._cost(name).to_json()
         return found | self._group_sizes(name)
 
@@ -291,7 +293,7 @@ class RunRequest:
         """Raise an error if a model is a chat model and the probe cannot use chat replies.
 
         Raises:
-            RequestError: If ``tacit.runs.asking.check_replies`` raises this error.
+            RequestError: If one of the models is a chat model whose replies the probe cannot use.
         """
         for name in filter(self.chats, self.models):
             sampled = asking.is_sampled(name, self.loading_of(name))
@@ -339,7 +341,7 @@ def folders_of(
 
     Args:
         requests: The request for each model, by model name. The requests do not contain the entry
-            ``model``, because the function adds the entry.
+            ``model``, which this function adds.
         out: The folder for the runs; None if nothing is written to disk.
         nested: Whether to create a subfolder of ``out`` even if there is only one model.
 
@@ -382,7 +384,7 @@ def _check_beside(out: Path, folders: Sequence[Path]) -> None:
 
 
 def _folder_name(model: str, taken: Collection[str]) -> str:
-    """Return a folder name for a model that is not in ``taken``, ignoring case."""
+    """Return a folder name for a model; names in ``taken`` are avoided, ignoring case."""
     try:
         place = Path(model)
         own = place.resolve().name if place.is_dir() else model

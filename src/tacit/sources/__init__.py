@@ -1,1 +1,1 @@
-"""Readers of data files for probes; the readers return tables or frozen dataclasses."""
+"""Functions that read the data files for the probes."""

@@ -1,10 +1,10 @@
 """Parse the alternatives (wordings) of a feature, and the participants who wrote them.
 
 In a row of the CSLB norms, one column lists the alternatives of a feature, and another column lists
-the participants who wrote them. The two lists have the same order: each entry in the list of
-participants belongs to the alternative at the same position. The published file of the CSLB norms
-has two kinds of faulty rows. In some faulty rows, the list of participants does not match the list
-of alternatives. Other faulty rows contain the alternatives of another feature.
+the participants who wrote them. Each entry in the list of participants belongs to the alternative
+at the same position in the list of alternatives. The published file of the CSLB norms has two kinds
+of faulty rows. In some faulty rows, the list of participants does not match the list of
+alternatives. Other faulty rows contain the alternatives of another feature.
 """
 
 from __future__ import annotations
@@ -78,13 +78,11 @@ def read_alternatives(cell: str, participants: str = "") -> Alternatives:
 def shifted_rows(rows: Sequence[tuple[str, Sequence[str]]]) -> frozenset[int]:
     """Find the rows of a concept that contain the alternatives of another feature.
 
-    The alternatives of a row are called foreign if none of them shares a word with the feature of
-    the row. A row with foreign alternatives counts as shifted if one of its alternatives consists
-    of exactly the words of another feature of the concept. A row with foreign alternatives also
-    counts as shifted in two other cases: none of its alternatives contains a letter, or an
-    alternative in another shifted row consists of exactly the words of the row's feature. Different
-    inflected forms of a word count as the same word. Words such as "is" and "used" are ignored when
-    words are compared.
+    A row whose alternatives share no word with its feature counts as shifted in any of these cases:
+    one of the alternatives consists of exactly the words of another feature of the concept; none of
+    the alternatives contains a letter; an alternative in another shifted row consists of exactly
+    the words of the row's feature. Different inflected forms of a word count as the same word.
+    Words such as "is" and "used" are ignored when words are compared.
 
     Args:
         rows: For each row of the concept, the feature and the alternatives.
@@ -111,7 +109,7 @@ def shifted_rows(rows: Sequence[tuple[str, Sequence[str]]]) -> frozenset[int]:
 
 
 def _entries(cell: str, marks: str) -> list[str]:
-    """Split a cell at the first separator in ``marks`` that occurs in the cell.
+    """Split a cell by a single separator: the first in ``marks`` that the cell contains.
 
     If ``marks`` is ``;|`` and the cell contains neither of these two separators, the result is
     empty. If ``marks`` is ``,`` and the cell contains no comma, the whole cell is the only entry.

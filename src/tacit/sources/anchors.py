@@ -43,8 +43,8 @@ class Anchor:
     """A multiple-choice question.
 
     Args:
-        id: The ID of the question in the file. If the file contains no ID, the number of the row,
-            counted from 1.
+        id: The ID of the question in the file. If the file contains no ID for the question, the
+            number of the row, counted from 1.
         question: The question.
         choices: At least two choices. The choices are all different, and none is empty.
         answer: The index of the right choice, counted from 0; None if the file does not specify the
@@ -112,7 +112,7 @@ def _rows(path: Path) -> Iterable[Row]:
 
 
 def _read_row(row: Row, number: int, path: Path) -> Anchor:
-    """Convert a row to an anchor question; ``number`` is the index of the row, from 0."""
+    """Convert a row to an anchor question; ``number`` is the row's index, counted from 0."""
     try:
         return _anchor(_flat(row), number)
     except _NoColumnError as error:

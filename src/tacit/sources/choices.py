@@ -88,7 +88,8 @@ def plain_choices(cell: object, answer: object) -> Choices:
 
     Raises:
         ValueError: If there are fewer than two choices, if a choice is empty or repeated, if the
-            answer matches no choice, or if the answer matches two choices.
+            answer matches no choice, or if the answer is a number that is both the index of one
+            choice and the text of another choice.
     """
     texts = _texts(_split(cell) if isinstance(cell, str) else cell)
     _refuse_few(texts)
@@ -127,7 +128,7 @@ def two_solutions(first: object, second: object, label: object) -> Choices:
 
 
 def text_of(cell: object, name: str) -> str:
-    """Return the text of a cell without outer white space; empty if the cell is missing.
+    """Return a cell's text without leading or trailing space; empty if the cell is missing.
 
     Raises:
         ValueError: If the cell is not text, or if the text contains an unpaired surrogate.

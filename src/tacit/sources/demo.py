@@ -1,4 +1,4 @@
-"""The data of the demo, and the faults that the demo's models contain on purpose.
+"""The data of the demo, and the faults that were deliberately built into its models.
 
 Tacit includes the models of the demo (``tacit.models.registry``). The models of the demo were
 trained on the data of the demo. The function ``planted`` returns the faults: words that do not

@@ -36,7 +36,7 @@ class Drawing:
 
     Attributes:
         thing: The everyday thing, in lower case.
-        annotator: The annotator.
+        annotator: The annotator's ID; empty if the drawing was not made by an annotator.
         parts: The parts that occur in the relations, in the order in which the relations first
             mention them.
         relations: The relations as triples (subject, relation, object), in the order of the file.
@@ -131,8 +131,8 @@ def read_things(path: Path | str) -> dict[str, tuple[str, ...]]:
 
     Returns:
         The parts of each thing, in lower case. Things and parts are in the order of the file. If
-        the file lists a part of a thing twice, the result also contains the part twice. The
-        published number of 716 parts includes repeated parts.
+        the file lists a part of a thing twice, the result also contains the part twice. The 716
+        parts in Table 1 of ParRoT include repeated parts.
 
     Raises:
         DataError: If the file is missing, a column is missing, a row has no thing, a thing is
@@ -159,10 +159,10 @@ def read_things(path: Path | str) -> dict[str, tuple[str, ...]]:
 
 
 def is_things(path: Path | str) -> bool:
-    """Return whether a path belongs to a list of things and parts, without drawings.
+    """Return whether a file or folder contains things and their parts, but no drawings.
 
-    The path may be a file of things, or a folder that contains ``things.tsv`` but no files of
-    annotations.
+    The path may be a file with the column ``Everyday thing``, or a folder that contains
+    ``things.tsv`` but no annotations files.
     """
     path = Path(path)
     if path.is_dir():
@@ -176,15 +176,15 @@ def is_things(path: Path | str) -> bool:
 
 
 def undrawn(path: Path | str, things: Collection[str] | None = None) -> list[Drawing]:
-    """Return things as drawings that have parts, but no relations and no annotator.
+    """Return one drawing of each thing, with its parts but without relations or annotator.
 
     Args:
         path: A file of things, or the folder that contains the file, as for :func:`read_things`.
         things: The things that are returned; None for all things.
 
     Raises:
-        DataError: If :func:`read_things` raises this error, or if one of ``things`` does not occur
-            in the file.
+        DataError: If the file is missing or malformed (see :func:`read_things`), or if one of
+            ``things`` does not occur in the file.
     """
     listed = read_things(path)
     drawings = [Drawing(thing, "", tuple(dict.fromkeys(of)), ()) for thing, of in listed.items()]

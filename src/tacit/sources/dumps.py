@@ -1,11 +1,11 @@
 """Readers of large knowledge base files: ConceptNet's assertions, or plain triples.
 
 The assertions file of ConceptNet 5.7 has five columns, separated by tabs: the URI of the assertion,
-the relation, the start, the end, and a JSON object with weight, licence and surface text. A plain
-triple consists of a relation, a head and a tail, and optionally a weight. The user specifies the
-order of the columns in a file of triples. In both formats, quotation marks have no special meaning.
-Files of both formats may be compressed with gzip. The reader detects gzip from the first bytes of
-the file.
+the relation, the start concept, the end concept, and a JSON object with the weight, the licence and
+the surface text. A plain triple consists of a relation, a head and a tail, and optionally a weight.
+The user specifies the order of the columns in a file of triples. In files of assertions and in
+files of triples, quotation marks have no special meaning. A file of assertions or triples may be
+compressed with gzip. The reader detects gzip from the first bytes of the file.
 """
 
 from __future__ import annotations
@@ -51,8 +51,8 @@ class Dump:
 
     Args:
         path: The file.
-        language: The language code of the assertions to read, such as ``en``. Both concepts of an
-            assertion must be in this language.
+        language: The language code of the assertions to read, such as ``en``. An assertion is read
+            only if its start and end concepts are both in ``language``.
         columns: The order of the columns in a file of plain triples: relation, head and tail, and
             optionally weight.
 
@@ -98,8 +98,8 @@ class Dump:
 
         Yields:
             Batches of rows. The column ``row`` contains a number that can be passed to ``reject``.
-            All other columns are text. For assertions, these columns are relation, head, tail and
-            info. For triples, they are the columns of the file.
+            All columns other than ``row`` are text. For assertions, the text columns are relation,
+            head, tail and info. For triples, the text columns are the columns of the file.
 
         Raises:
             DataError: If the file is truncated or cannot be parsed, or if too many of its lines are

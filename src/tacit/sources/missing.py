@@ -20,7 +20,8 @@ def check_exists(path: Path, kind: str, *, folder: bool = False) -> None:
         folder: Whether the path may be a folder; a file is always accepted.
 
     Raises:
-        DataError: If there is no such file or folder, or the path is invalid.
+        DataError: If the path does not exist, is invalid, or is a folder where only a file is
+            accepted.
     """
     found = resolved(path)
     if found.is_file() or (folder and found.is_dir()):

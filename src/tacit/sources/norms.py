@@ -45,7 +45,7 @@ class Property:
         category: The category, such as ``functional`` or ``visual perceptual``. None if the file
             contains no category.
         alternatives: The participants' wordings of the property, in the order of the file. Empty if
-            the file lists no wordings.
+            the file lists no wordings, or if the listed wordings belong to another feature.
         people: For each entry of ``alternatives``, the participants who wrote this wording. Empty
             if the file does not list the participants, or if their number does not match the number
             of wordings.
@@ -69,8 +69,8 @@ class Layout:
     Args:
         name: The name of the layout: ``cslb``, ``mcrae`` or ``table``.
         title: The name of the layout, as shown in messages.
-        marks: Names of columns that identify the layout. A file has the layout if its header
-            contains at least one of the names in ``marks``.
+        marks: Names of columns that identify the layout. A file has the first layout in ``LAYOUTS``
+            for which the header contains at least one of the names in ``marks``.
         frequency: The name of the column with the production frequencies.
         category: The name of the optional column with the categories.
         alternatives: The name of the optional column with the participants' wordings
@@ -124,14 +124,15 @@ class Norms:
         layout: The layout of the file: ``cslb``, ``mcrae`` or ``table``.
         properties: The properties that participants listed. Each pair of a concept and a feature
             occurs once.
-        rows: The number of rows in the file.
+        rows: The number of rows in the file, without the header and blank rows.
         skipped: The number of rows that add no property, by reason. The reason ``no feature`` means
             that the row contains no feature. The reason ``repeated`` means that an earlier row
-            contains the same property. In this case, the higher of the two frequencies is used.
+            contains the same property. For a repeated property, the highest of its production
+            frequencies is used.
         underscored: Whether the features in the file have underscores in place of spaces, as in the
             norms of McRae et al.
-        uncounted: For each reason, the line numbers of the rows for which it is unknown how many
-            participants wrote each alternative. Each reason is one of
+        uncounted: The line numbers of the rows for which it is unknown how many participants wrote
+            each alternative, by reason. Each reason is one of
             ``tacit.sources.alternatives.PROBLEMS``. Alternatives that belong to another feature are
             removed from the property.
     """
@@ -207,7 +208,7 @@ def read_norms(path: Path | str) -> Norms:
 def _without_shifted(
     rows: Sequence[tuple[int, Property, str | None]],
 ) -> Iterator[tuple[int, Property, str | None]]:
-    """Yield the rows, and remove alternatives that belong to another feature of a concept."""
+    """Yield the rows without alternatives that belong to another feature of the concept."""
     concepts: dict[str, list[tuple[int, Property]]] = {}
     for line, one, _ in rows:
         concepts.setdefault(one.concept, []).append((line, one))

@@ -35,7 +35,7 @@ def read_ratings(path: Path) -> Ratings:
 
     Raises:
         DataError: If the file is missing or malformed, lacks a column, has no rows, contains a fact
-            twice, or contains a rating other than 0 and 1.
+            twice, or contains a rating that is not 1, 0 or blank.
     """
     table = read_table(path, (*FACT, RATING))
     if table.is_empty():

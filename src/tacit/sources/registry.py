@@ -52,7 +52,7 @@ class Kind(_Entry):
             option, the command is followed by the name of the option.
         suffixes: The file suffixes that the reader accepts. Empty if the suffix of the file does
             not matter.
-        reference: The page of the reference documentation on which the layouts are described.
+        reference: The page of the reference documentation that describes the layouts of the data.
     """
 
     name: Name
@@ -64,7 +64,7 @@ class Kind(_Entry):
 
 
 class SourceFile(_Entry):
-    """A file of a published data set. Unknown attributes are None.
+    """A file of a published data set. Attributes with unknown values are None.
 
     Attributes:
         name: The published name of the file.
@@ -101,7 +101,7 @@ class Citation(_Entry):
 
 
 class Source(_Entry):
-    """A published data set that Tacit can read. Unknown attributes are None.
+    """A published data set that Tacit can read. Attributes with unknown values are None.
 
     Attributes:
         name: The name of the data set, which is its key in the registry and an argument of ``tacit

@@ -1,4 +1,4 @@
-"""Compute statements from drawings: drawn relations, possible and agreed statements."""
+"""Compute the drawn statements, all possible statements, and those with full agreement."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def all_statements(drawings: Iterable[Drawing], relations: Collection[str]) -> p
 
 
 def agreed(labelled: pl.DataFrame) -> pl.DataFrame:
-    """Return the statements with the same label from all annotators (ParRoT++, appendix C).
+    """Return the statements that all annotators label alike (ParRoT++, appendix C).
 
     If a thing has only one annotator, the result contains no statements about it.
 
@@ -86,13 +86,13 @@ def agreement(labelled: pl.DataFrame) -> pl.DataFrame:
     Returns:
         A table with one row per thing. Things are in the order in which they first appear in
         ``labelled``. The columns are ``thing``, ``drawings``, ``labelled``, ``distinct``,
-        ``agreed`` and ``contradicted``. The column ``labelled`` contains the number of statements
-        in all drawings of the thing together. The column ``distinct`` contains the number of
-        different statements in all drawings of the thing. The column ``agreed`` contains the number
-        of different statements to which all annotators of the thing give the same label. The column
-        ``contradicted`` contains the number of statements that are true in one annotator's drawing
-        and false in the drawing of another annotator. In the column ``contradicted``, a statement
-        is counted once for each drawing that contains the statement.
+        ``agreed`` and ``contradicted``. The column ``labelled`` contains the number of labelled
+        statements, summed over all drawings of the thing. The column ``distinct`` contains the
+        number of different statements in all drawings of the thing. The column ``agreed`` contains
+        the number of different statements to which all annotators of the thing give the same label.
+        The column ``contradicted`` contains the number of statements that are true in one
+        annotator's drawing and false in the drawing of another annotator. In the column
+        ``contradicted``, a statement is counted once for each drawing that contains the statement.
     """
     import polars as pl
 

@@ -1,4 +1,4 @@
-"""Byte streams for Arrow: one stream computes a hash, and one replaces invalid UTF-8."""
+"""Byte streams for Arrow: one computes a hash, and the other replaces invalid UTF-8."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class Counted:
 
 
 class Legible:
-    """A stream of valid UTF-8: it replaces invalid bytes, so that no line is lost.
+    """A stream that replaces invalid UTF-8 in its input, so that no line is lost.
 
     Args:
         stream: The stream of bytes that may contain invalid UTF-8.
@@ -69,7 +69,7 @@ class Legible:
     def read(self, size: int) -> bytes:
         """Read at most ``size`` bytes; an empty result means the end of the stream.
 
-        ``size`` must be greater than 4.
+        ``size`` must be at least 4.
         """
         data = b""
         more = True

@@ -30,8 +30,8 @@ class PlannedRun:
     Args:
         name: The name of the run in the suite's file.
         model: The model's name.
-        request: The request for the run. The request includes all models of the suite's run, not
-            only ``model``.
+        request: The request for the run. The request contains every model for which the suite's
+            file lists the run, not only ``model``.
         described: The family and the number of parameters of the model, if the suite's file
             contains them.
     """
@@ -53,7 +53,7 @@ class PlannedRun:
 
     @cached_property
     def finished(self) -> bool:
-        """Whether the folder contains the finished run, with all files unchanged."""
+        """Whether the folder contains the finished run, with unchanged request and findings."""
         if self.folder is None:
             return False
         try:
@@ -72,7 +72,7 @@ class Plan:
         out: The folder for all runs of the suite; if None, nothing is written.
         engine: The options of the engine that queries the models.
         store: The score store; None for the default store.
-        reporter: An object that receives the progress.
+        reporter: The object to which the progress of the runs is reported.
 
     Raises:
         RequestError: If an option of a run or of a model is invalid. The error is raised at the
@@ -91,7 +91,7 @@ class Plan:
 
         Raises:
             DataError: If a model or a request is invalid. The error message contains the line
-                number in the suite's file.
+                number of the model or the run in the suite's file.
         """
         for model in self.file.models:
             try:

@@ -29,11 +29,11 @@ log = logging.getLogger("tacit")
 
 @dataclass(frozen=True, repr=False, eq=False)
 class SuiteRuns(Mapping[str, Runs]):
-    """A mapping from the name of each run in a suite to the finished runs of its models.
+    """The finished runs of a suite: a mapping from run names to one run for each model.
 
     Args:
-        runs: The finished runs, by the name of the run. A run that failed for all of its models is
-            not included.
+        runs: The finished runs, by the name of the run. Only run names with at least one finished
+            run are included.
         failed: The error message of each failed run. Each key is a pair: the name of the run and
             the name of the model.
         skipped: For each run that was not started because another run had failed, the name of the
@@ -76,8 +76,7 @@ class SuiteRuns(Mapping[str, Runs]):
 def run_suite(plan: Plan, *, fail_fast: bool = False, report: bool = True) -> SuiteRuns:
     """Run the unfinished runs of a suite, and write one report about all finished runs.
 
-    If a run fails, its error is reported. The other runs are still run, unless ``fail_fast`` is
-    set.
+    If a run fails, its error is reported, and the suite continues unless ``fail_fast`` is set.
 
     Args:
         plan: The plan of the suite. The attribute ``out`` of the plan must not be None.
@@ -153,7 +152,7 @@ class _Work:
         return self.fail_fast and bool(self.status.failed)
 
     def _read_vocabularies(self) -> None:
-        """Read the vocabularies of the models, if the probe's questions depend on them.
+        """Read the vocabularies on which the questions of some probes depend.
 
         If the vocabulary of a model cannot be read, the run counts as failed for all models of the
         run.
@@ -229,6 +228,6 @@ def _published(plan: Plan, status: Status, *, report: bool) -> SuiteRuns:
 
 
 def _of(plan: Plan, name: str, found: Sequence[Run]) -> list[Run]:
-    """Return the finished runs with the given run name, renamed after their models."""
+    """Return the finished runs with the given name in the suite; name each after its model."""
     folders = {run.folder for run in plan.runs if run.name == name}
     return named([run for run in found if run.folder in folders])
