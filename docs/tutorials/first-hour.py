@@ -36,7 +36,7 @@ parts
 # %% [markdown]
 # The findings of a run are polars data frames. The table `violation` counts how often each
 # constraint applies and how often it is violated, before and after repair. The table `accuracy`
-# contains the share of beliefs that agree with the drawings of annotators.
+# contains the accuracy of the beliefs, measured against the annotators' drawings.
 
 # %%
 parts.tables["violation"].select("constraint", "stage", "violated", "applicable", "rate")
@@ -76,8 +76,8 @@ consistency.summary["consistency"]
 # Given a prompt such as "A ___ has fur, is big, and has claws", the assumptions probe ranks the
 # concepts by the model's probabilities. The probe also compares the properties that a model
 # predicts for a concept with the properties that people name (Weir et al., 2020). With several
-# models, `tacit.run` returns a mapping from model names to runs. The mapping's attribute
-# `comparison` contains the differences between the models.
+# models, `tacit.run` returns a mapping from model names to runs, with an attribute `comparison`
+# that contains the differences between the models.
 
 # %%
 both = tacit.run(
@@ -91,8 +91,8 @@ both = tacit.run(
 both["demo-masked"].tables["retrieval_by_number"].select("wording", "n", "mrr", "chance_mrr").head()
 
 # %% [markdown]
-# Both models are measured on the same concepts, so the differences between the models are paired by
-# concept. If the confidence interval of a difference includes 0, the data do not show that the
+# The two demo models are measured on the same concepts, so the differences between them are paired
+# by concept. If the confidence interval of a difference includes 0, the data do not show that the
 # models differ.
 
 # %%

@@ -14,9 +14,10 @@
 # # Is this quantised model still the same?
 #
 # Quantisation makes a model smaller and faster. Benchmarks often report that accuracy "hardly
-# changes". This notebook answers three further questions. How many of the model's beliefs change?
-# Does the quantised model contradict itself more often than the original model? How large a
-# difference in accuracy can the data rule out?
+# changes". This notebook answers three questions about a quantised model. How many of the model's
+# beliefs does quantisation change? Does the quantised model contradict itself more often than the
+# original model? Which differences in accuracy between the original and the quantised model can the
+# data rule out?
 #
 # The notebook rounds the weights of the demo model to 8, 4 and 3 bits, so nothing is downloaded. If
 # you have the original and the quantised checkpoint of a model, skip the rounding and use the names
@@ -38,9 +39,9 @@ disable_progress_bar()
 # ## Make three quantised copies
 #
 # In each row of a weight matrix, every weight is rounded to the nearest of 2^bits - 1 equally
-# spaced values. The lowest value is minus the row's largest absolute weight, and the highest value
-# is plus the row's largest absolute weight. Quantisation methods such as GPTQ, AWQ and bitsandbytes
-# round more accurately.
+# spaced values. The equally spaced values range from -m to m, where m is the largest absolute
+# weight of the row. Quantisation methods such as GPTQ, AWQ and bitsandbytes are more accurate than
+# the rounding in this notebook.
 
 # %%
 source = Path(tacit.__file__).parent / "data" / "demo" / "models" / "causal"
@@ -67,9 +68,9 @@ models
 # %% [markdown]
 # ## Ask all four the same questions
 #
-# One call of `tacit.run` asks all models the same questions, and compares the models' results for
-# the same things. For checkpoints from the Hugging Face Hub, write `model=["org/model",
-# "org/model-GPTQ"]`.
+# One call of `tacit.run` asks all models the same questions about the same everyday things, and
+# compares the models' results. For checkpoints from the Hugging Face Hub, write
+# `model=["org/model", "org/model-GPTQ"]`.
 
 # %%
 runs = tacit.run("parts", model=models, drawings=tacit.demo_data("drawings"))
@@ -79,8 +80,8 @@ runs
 # ## How many beliefs changed?
 #
 # The table `questions` has one row per statement with the model's belief, P(true). A belief changes
-# sides if it is above one half in one model and not in the other. Two models can have the same
-# accuracy and still disagree about many statements.
+# sides if it is above one half in only one of two models: the original model or the quantised
+# model. Two models can have the same accuracy and still disagree about many statements.
 
 # %%
 statement = ["thing", "subject", "relation", "object"]
@@ -103,7 +104,8 @@ changed
 # ## Did accuracy and consistency change?
 #
 # For every measure and every pair of models, the table `comparison` contains the paired difference
-# and its 95 % confidence interval. The interval is computed by a cluster bootstrap over things.
+# and its 95 % confidence interval. The confidence intervals in `comparison` are computed by a
+# cluster bootstrap, in which the clusters are everyday things.
 
 # %%
 differences = runs.comparison.filter(first="demo").select(
@@ -114,18 +116,18 @@ differences.drop_nulls()
 # %% [markdown]
 # ## What can you conclude?
 #
-# At 4 bits, the accuracy is exactly the same as at full precision, although some beliefs changed
-# sides. At 3 bits, the confidence interval of the difference in accuracy before repair excludes 0.
-# In general:
+# At 4 bits, the demo model's accuracy is exactly the same as at full precision, although some
+# beliefs changed sides. At 3 bits, the demo model's accuracy before repair differs from the
+# accuracy at full precision: the confidence interval of the difference excludes 0. In general:
 #
 # - If the confidence interval of a difference excludes 0, the quantised model differs from the
 #   original model.
 # - If the confidence interval includes 0, the models are not necessarily equal: there may be too
 #   few data to detect the difference. Decide in advance how large a difference must be to matter,
 #   for example 2 points of accuracy. The models are equivalent for your purpose if the whole
-#   confidence interval lies between -2 and +2 points.
-# - Also look at the column `changed_sides`. Changes in both directions cancel out in accuracy, but
-#   users notice every changed answer.
+#   confidence interval of the difference in accuracy lies between -2 and +2 points.
+# - In addition to the accuracy, look at the column `changed_sides`. Beliefs that become correct and
+#   beliefs that become incorrect cancel out in the accuracy, but users notice every changed answer.
 #
 # `runs.report` writes the comparison of the models to an HTML page.
 

@@ -12,7 +12,7 @@ _BUCKET = re.compile(r"(?:^|:)(?:s3a?|gs|gcs|oss|oci)://[^/]*@", re.IGNORECASE)
 
 
 def check_holds_no_password(text: str, where: str) -> None:
-    """Raise an error if an address contains a password, or a user name for a bucket.
+    """Raise an error if an address contains a password, or a user name before a bucket.
 
     Args:
         text: An address, or any other text that may be an address.

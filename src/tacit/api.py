@@ -59,20 +59,22 @@ def run(  # noqa: PLR0913 - all of a run in one call
     Args:
         probe: A probe class, or the name of a probe: ``parts``, ``consistency``, ``assumptions``,
             or the name of a probe that another package registers.
-        model: The name of a model on the Hugging Face hub, the folder of a model, ``demo``, or the
-            address of a server. To run several models, pass a sequence of names, folders or
-            addresses.
+        model: The name of a model on the Hugging Face hub, the folder of a model, ``demo`` (the
+            included demo model), or the address of a server. To run several models, pass a sequence
+            of names, folders or addresses.
         beliefs: A file of beliefs to use in place of a model. Of the probes that Tacit includes,
             only ``parts`` accepts beliefs.
-        out: The run's folder. For several models, ``out`` is the folder that contains their runs.
-            If ``out`` is None, the run is not written to a folder.
-        report: Whether to also write ``report.html`` to ``out``.
-        store: The score store. If ``store`` is None, the folder in ``$TACIT_STORE`` is used, or
-            ``.tacit`` in the current folder if the variable is not set.
+        out: The folder to which the run is written. For several models, ``out`` is the folder that
+            contains the run folders of all models. If ``out`` is None, the run is not written to a
+            folder.
+        report: Whether to write a report (``report.html``) to ``out``.
+        store: The score store: a folder, an address or a ``Store``. If ``store`` is None, the
+            folder in ``$TACIT_STORE`` is used, or ``.tacit`` in the current folder if the variable
+            is not set.
         progress: Whether to show progress on standard error.
         options: Options of the probe (such as ``drawings=`` and ``limit=``), and options of models,
             servers and clusters (such as ``device=``, ``dtype=`` and ``chat=``). Each option has
-            the name of the command-line option, with underscores in place of hyphens.
+            the name of the corresponding command-line option, with underscores in place of hyphens.
 
     Returns:
         The finished run. For a sequence of models, the result is a mapping from each model's name
@@ -80,7 +82,7 @@ def run(  # noqa: PLR0913 - all of a run in one call
 
     Raises:
         RequestError: If an option is unknown, missing, or in conflict with another option, or if
-            ``out`` contains another run.
+            ``out`` contains a run with different options, models or data.
         DataError: If a file is missing or malformed.
         ModelError: If a model cannot be loaded.
         ScoringError: If a model failed during scoring.
@@ -146,16 +148,18 @@ def suite(  # noqa: PLR0913 - all of a suite in one call
         only: The names of the suite's runs to include; if empty, all runs are included.
         fail_fast: Whether to stop at the first run that fails. By default, a suite continues after
             a failed run.
-        report: Whether to write ``report.html``.
-        store: The score store. If ``store`` is None, the folder in ``$TACIT_STORE`` is used, or
-            ``.tacit`` in the current folder if the variable is not set.
+        report: Whether to write a report (``report.html``) to the suite's folder.
+        store: The score store: a folder, an address or a ``Store``. If ``store`` is None, the
+            folder in ``$TACIT_STORE`` is used, or ``.tacit`` in the current folder if the variable
+            is not set.
         progress: Whether to show progress on standard error.
         engine: Options of the scoring engine, such as ``engine``, ``address``, ``workers`` and
             ``threads``.
 
     Returns:
-        A mapping from the name of each run in the suite file to the finished runs, one per model.
-        The mapping's attribute ``failed`` contains the error message of each failed run.
+        A mapping from the name of each run in the suite file to a mapping from model names to
+        finished runs. The attribute ``failed`` of the returned mapping contains the error message
+        of each failed run.
 
     Raises:
         RequestError: If neither ``out`` nor the suite file names a folder, or if an option is
@@ -201,7 +205,7 @@ def compare(*runs: Run | str | Path, force: bool = False) -> Runs:
         force: Whether to compare the runs even if their data, options or versions of Tacit differ.
 
     Returns:
-        A mapping from the models' names to their runs. The mapping also has the attribute
+        A mapping from the models' names to their runs. The returned mapping has the attribute
         ``comparison`` (a data frame of paired differences) and the methods ``figure(name)`` and
         ``report(path)``.
 
@@ -299,13 +303,13 @@ def check(
 
     Args:
         beliefs: A polars or pandas data frame, an iterable of mappings (one per row), or a file.
-            The required columns are ``subject``, ``relation``, ``object`` and ``p_true``. Other
-            columns can identify the group to which a belief belongs.
+            The required columns are ``subject``, ``relation``, ``object`` and ``p_true``. Optional
+            columns, such as ``thing`` or ``model``, identify the group to which a belief belongs.
         ontology: The name of a built-in ontology (``parts``, ``taxonomy``, ``time`` or ``space``),
             the path of a YAML file, or an ``Ontology``.
         believed: The column that determines which statements are believed. If the column is
-            ``p_true``, statements with a value above one half are believed. Any other column must
-            be Boolean.
+            ``p_true``, statements with a value above one half are believed. If the column is not
+            ``p_true``, the column must be Boolean.
         on_duplicate: What to do if several rows contain the same statement but different values of
             ``p_true``: ``error``, ``mean`` or ``first``.
         options: Options of ``tacit.coherence.check.check``: ``groups`` (the columns that identify a
@@ -353,8 +357,8 @@ def repair(
         ontology: The same as the argument ``ontology`` of ``check``.
         objective: The objective to maximise: ``paper``, ``log-odds`` or ``margin``. The objective
             ``paper`` is the objective of ParRoT (Gu et al. 2023). With the objective ``paper``,
-            even an improbable statement becomes true, unless a constraint forbids it. Unless you
-            reproduce ParRoT, prefer ``log-odds``.
+            even an improbable statement is assigned true, unless a constraint forbids it. Unless
+            you reproduce ParRoT, prefer ``log-odds``.
         on_duplicate: The same as the argument ``on_duplicate`` of ``check``.
         options: Options of ``tacit.coherence.repair.repair``: ``time_limit``, ``processes`` and
             ``groups``.

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 def marks_by(
     spec: TableSpec, column: str, key: str, domain: tuple[float, float] = (0.0, 1.0)
 ) -> FigureSpec:
-    """Return the declaration of a figure that shows a table column with its 95 % CIs.
+    """Return the ``FigureSpec`` of a figure that shows a table column with its 95 % CIs.
 
     Args:
         spec: The declaration of the table.

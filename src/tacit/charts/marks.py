@@ -1,11 +1,10 @@
 """The kinds of panels in figures: rows of marks, curves, and grids of cells.
 
-Each kind of panel is a dataclass. The fields of a panel's dataclass contain the data and the
-settings. The method ``chart`` of each dataclass returns an Altair chart. The function ``page``
-arranges panels in rows. For an undefined (null) value, no mark is drawn, and a dash is shown in
-place of the number. In ``Rows``, a mark without an interval is hollow if other marks of the panel
-have intervals. In ``Curves``, a mark without an interval is hollow if other marks of the same
-series have intervals.
+Each kind of panel is a dataclass with a method ``chart`` that returns an Altair chart. The function
+``page`` arranges panels in rows. For an undefined (null) value, no mark is drawn, and a dash is
+shown in place of the number. In ``Rows``, a mark without an interval is hollow if other marks of
+the panel have intervals. In ``Curves``, a mark without an interval is hollow if other marks of the
+same series have intervals.
 """
 
 from __future__ import annotations
@@ -85,8 +84,8 @@ def measured(
     Args:
         table: The table of findings, with a column ``label``. If there are several series, the
             table also has a column ``series``.
-        column: The declaration of the column to draw. The declaration also names the columns that
-            contain the ends of the confidence interval.
+        column: The declaration of the column to draw, which also names the columns that contain the
+            ends of the confidence interval.
         reference: The column with the values of the reference marks, such as chance levels.
         n: The declaration of the column that contains the sample size of each value.
 
@@ -164,13 +163,12 @@ class Rows:
         joined: Whether the marks of a row are at the same height and connected by a line.
         legend: Whether the panel has a legend of the series.
         labelled: Whether the panel has labels to the left of the rows.
-        words: For each column of text to the right of the rows, the header of the column and its
-            name in ``table``.
+        words: The columns of text to the right of the rows: for each column, the header and the
+            column's name in ``table``.
         width: The panel's width in pixels.
-        ticks: The series of reference marks, such as chance levels. A legend shows the names of the
-            reference series. The values of a reference series are in the column of ``table`` that
-            has the same name as the series. Several reference series are possible only if each row
-            has one mark.
+        ticks: The series of reference marks, such as chance levels. The values of a reference
+            series are in the column of ``table`` that has the same name as the series. Several
+            reference series are possible only if each row has one mark.
     """
 
     table: pl.DataFrame
@@ -212,7 +210,7 @@ class Rows:
         )
 
     def _hues(self) -> Iterator[tuple[Any, dict[str, str]]]:
-        """Yield pairs of an expression that selects rows and the colour of these rows."""
+        """Yield each series as a filter for its rows and the colour of its marks."""
         import polars as pl
 
         if not self.series:
@@ -287,7 +285,7 @@ class Rows:
             yield words.encode(x=at, y=alt.value(_HEADER), text="text:N")
 
     def _placed(self, marks: alt.Chart) -> alt.Chart:
-        """Return marks with a vertical position that depends on the label and the series."""
+        """Set the vertical position of marks according to their label and series."""
         import altair as alt
 
         axis = {
@@ -423,7 +421,7 @@ class Curves:
             yield drawn.encode(x=self._x(), y=alt.Y("low:Q", **self.axis.shared), y2="high:Q")
 
     def _chance(self, rows: pl.DataFrame) -> Iterator[alt.Chart]:
-        """Yield a dotted line at the chance level, or one per series if the levels differ."""
+        """Yield a dotted line at the chance level, or one line per series if the levels differ."""
         import polars as pl
 
         levels = rows.group_by("at").agg(pl.col("chance").round(9).n_unique())

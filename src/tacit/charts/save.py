@@ -103,7 +103,7 @@ def legal(words: str) -> str:
 
 
 def _legal(part: Any) -> Any:  # noqa: ANN401 - a chart as JSON
-    """Replace the characters that XML forbids in all strings of a chart."""
+    """In all strings of a chart, replace the characters that XML forbids."""
     if isinstance(part, str):
         return legal(part)
     if isinstance(part, dict):
@@ -116,7 +116,7 @@ def write_svg(svg: str, stem: Path, formats: Collection[str]) -> list[Path]:
 
     Args:
         svg: The figure as SVG text.
-        stem: The common path of the files, without the suffix of the file format.
+        stem: The path of the files, without the suffix of the file format.
         formats: One or several of the file formats svg, png and pdf. A PNG file has two pixels per
             unit of the SVG.
 

@@ -140,9 +140,8 @@ def _interval_method(how: Mapping[str, Any]) -> str:
 def titled(text: str, *lines: str) -> alt.TitleParams:
     """Return a chart's title with a caption below it; empty caption lines are dropped.
 
-    A caption line that is too long is split into parts. Every part of a split line ends with a
-    space, except the last part. If a part ends with a space, ``whole_lines`` joins the part to the
-    next part.
+    A caption line that is too long is split into parts, and every part except the last ends with a
+    space. ``whole_lines`` joins each part that ends with a space to the next part of the caption.
 
     Args:
         text: The title.

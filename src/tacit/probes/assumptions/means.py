@@ -18,12 +18,12 @@ class Paired(NamedTuple):
         first: The mean of the first measurements; None if there are no pairs.
         second: The mean of the second measurements; None if there are no pairs.
         difference: The second mean minus the first mean; None if there are no pairs.
-        low: The lower end of the confidence interval of the difference; None for fewer than two
-            concepts.
-        high: The upper end of the confidence interval of the difference; None for fewer than two
-            concepts.
-        p_value: The two-sided p-value for the hypothesis of no difference; None for fewer than two
-            concepts.
+        low: The lower end of the confidence interval of the difference; None if there is no
+            interval, as with fewer than ``FEWEST_CLUSTERS`` concepts.
+        high: The upper end of the confidence interval of the difference; None if there is no
+            interval.
+        p_value: The two-sided p-value for the hypothesis of no difference; None if there is no
+            interval.
     """
 
     pairs: int
