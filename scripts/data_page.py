@@ -22,11 +22,12 @@ _BEGINNING = """\
 
 This page lists the published data sets that Tacit reads. You must download each data set yourself,
 under the licence of the data set. `tacit show sources` lists the data sets, and `tacit show sources
-NAME` describes a single data set. You can also use your own files. The reference pages that are
-linked below describe the layouts of the files.
+NAME` describes a single data set. In place of a published data set, you can use your own files. The
+reference pages that are linked below describe the layouts of the files.
 
-To check a downloaded file, run `sha256sum FILE` and compare the output with the checksum in the
-table of files. Sizes, checksums and licences that could not be verified are marked as unknown.
+To check a downloaded file, run `sha256sum FILE` and compare the output with the SHA-256 checksum of
+the file on this page. Sizes, checksums and licences that could not be verified are marked as
+unknown.
 """
 
 

@@ -33,12 +33,12 @@ _DEEPEST = 0.6  # the largest share of a hue in a mix, so that text on it is leg
 
 @dataclass(frozen=True)
 class Palette:
-    """The colours of a palette as hexadecimal RGB triples, all distinguishable on white.
+    """A palette of hexadecimal RGB colours that can be told apart on a white background.
 
     Args:
         name: The palette's name.
-        before: The colour of raw beliefs.
-        after: The colours of repaired beliefs, by repair objective.
+        before: The colour of beliefs before repair.
+        after: The colour of repaired beliefs for each repair objective.
         gold: The colour of annotators' mental models.
         faults: Three colours for violated constraints: the first for asymmetric and excluding
             constraints, the second for symmetric, inverse and implying constraints, and the third
@@ -58,12 +58,12 @@ class Palette:
     faint: str = "#dfe3e8"
 
     def of(self, stage: str) -> str:
-        """Return the colour of raw beliefs (``stage`` is ``before``) or of a repair objective."""
+        """Return the colour for ``stage``: ``before`` (raw beliefs) or a repair objective."""
         return self.before if stage == "before" else self.after.get(stage, self.muted)
 
     @property
     def series(self) -> tuple[str, ...]:
-        """Eight colours for series that have no fixed colour, such as models."""
+        """Eight colours for chart series without a fixed colour, such as one series per model."""
         return (self.before, *self.after.values(), self.gold, *self.faults)
 
 
@@ -103,7 +103,7 @@ class Theme:
 
     @property
     def colours(self) -> Palette:
-        """The palette.
+        """The palette whose name is ``palette``.
 
         Raises:
             RequestError: If ``palette`` is not the name of a palette.
@@ -122,7 +122,7 @@ class Series:
     Args:
         name: The name of the series in the legend.
         hue: The colour of the series as a hexadecimal RGB triple.
-        shape: The shape of the series' marks.
+        shape: The shape of the points of the series, such as ``circle``.
         dash: The dash pattern of the series' line; empty for a solid line.
     """
 
@@ -146,8 +146,8 @@ def mixed(hue: str, part: float) -> str:
 
     Args:
         hue: The colour as a hexadecimal RGB triple.
-        part: A number from 0 to 1. The share of ``hue`` in the mixture is 0.6 times ``part``. The
-            factor 0.6 ensures that text on the mixture is legible.
+        part: A number from 0 to 1, which is multiplied by 0.6 to obtain the share of ``hue`` in the
+            mixture. The factor 0.6 ensures that text on the mixture is legible.
     """
     part = _DEEPEST * min(part, 1)
     levels = (int(hue[at : at + 2], 16) for at in (1, 3, 5))

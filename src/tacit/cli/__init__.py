@@ -1,4 +1,4 @@
-"""The command line, with one module per command and late imports of heavy dependencies."""
+"""The command-line interface; slow dependencies are imported only when needed."""
 
 from __future__ import annotations
 
@@ -129,7 +129,7 @@ def _run() -> None:
 
 @contextmanager
 def _flushed() -> Iterator[None]:
-    """Flush standard output at the end of the context, while an error can still be reported."""
+    """Flush standard output at the end of a ``with`` block, so that errors are reported."""
     try:
         yield
     finally:

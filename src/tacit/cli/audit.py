@@ -1,4 +1,4 @@
-"""``tacit kb audit`` and ``tacit kb agreement``: audit facts, and compare ratings."""
+"""``tacit kb audit`` and ``tacit kb agreement``: audit facts, compare people's ratings."""
 
 from __future__ import annotations
 
@@ -47,10 +47,11 @@ def audit(
     force: given.Force = False,
     as_json: given.AsJson = False,
 ) -> None:
-    """Audit the background facts of questions, and draw a sample of facts to be rated.
+    """Audit questions' background facts, and draw a sample of facts for people to rate.
 
-    Two people then rate all facts of the sample independently. Each person fills in the column
-    "rating" in a separate copy of the file. The option --seed determines which facts are drawn.
+    Two people then rate all facts of the sample, independently of each other. Each person fills in
+    the column "rating" in a separate copy of the sample file. The option --seed determines which
+    facts are drawn.
 
     Example: tacit kb audit conceptnet.kb --questions dev.jsonl --out sample.tsv
     """
@@ -145,7 +146,7 @@ def _agreement_lines(result: Mapping[str, Any]) -> Iterator[str]:
 
 @dataclass(frozen=True)
 class FactWording:
-    """The wording of facts: a preset, and a file of the user's own templates (None for no file)."""
+    """The wording of facts: a preset (such as ``paper``) and, optionally, user templates."""
 
     preset: str
     templates: Path | None

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 class OnDuplicate(StrEnum):
-    """What to do with rows that have different beliefs about one statement."""
+    """What to do if several rows contain different beliefs about the same statement."""
 
     error = "error"
     mean = "mean"
@@ -149,7 +149,7 @@ def read(
     """Read the ontology and the beliefs, and print how the beliefs are grouped.
 
     Returns:
-        The ontology, the beliefs, and the columns that identify a group.
+        The ontology, the beliefs, and the names of the columns that identify a group of beliefs.
     """
     from tacit.coherence.beliefs import group_columns, grouping_remarks, read_beliefs
     from tacit.coherence.ontology import Ontology
@@ -173,9 +173,9 @@ def _violation_lines(result: dict[str, Any], hidden: int) -> str:
     """Return the counts of constraint violations as text.
 
     Args:
-        result: The result, as ``--json`` prints it.
-        hidden: The number of groups that violate no decided constraint, although their believed
-            statements cannot all be true together.
+        result: The result of the check, in the format of ``tacit check --json``.
+        hidden: The number of groups of beliefs that violate no decided constraint, although the
+            believed statements of the group cannot all be true together.
     """
     kinds = ("symmetric", "asymmetric", "inverse", "transitive", "implies", "excludes")
     # The paper does not have the last two kinds, and most ontologies use neither.
@@ -223,7 +223,7 @@ def _violation_lines(result: dict[str, Any], hidden: int) -> str:
 
 
 def _examples(violations: pl.DataFrame) -> Iterator[str]:
-    """Yield, as text, the first violated constraint of each type."""
+    """Yield, as text, one example of a violated constraint of each type."""
     from tacit.coherence.beliefs import STATEMENT
 
     if violations.is_empty():
@@ -255,7 +255,7 @@ def _revision_cost(result: dict[str, Any]) -> str:
 
 
 class Goal(StrEnum):
-    """The objective of repair."""
+    """The name of the objective that repair maximizes."""
 
     paper = "paper"
     log_odds = "log-odds"
@@ -310,7 +310,7 @@ def repair(
     preserve as much of the model's confidence as possible. The repaired beliefs are proven optimal
     unless the time limit is reached.
 
-    The default objective, paper, is the objective of ParRoT (Gu et al. 2023). With --objective
+    The default, --objective paper, is the objective of ParRoT (Gu et al. 2023). With --objective
     paper, repair makes even a statement with a low belief true if no constraint forbids it. Unless
     you reproduce ParRoT, prefer --objective log-odds.
 

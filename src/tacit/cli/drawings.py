@@ -50,7 +50,7 @@ def enrich_command(
 
 
 def _keep_input(path: Path, out: Path) -> None:
-    """Raise an error if the output would overwrite a drawing or has a reserved name."""
+    """Raise an error if ``out`` is a file of the drawings or has a reserved file name."""
     target = out.resolve()
     folder = path if path.is_dir() else path.parent
     inside = target.parent == folder.resolve() and (

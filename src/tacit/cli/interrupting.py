@@ -1,4 +1,4 @@
-"""Handling of Ctrl-C: the first stops the work cleanly, the second exits at once."""
+"""Handling of Ctrl-C: the first one stops the work cleanly, a second one exits at once."""
 
 from __future__ import annotations
 
@@ -17,9 +17,10 @@ INTERRUPTED = 130
 
 @contextmanager
 def interruptible() -> Iterator[None]:
-    """Exit immediately on a second Ctrl-C, even if the work has not yet stopped.
+    """Exit immediately on a second Ctrl-C, even if the first has not yet stopped the work.
 
-    Output files stay complete, because each file is written under another name and then renamed.
+    Output files stay complete, because each file is written under a temporary name and then
+    renamed.
     """
     ours = threading.current_thread() is threading.main_thread()
     # Leave another library's handler in place.

@@ -60,7 +60,7 @@ def import_command(
     force: given.Force = False,
     as_json: given.AsJson = False,
 ) -> None:
-    """Import ConceptNet 5.7 or plain triples.
+    """Import ConceptNet 5.7 or files of plain triples as a knowledge base.
 
     The imported knowledge base is one DuckDB file. Commands that read the knowledge base need no
     network.
@@ -113,8 +113,8 @@ def facts_command(
 ) -> None:
     """Show the background facts of one question.
 
-    The command prints the question's concepts, the facts that connect the concepts, and the
-    negative of each fact.
+    The command prints the question's concepts and the facts that connect these concepts. Each fact
+    is printed with a negative: a randomly drawn second concept (tail) that makes the fact false.
 
     Example: tacit kb facts conceptnet.kb "Are mountains tall?"
     """
@@ -151,9 +151,9 @@ def background_command(
     force: given.Force = False,
     as_json: given.AsJson = False,
 ) -> None:
-    """Write the background facts of all questions in a file.
+    """Extract the background facts of all questions in a file, and write them to a table.
 
-    Each fact is written with its negative, which is a randomly drawn tail that makes the fact
+    Each fact is written with a negative: a randomly drawn second concept (tail) that makes the fact
     false.
 
     Example: tacit kb background conceptnet.kb --questions dev.jsonl --out facts.tsv
@@ -275,7 +275,7 @@ def _echo_about(path: Path, as_json: bool) -> None:
 
 
 def _readable_background(summary: dict[str, Any]) -> str:
-    """Return a summary of the background facts of questions as text."""
+    """Format a summary of questions' background facts as text."""
     from tacit.knowledge.background import counts_in_words
 
     per = summary["per_question"]

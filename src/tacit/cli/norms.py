@@ -19,7 +19,7 @@ from tacit.probes.assumptions.options import NormsOptions
 app = group("Build prompts from feature norms.")
 
 _SHOWN = 30
-"""The maximum number of line numbers printed."""
+"""The maximum number of line numbers that are printed for each problem in the norms."""
 
 _OF_RETRIEVAL = ("articles", "least", "most_words")
 
@@ -154,7 +154,7 @@ def _readable(summary: dict[str, Any]) -> str:
 
 
 def _lost(namings: dict[str, int]) -> list[str]:
-    """Return a line of text with the share of all responses that name omitted properties."""
+    """Return a line with the share of responses that name a property left out of prompts."""
     if not namings["all"]:
         return []
     return [
@@ -168,7 +168,7 @@ def _lost(namings: dict[str, int]) -> list[str]:
 
 
 def _rows_at(problem: str, lines: list[int], rows: int) -> str:
-    """Return text with the number of rows that have a problem, and with their line numbers."""
+    """Format the number and the line numbers of the rows that have a given problem."""
     more = ", …" if lines[_SHOWN:] else ""
     shown = ", ".join(map(str, lines[:_SHOWN]))
     return f"{problem}: {len(lines):,} of {rows:,} rows; lines {shown}{more}"

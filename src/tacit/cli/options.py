@@ -1,4 +1,4 @@
-"""Command-line options, which are generated from dataclasses, and groups of commands."""
+"""Generation of command-line options from dataclasses, and creation of command groups."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ if TYPE_CHECKING:
 
 
 def checked(given: str | list[str] | None) -> str | list[str] | None:
-    """Return the model names, or raise an error if an address may contain a secret key.
+    """Return the model names; raise an error if a server address may contain a secret key.
 
     Raises:
-        ModelError: If a model's address may contain a secret key. The error message does not repeat
-            the address.
+        ModelError: If a model's server address may contain a secret key. The error message does not
+            repeat the address.
     """
     from tacit.models.openai.options import check_holds_no_key
 
@@ -95,10 +95,10 @@ _OTHERS = "Output"
 
 
 class GroupedCommand(TyperCommand):
-    """A command whose help lists the options under the headings of their groups."""
+    """A command whose help text lists the options by group, with a heading for each group."""
 
     def format_options(self, ctx: Any, formatter: Any) -> None:  # noqa: ANN401 - Typer's signature
-        """Write the options by group."""
+        """Write the command's options to the help text, with a heading for each group."""
         groups: dict[str, list[tuple[str, str]]] = {}
         for parameter in self.get_params(ctx):
             record = parameter.get_help_record(ctx)
@@ -114,13 +114,13 @@ class GroupedCommand(TyperCommand):
 def declared(
     *, without: Collection[str] = (), **kinds: type
 ) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Decorate a command: each option of its dataclass arguments becomes a parameter.
+    """Return a decorator that turns the fields of dataclass arguments into options.
 
     Args:
         without: The names of options that the command does not accept; these options keep their
             defaults.
-        kinds: The dataclasses of options, by the names of the command's parameters whose annotation
-            is not a dataclass.
+        kinds: The dataclass of options for each command parameter whose annotation is not itself a
+            dataclass, by parameter name.
     """
 
     def decorate(verb: Callable[..., None]) -> Callable[..., None]:
@@ -189,7 +189,7 @@ def group(about: str) -> typer.Typer:
     """Return a command group that remains a group even if it has only one command.
 
     Args:
-        about: The help text of the group in one line.
+        about: The one-line help text of the command group.
     """
     return typer.Typer(
         help=about,

@@ -48,7 +48,7 @@ def compare(
     """Write an HTML page that compares several models.
 
     The page shows paired differences between runs of the same probe on the same data. For each
-    family of models, the page also shows how results change with model size.
+    model family, the page also shows how results change with model size.
 
     Example: tacit compare runs/gpt2 runs/opt --out comparison.html
     """

@@ -46,9 +46,10 @@ def parrot(
 ) -> None:
     """Compare the parts probe's results with Gu et al. 2023 (ParRoT).
 
-    The command compares the drawings with Tables 1 and 5 of Gu et al. 2023. If a model or beliefs
-    are given, the command also compares the results with Tables 3, 4, 6 and 7, with the counts in
-    Figure 3, and with the published number of drawings that repair changes.
+    The command compares counts from the annotators' drawings with Tables 1 and 5 of Gu et al. 2023.
+    If a model or a file of beliefs is given, the command also compares the probe's results with
+    Tables 3, 4, 6 and 7 and with the counts in Figure 3. It also compares how many drawings become
+    more accurate, become less accurate or stay equally accurate after repair.
 
     Example: tacit reproduce parrot --drawings drawings --model gpt2
     """
@@ -102,8 +103,9 @@ def parrot(
 def consistency(*, options: ConsistencyOptions, as_json: given.AsJson = False) -> None:
     """Compare the consistency probe's set-up with Sahu et al. 2022.
 
-    The comparison covers prompts, relations and choices. Sahu et al. 2022 report none of their
-    results as a number, so the command does not compare results.
+    The command compares, for example, the numbers of meta-prompts, answer words, relations and
+    answer choices. Sahu et al. 2022 report none of their results as a number, so the command does
+    not compare results.
 
     Example: tacit reproduce consistency --questions dev.jsonl --kb conceptnet.kb
     """
@@ -139,10 +141,7 @@ def sta(
     force: given.Force = False,
     as_json: given.AsJson = False,
 ) -> None:
-    """Compare the assumptions probe's results with Weir et al. 2020.
-
-    The command compares a finished run of the assumptions probe with the tables of Weir et al.
-    2020.
+    """Compare a finished run of the assumptions probe with the tables of Weir et al. 2020.
 
     Example: tacit reproduce sta runs/roberta --as roberta-large
     """
@@ -162,7 +161,7 @@ def sta(
 def _assumptions_run(
     folder: Path, model: str | None
 ) -> tuple[dict[str, pl.DataFrame], str | None, dict[str, Any]]:
-    """Return the findings to compare with the paper, the model's name, and the run's summary.
+    """Return the findings to compare with the paper, the published model, and the summary.
 
     Raises:
         RequestError: If the folder contains several runs, or a run of a probe other than
@@ -199,7 +198,7 @@ def _probe_of(folder: Path) -> str | None:
 
 
 def _comparison() -> Kind:
-    """Return the kind of file that ``--out`` writes, to recognise Tacit's own files."""
+    """Return the description by which files written by ``tacit reproduce`` are recognised."""
     from tacit.outputs import table_with
 
     return table_with("a table that tacit reproduce wrote", "ours", "published", "difference")
@@ -210,7 +209,7 @@ def _output_table(
 ) -> None:
     """Write a comparison table to ``out``, if given, and print it as JSON or as text.
 
-    If the output is text, the notes in ``told`` follow the table.
+    In text output, the notes in ``told`` are printed after the table.
     """
     from tacit.present.tables import print_published
     from tacit.tables import write_table

@@ -81,9 +81,11 @@ def probe_group(
     """Return a command group with one command per probe.
 
     Args:
-        about: The help text of the group in one line.
-        verb: A function that returns the function to run as a probe's command.
-        help_of: A function that returns the help text of a probe's command.
+        about: The one-line help text of the command group.
+        verb: A function that receives the class of a probe and returns the function that implements
+            the probe's command.
+        help_of: A function that receives the class of a probe and returns the help text of the
+            probe's command.
     """
     members = {"verb": staticmethod(verb), "help_of": staticmethod(help_of)}
     return typer.Typer(
@@ -97,7 +99,7 @@ def probe_group(
 
 
 def echo_runs(found: Mapping[str, Run], together: Together) -> None:
-    """Print each model's results; for several models, also differences and results by size."""
+    """Print the results of each model, and for several models, a comparison of the models."""
     for run in found.values():
         echo_run(run)
         typer.echo(f"Written: {run.folder}")
@@ -178,7 +180,7 @@ def echo_estimate(found: Mapping[str, Any], *, as_json: bool = False) -> None:
 
 
 def _by_group(found: Mapping[str, Any]) -> str:
-    """Return the number of prompts in each group as text; empty for a single group."""
+    """Format the number of prompts in each group of requests; empty if there is one group."""
     groups = found.get("groups", {})
     sizes = ", ".join(f"{name} {size:,}" for name, size in groups.items())
     return f"by group: {sizes}\n" if len(groups) > 1 else ""
@@ -189,7 +191,7 @@ OUTPUT = "Output"
 
 @dataclass(frozen=True)
 class Asked:
-    """The option that names the models."""
+    """The command-line option that names the models to run."""
 
     model: list[str] | None = option(
         None,

@@ -136,7 +136,7 @@ def _first_prompts(
     """Return the first prompts of each of the probe's groups of requests.
 
     Args:
-        made: The probe.
+        made: The probe whose prompts are returned.
         model: The model's name.
         loading: The options for loading the model.
         first: The maximum number of prompts per group of requests; None for all prompts.
@@ -186,10 +186,11 @@ def anchor(
 
 
 def _anchor_id(ids: Sequence[str], start: str) -> str:
-    """Return the anchor id that starts with ``start``, or ``start`` if there is no such id.
+    """Return the anchor question's id that starts with ``start``; ``start`` if none does.
 
     Raises:
-        RequestError: If several ids start with ``start``, and no id equals ``start``.
+        RequestError: If the ids of several anchor questions start with ``start``, and none of these
+            ids equals ``start``.
     """
     found = [start] if start in ids else [each for each in ids if each.startswith(start)]
     if len(found) > 1:

@@ -204,7 +204,8 @@ def _echo_estimates(plan: Plan, *, as_json: bool) -> None:
     """Print the estimated number of prompts and the estimated time of each run of a suite.
 
     Raises:
-        WorkError: If a model cannot be loaded.
+        WorkError: If an estimate shows that a run would fail, for example because its model cannot
+            be loaded.
     """
     from tacit.runs.suite.estimates import estimates
 

@@ -38,12 +38,11 @@ class Assignment:
             assignment.
         row_free: For each row of the table of beliefs, whether its statement has the opposite truth
             value in another assignment with the same total weight.
-        room: For each group of beliefs, an upper bound on how much larger the total weight of
-            another assignment could be; 0 if this assignment is proven optimal.
+        room: For each group of beliefs, the proven upper bound on the total weight minus the total
+            weight of the assignment; 0 if the assignment is proven optimal.
         optimal: For each group of beliefs, whether the assignment is proven optimal.
-        settled: Whether, in every group, the tie rule compared all assignments with the largest
-            total weight. The tie rule chooses one assignment if several assignments have the
-            largest total weight.
+        settled: Whether, in every group of beliefs, the tie rule compared all assignments with the
+            largest total weight before it chose one of them.
         statements: All statements that are true in the assignment, including statements that have
             no row in the table of beliefs. The columns ``g`` (group), ``s`` (subject), ``r``
             (relation) and ``o`` (object) contain integer indices.
@@ -64,9 +63,9 @@ def best_assignment(
 
     Args:
         coded: The beliefs, encoded as integers.
-        ontology: The constraints.
-        weights: One integer weight per row of the beliefs. A positive weight means that the row's
-            statement should be true if possible.
+        ontology: The ontology, which defines the constraints.
+        weights: One integer weight per row of the table of beliefs. A positive weight means that
+            the row's statement should be true if possible.
         effort: The time limit and the number of processes.
 
     Raises:
@@ -136,7 +135,7 @@ def _statements(
     families: tuple[Family, ...],
     ontology: Ontology,
 ) -> pl.DataFrame:
-    """Return all true statements, including their inverse and symmetric equivalents."""
+    """Return all statements assigned true, including equivalents by inverse or symmetry."""
     _, places = compile_ontology(ontology)
     found = [pl.DataFrame(schema=dict.fromkeys(("g", "s", "r", "o"), pl.Int64))]
     for bucket, answer in zip(buckets, answers, strict=True):

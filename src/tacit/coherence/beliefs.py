@@ -1,11 +1,11 @@
 """Beliefs: for each statement, the probability that it is true according to a model.
 
 A table of beliefs has the text columns ``subject``, ``relation`` and ``object``, and the column
-``p_true`` (a probability, or null if the belief is missing). Constraints connect only rows of the
-same group. The caller names the columns that identify the group of a row. By default, the group
-columns are the columns that are listed in ``GROUPS``. The columns ``believed``, ``repaired``,
-``free`` and ``label`` of a table of beliefs are Boolean. All other columns of a table of beliefs
-are copied unchanged to the results.
+``p_true`` (a probability, or null if the belief is missing). The rows are divided into groups, and
+constraints connect only rows of the same group. The caller can name the columns that identify the
+group of a row; by default, these are the columns listed in ``GROUPS``. The columns ``believed``,
+``repaired``, ``free`` and ``label`` of a table of beliefs are Boolean. All other columns of a table
+of beliefs are copied unchanged to the results of checks and repairs.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ ITEMS = ("subject", "object")
 _NAMED = 6  # items that a warning names
 TRUTHS = ("believed", "repaired", "free", "label")
 GROUPS = ("thing", "annotator", "person", "document", "model", "group")
-"""The columns that identify a group of beliefs by default."""
+"""The names of the columns that divide a table of beliefs into groups by default."""
 
 # If at least this share of rows is alone in its group, the grouping is probably a mistake.
 _MOSTLY_ALONE = 0.9
@@ -45,7 +45,7 @@ OnDuplicate = Literal["error", "mean", "first"]
 
 
 def group_columns(beliefs: pl.DataFrame, groups: Sequence[str] | None = None) -> list[str]:
-    """Return the names of the columns that together identify a group, in table order.
+    """Return the columns that together identify a group of beliefs, in the table's order.
 
     Args:
         beliefs: A table of beliefs.
@@ -73,10 +73,10 @@ def group_columns(beliefs: pl.DataFrame, groups: Sequence[str] | None = None) ->
 
 
 def carried_columns(beliefs: pl.DataFrame, groups: Sequence[str] | None = None) -> list[str]:
-    """Return the names of the columns that are copied unchanged to the results.
+    """Return the names of the columns that checks and repairs copy unchanged to results.
 
     Raises:
-        RequestError: If a column in ``groups`` is invalid, as in :func:`group_columns`.
+        RequestError: If a column in ``groups`` does not exist, or is not allowed as a group column.
     """
     known = {*REQUIRED, *TRUTHS, *group_columns(beliefs, groups)}
     return [name for name in beliefs.columns if name not in known]
@@ -87,18 +87,19 @@ def grouping_remarks(
 ) -> list[str]:
     """Return messages to the user about how the beliefs were grouped.
 
-    One message names the columns that are copied unchanged to the results. A warning is returned if
-    nearly every row is in a group of its own. Constraints connect only rows of the same group. If
-    most groups have only one row, few constraints can apply.
+    One message names the columns that do not identify a group and are only copied to the results. A
+    warning is returned if nearly every row is in a group of its own. If most groups have only one
+    row, few constraints can apply, because a constraint connects only rows of the same group.
 
     Args:
-        beliefs: The beliefs.
-        groups: The columns that identify a group, as in :func:`group_columns`.
+        beliefs: The table of beliefs.
+        groups: The names of the columns that identify a group of beliefs, as in
+            :func:`group_columns`.
         in_python: Whether the messages refer to the Python argument ``groups`` rather than the
             option ``--groups``.
 
     Raises:
-        RequestError: If a column in ``groups`` is invalid, as in :func:`group_columns`.
+        RequestError: If a column in ``groups`` does not exist, or is not allowed as a group column.
     """
     remarks = []
     carried = carried_columns(beliefs, groups)
@@ -143,15 +144,16 @@ def read_beliefs(
     Args:
         path: A TSV, CSV, JSONL or Parquet file of beliefs.
         ontology: The ontology whose relations the file may use.
-        on_duplicate: The action if rows of a group contain the same statement with different values
-            of ``p_true``: ``error`` raises an error, ``mean`` uses the mean of the values that are
-            not missing, and ``first`` uses the value of the first row.
-        groups: The columns that identify a group, as in :func:`group_columns`.
+        on_duplicate: What to do if rows of a group contain the same statement with different values
+            of ``p_true``: ``error`` (raise an error), ``mean`` (use the mean of the values that are
+            not missing) or ``first`` (use the value of the first row).
+        groups: The names of the columns that identify a group of beliefs, as in
+            :func:`group_columns`.
 
     Returns:
         A table with the columns of the file in their original order. The columns ``subject``,
-        ``relation`` and ``object`` are text, ``p_true`` is Float64 (null if missing), and columns
-        of truth values are Boolean.
+        ``relation`` and ``object`` are text, ``p_true`` is Float64 (null if missing), and
+        ``believed``, ``repaired``, ``free`` and ``label`` are Boolean if the file has them.
 
     Raises:
         DataError: If the file is missing, lacks a column, or has a malformed row. For a malformed
@@ -196,7 +198,7 @@ def merge_duplicates(
 
 
 def _warn_about_case(frame: pl.DataFrame, columns: list[str]) -> None:
-    """Warn if two items of a group have names that differ only in upper and lower case."""
+    """Warn if two items (subjects or objects) of a group differ only in letter case."""
     import polars as pl
 
     sides = [frame.select(*columns, item=pl.col(name).cast(pl.String)) for name in ITEMS]
@@ -230,14 +232,15 @@ def check_beliefs(
     """Validate a table of beliefs; error messages contain the row number, counted from 0.
 
     Args:
-        beliefs: The beliefs.
+        beliefs: The table of beliefs.
         ontology: The ontology whose relations the beliefs may use.
-        groups: The columns that identify a group, as in :func:`group_columns`.
+        groups: The names of the columns that identify a group of beliefs, as in
+            :func:`group_columns`.
 
     Raises:
         DataError: If a column is missing, a row is malformed, or two rows of a group contain the
             same statement.
-        RequestError: If a column in ``groups`` is invalid, as in :func:`group_columns`.
+        RequestError: If a column in ``groups`` does not exist, or is not allowed as a group column.
     """
 
     def complain(problem: str, row: int) -> DataError:

@@ -65,10 +65,9 @@ class Check:
         ties: Number of statements whose ``p_true`` is exactly one half; such statements count as
             not believed.
         missing: Number of statements whose belief is missing. A statement with a missing belief
-            counts as not believed, and a constraint that depends on the statement is undecided.
-        unasked: Number of statements that could be made about the items of the groups but have no
-            row in the table of beliefs. A statement can be made with every relation and every
-            ordered pair of different items of a group.
+            counts as not believed, and every constraint whose outcome depends on it is undecided.
+        unasked: For all relations and all ordered pairs of different items of a group, the number
+            of statements that have no row in the table of beliefs.
         groups: A table with one row per group. The columns are the group columns, ``statements``,
             ``believed``, three counts for each type of constraint (``<type>_violated``,
             ``<type>_applicable`` and ``<type>_undecided``), ``violated``, ``applicable``,
@@ -79,14 +78,13 @@ class Check:
             columns ``revision_cost`` (null if the cost is not proven), ``revision_cost_at_least``
             and ``revision_cost_at_most``.
         revision_cost: The smallest number of beliefs that must change to make all groups
-            consistent, computed by exact repair. ``revision_cost`` is None if it was not requested.
-            ``revision_cost`` is also None if the cost of some group was not proven within the time
-            limit. The revision cost of a group with a violated constraint is at least 1. If the
-            table contains a belief for every relation and every ordered pair of different items of
-            a group, a positive revision cost implies that the group has a violated constraint. If
-            some statements have no belief, the revision cost can be positive although no constraint
-            is violated. For example, one constraint can require a statement without a belief to be
-            true, while another constraint requires it to be false.
+            consistent, computed by exact repair. ``revision_cost`` is None if it was not requested,
+            or if the cost of some group was not proven within the time limit. The revision cost of
+            a group with a violated constraint is at least 1. If a group has a belief for every
+            relation and every ordered pair of different items, its revision cost is positive only
+            if a constraint is violated. If some statements have no belief, the revision cost can be
+            positive although no constraint is violated. For example, one constraint can require a
+            statement without a belief to be true, while another constraint requires it to be false.
         revision_cost_at_least: A proven lower bound on the revision cost; None if the revision cost
             was not requested.
         revision_cost_at_most: The number of beliefs that change in the best repair found, which is
@@ -140,7 +138,7 @@ class Check:
 
     @property
     def micro(self) -> float | None:
-        """The violation rate of all constraints; None if no constraint is decided."""
+        """The violation rate of all constraint types pooled; None if no constraint is decided."""
         return self.total.rate
 
     @property
@@ -178,7 +176,7 @@ class Check:
 
     @property
     def hidden(self) -> int:
-        """The number of groups without a violated constraint whose beliefs cannot all be true."""
+        """The number of groups that violate no constraint but whose beliefs cannot all be true."""
         return int(((self.groups["violated"] == 0) & ~self.groups["consistent"]).sum())
 
     @cached_property
@@ -187,11 +185,11 @@ class Check:
 
         Returns:
             The group columns, the column ``constraint``, and the columns ``subject_1``,
-            ``relation_1``, ``object_1``, ``p_true_1`` and ``believed_1`` of the first statement.
-            For the first statement, the columns that are copied unchanged from the table of beliefs
-            also have the suffix ``_1``. The columns of the second statement have the suffix ``_2``,
-            and the columns of the third statement have the suffix ``_3``. Only transitive
-            constraints have a third statement.
+            ``relation_1``, ``object_1``, ``p_true_1`` and ``believed_1`` of the constraint's first
+            statement. The columns that are copied unchanged from the table of beliefs also have the
+            suffix ``_1`` for the first statement. The columns of the second statement have the
+            suffix ``_2``, and the columns of the third statement have the suffix ``_3``. Only
+            transitive constraints have a third statement.
         """
         return _violations(self._constraints, self._beliefs, self._coded, self._relations)
 
@@ -250,16 +248,17 @@ def check(
     Args:
         beliefs: A table with the columns ``subject``, ``relation``, ``object``, ``p_true`` (null if
             missing) and the group columns.
-        ontology: The constraints.
+        ontology: The ontology, which defines the constraints.
         believed: The column that determines which statements are believed. If the column is
             ``p_true``, statements with a value above one half are believed. Any other column must
             be Boolean (null if the belief is missing).
-        groups: The columns that identify a group, as in
+        groups: The names of the columns that identify a group of beliefs, as in
             :func:`tacit.coherence.beliefs.group_columns`.
         revision_cost: Whether to compute the revision cost, which is the smallest number of beliefs
             that must change to make all groups consistent.
-        time_limit: Time limit in seconds for the revision cost. If a revision cost is not proven
-            within the time limit, bounds on the cost are reported. None means no time limit.
+        time_limit: Time limit in seconds for the computation of the revision cost. If a revision
+            cost is not proven within the time limit, bounds on the cost are reported. None means no
+            time limit.
 
     Raises:
         DataError: If the beliefs are malformed, or contain a statement twice in the same group.

@@ -1,4 +1,4 @@
-"""Split an ontology's relations into families whose beliefs are repaired independently.
+"""Split the relations of an ontology into families that can be repaired independently.
 
 A relation and its inverse (for example, "above" and "below") express the same facts, so they form
 one relation class. A constraint connects two relation classes if a relation of one class implies or
@@ -43,12 +43,14 @@ class Family:
 
     Args:
         classes: The relation classes, in the order of the ontology file.
-        implications: Implications as triples (a, b, turned). The numbers a and b are indices into
-            ``classes``, and ``turned`` is a Boolean. For all items x and y, the statement (x, a, y)
-            implies (x, b, y) if ``turned`` is False, and (y, b, x) if ``turned`` is True.
-        exclusions: Exclusions as triples (a, b, turned). The numbers a and b are indices into
-            ``classes``, and ``turned`` is a Boolean. For all items x and y, the statement (x, a, y)
-            excludes (x, b, y) if ``turned`` is False, and (y, b, x) if ``turned`` is True.
+        implications: Implications between relation classes, as triples (a, b, turned). The numbers
+            a and b are indices into ``classes``, and ``turned`` is a Boolean. For all items x and
+            y, the statement (x, a, y) implies (x, b, y) if ``turned`` is False, and (y, b, x) if
+            ``turned`` is True.
+        exclusions: Exclusions between relation classes, as triples (a, b, turned). The numbers a
+            and b are indices into ``classes``, and ``turned`` is a Boolean. For all items x and y,
+            the statement (x, a, y) excludes (x, b, y) if ``turned`` is False, and (y, b, x) if
+            ``turned`` is True.
     """
 
     classes: tuple[RelationClass, ...]
@@ -70,7 +72,7 @@ class Family:
 
 @dataclass(frozen=True)
 class Membership:
-    """A relation's family and class, and whether the class is named after the inverse."""
+    """A relation's family and class, and whether the relation's inverse names the class."""
 
     family: int
     position: int
@@ -79,19 +81,19 @@ class Membership:
 
 @dataclass(frozen=True)
 class Clauses:
-    """All statements about n items, and all constraints on them except transitive ones.
+    """All statements about n items, and their constraints except transitive constraints.
 
     Args:
-        variables: The class and the two items of each statement, as three numbers (class, i, j),
-            shape (v, 3).
-        implications: Pairs of statements, as indices into ``variables``, shape (m, 2). In each
-            pair, the first statement implies the second.
+        variables: The relation class and the two items of each statement, as three numbers (class,
+            i, j), shape (v, 3).
+        implications: Pairs of statements of which the first implies the second, as indices into
+            ``variables``, shape (m, 2).
         exclusions: Pairs of statements that are never both true, as indices into ``variables``,
             shape (m, 2).
-        never: Statements that are never true, as indices into ``variables``, shape (m,).
-        index: For each class and each pair of items (i, j), the row of the statement in
-            ``variables``, shape (classes, n, n). An entry is -1 if ``variables`` has no row for the
-            statement.
+        never: Statements that are never true, because they relate an item to itself by an
+            irreflexive relation, as indices into ``variables``, shape (m,).
+        index: For each relation class and each pair of items (i, j), the row number of the
+            statement in ``variables``, shape (classes, n, n); -1 if the statement has no row.
     """
 
     variables: Integers
@@ -102,7 +104,7 @@ class Clauses:
 
 
 def compile_ontology(ontology: Ontology) -> tuple[tuple[Family, ...], dict[str, Membership]]:
-    """Split an ontology's relations into families whose beliefs are repaired independently.
+    """Split the relations of an ontology into families that can be repaired independently.
 
     Returns:
         The families, and a mapping from the name of each relation to its family and class.
@@ -144,8 +146,8 @@ def clauses_of(family: Family, n: int) -> Clauses:
     """Return the statements about n items, and their constraints except transitive ones.
 
     If n is 1, each statement relates the item to itself. If n is larger than 1, each statement
-    relates two different items. A symmetric class has only one statement per unordered pair of
-    items.
+    relates two different items. A symmetric relation class has only one statement per unordered
+    pair of items.
     """
     there = np.ones((len(family.classes), n, n), dtype=bool)
     for position, each in enumerate(family.classes):
@@ -204,7 +206,7 @@ def _linked(
     variables: Integers,
     index: Integers,
 ) -> tuple[Integers, Integers]:
-    """Return two arrays: the first and the second statement of each linked pair."""
+    """Return two arrays: the first and second statement of each implication or exclusion."""
     nothing = np.empty(0, dtype=np.int64)
     ones, others = [nothing], [nothing]
     for a, b, turned in links:
@@ -289,9 +291,9 @@ def code(beliefs: pl.DataFrame, ontology: Ontology, groups: Sequence[str] | None
     """Encode the groups, items and relations of validated beliefs as integers.
 
     Args:
-        beliefs: Validated beliefs.
+        beliefs: A validated table of beliefs.
         ontology: The ontology whose relations the beliefs use.
-        groups: The columns that identify a group, as in
+        groups: The names of the columns that identify a group of beliefs, as in
             :func:`tacit.coherence.beliefs.group_columns`.
     """
     columns = group_columns(beliefs, groups)
@@ -315,7 +317,7 @@ def code(beliefs: pl.DataFrame, ontology: Ontology, groups: Sequence[str] | None
 
 
 def beside(groups: pl.DataFrame, table: pl.DataFrame) -> pl.DataFrame:
-    """Put group columns in front of a table's columns, and rename duplicate group columns.
+    """Put group columns before a table's columns; rename group columns whose names clash.
 
     For example, if the table also has a column ``value``, the group column ``value`` becomes
     ``value (group)``.

@@ -19,8 +19,9 @@ class Effort:
     Args:
         deadline: The `time.monotonic` value at which repair stops.
         processes: Number of concurrent processes.
-        break_ties: Whether to apply the tie rule to assignments of equal total weight. If
-            ``break_ties`` is True, repair also reports which statements only the tie rule decides.
+        break_ties: Whether a fixed tie rule chooses among assignments of equal total weight. If
+            ``break_ties`` is True, repair also reports the statements whose truth value only the
+            tie rule decides.
     """
 
     deadline: float = math.inf
@@ -40,8 +41,8 @@ def effort_of(
     Args:
         started: The `time.monotonic` value at which the time limit starts.
         time_limit: The time limit in seconds, above 0; None for no limit.
-        processes: The number of processes, at least 1; None for one process per core.
-        break_ties: Whether to apply the tie rule to assignments of equal total weight.
+        processes: The number of processes, at least 1; None for one process per CPU core.
+        break_ties: Whether a fixed tie rule chooses among assignments of equal total weight.
 
     Raises:
         RequestError: If the time limit or the number of processes is out of range.

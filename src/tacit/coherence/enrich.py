@@ -1,4 +1,4 @@
-"""Enrichment: derive statements from true statements (Gu et al. 2023, section 4.3)."""
+"""Enrichment: derive what true statements imply (Gu et al. 2023, section 4.3)."""
 
 from __future__ import annotations
 
@@ -39,9 +39,8 @@ def enrich(statements: pl.DataFrame, ontology: Ontology) -> pl.DataFrame:
     Returns:
         A table with the columns of ``statements`` and the Boolean column ``label``. Within a group,
         each statement has one row. Groups are in the order in which they first appear in
-        ``statements``. Within a group, rows are sorted by subject, then by object, then by
-        relation. Subjects and objects are in the order of their first mention, and relations are in
-        the order of the ontology.
+        ``statements``. Within a group, rows are sorted by subject and then by object, both in the
+        order of first mention, and finally by relation, in the order of the ontology.
 
     Raises:
         DataError: If a column is missing or has empty values, a relation is unknown, or a statement

@@ -1,4 +1,4 @@
-"""Find the best assignment of truth values for a few items by enumeration."""
+"""Find the best truth values for statements about a few items by enumeration."""
 
 from __future__ import annotations
 
@@ -28,7 +28,8 @@ class Best:
     """The best assignment of truth values for each of several repair problems.
 
     Args:
-        true: Whether each statement is true in the chosen assignment, shape (problems, statements).
+        true: For each problem, whether each statement is true in the chosen best assignment, shape
+            (problems, statements).
         free: Whether each statement is true in one best assignment and false in another best
             assignment, shape (problems, statements).
     """
@@ -65,12 +66,13 @@ def best_assignments(
 ) -> Best:
     """Return the assignment with the largest total weight for each row of ``weights``.
 
-    Among several assignments with the largest total weight, the function chooses one with the
-    fewest true statements. If several assignments have equally few true statements, the function
-    chooses the one with the smallest sum of the tie-breaking numbers of its true statements.
+    If several assignments have the largest total weight, the function chooses one with the fewest
+    true statements. If several of the assignments with the largest total weight have equally few
+    true statements, the function chooses the one whose true statements have the smallest sum of
+    tie-breaking numbers.
 
     Args:
-        assignments: The result of `all_assignments`.
+        assignments: All consistent assignments, as returned by `all_assignments`.
         weights: One integer weight per problem and statement, shape (problems, statements).
         ties: A function that receives a problem's row number and returns the problem's tie-breaking
             numbers, one number per statement.
@@ -91,7 +93,7 @@ def best_assignments(
 
 
 def _allowed(assignments: Booleans, clauses: Clauses, triples: Integers, last: int) -> Booleans:
-    """Check each assignment against the constraints whose last statement is ``last``."""
+    """Return which assignments satisfy the constraints whose last statement is ``last``."""
     keep = np.ones(len(assignments), dtype=bool)
     if last in clauses.never:
         keep &= ~assignments[:, last]

@@ -37,15 +37,14 @@ class _Rules:
 def jointly_consistent(coded: Coded, believed: Booleans, ontology: Ontology) -> Booleans:
     """Return, for each group, whether its believed statements can all be true together.
 
-    Disbelieved statements are ignored. Implications derive true statements only from true
-    statements. The closure of the believed statements consists of the believed statements and all
-    statements that they imply. The beliefs of a group are consistent if and only if the closure of
-    the believed statements violates no constraint.
+    Disbelieved statements are ignored. The closure of the believed statements consists of the
+    believed statements and all statements that they imply. The beliefs of a group are consistent if
+    and only if the closure of the believed statements violates no constraint.
 
     Args:
         coded: The beliefs, encoded as integers.
-        believed: Whether the statement in each row is believed.
-        ontology: The constraints.
+        believed: For each row of the table of beliefs, whether its statement is believed.
+        ontology: The ontology, which defines the constraints.
 
     Returns:
         For each group, whether its believed statements can all be true together.

@@ -1,13 +1,13 @@
 """The linear program for repair; transitive constraints are added only when needed.
 
-Every strict partial order satisfies the cycle inequalities. The cycle inequalities are not among
-the pairwise and transitive constraints. Let y(ij) be 1 if item i precedes item j, and 0 otherwise.
-The cycle inequality for three items i, j and k is y(ij) + y(jk) + y(ki) - y(ik) - y(kj) - y(ji) <=
-1. To derive the cycle inequality, three transitive constraints are summed, the sum is divided by 2,
-   and all coefficients and the right-hand side are rounded down. With the cycle inequalities, the
-   linear program describes the strict partial orders of three items exactly. Without the cycle
-   inequalities, the linear program also admits a cycle of three items in which each of the three
-   statements has the value one half.
+Besides pairwise and transitive constraints, the linear program can contain cycle inequalities,
+which every strict partial order satisfies. Let y(ij) be 1 if item i precedes item j, and 0
+otherwise; for three items i, j and k, the cycle inequality is
+``y(ij)+y(jk)+y(ki)-y(ik)-y(kj)-y(ji)<=1``. To derive the cycle inequality, three transitive
+constraints are added, their sum is divided by 2, and all coefficients and the right-hand side are
+rounded down. With the cycle inequalities, the linear program describes the strict partial orders of
+three items exactly. Without the cycle inequalities, the linear program allows the value one half
+for all three statements of a cycle (i before j, j before k, k before i).
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _TOLERANCE = 1e-6
 
 
 class Rows:
-    """Rows a·x <= b of a linear program; each variable x is the truth value of a statement.
+    """Rows a·x <= b of a linear program; each entry of x is a statement's truth value.
 
     Args:
         family: The family of relations.
@@ -74,15 +74,14 @@ class Rows:
 
     @property
     def count(self) -> int:
-        """The number of statements."""
+        """The number of statements, which is the number of variables of the linear program."""
         return len(self.clauses.variables)
 
     def before_branching(self, values: Floats) -> None:
         """Add rows for transitive constraints that ``values`` violates or nearly violates.
 
         At most ``_MOST_BRANCHED`` constraints are added. Branch and bound is faster with fewer
-        rows. However, if the result of branch and bound violates a constraint that has no row, the
-        search must restart.
+        rows, but must restart if its result violates a constraint that has no row.
         """
         if not self.complete:
             self.add(self.violated(values, _MOST_BRANCHED, least=-_NEARLY))
@@ -126,7 +125,7 @@ class Rows:
         return triples[worst[:most]]
 
     def violated_cycles(self, values: Floats) -> Integers:
-        """Return the cycle inequalities that ``values`` violates, each as six statements."""
+        """Return the violated cycle inequalities, each as the indices of its six statements."""
         found = [np.empty((0, 6), dtype=np.int64)]
         amounts = [np.empty(0)]
         for position, each in enumerate(self._family.classes):
@@ -146,7 +145,7 @@ class Rows:
         return np.concatenate(found)[worst]
 
     def hold(self, assignment: Booleans) -> bool:
-        """Return whether an assignment satisfies every constraint, including rows not yet added."""
+        """Return whether an assignment satisfies all constraints, even those without a row."""
         clauses = self.clauses
         clash = (assignment[clauses.exclusions[:, 0]] & assignment[clauses.exclusions[:, 1]]).any()
         gap = (
@@ -226,7 +225,7 @@ class Region:
     limit: float = 0.0
 
     def system(self, rows: Rows) -> tuple[csr_array, Floats]:
-        """Return the matrix and the limits of all rows, including the region's own row."""
+        """Return the matrix and the limits of all rows, including the region's additional row."""
         if self.row is None:
             return rows.matrix, rows.limits
         own = csr_array(self.row[None, :])
@@ -239,9 +238,9 @@ class Optimum:
 
     Args:
         assignment: The best integer solution, or None if no solution was found.
-        bound: An upper bound on the objective value of every integer solution in the region.
-        optimal: Whether the solution is proven optimal, or the region is proven to contain no
-            solution.
+        bound: An upper bound on the objective value of every integer solution in the search region.
+        optimal: Whether the solution is proven optimal, or the search region is proven to contain
+            no solution.
         relaxed: The solution of the linear program, whose values need not be integers.
         reduced: The absolute values of the reduced costs of the linear program.
         relaxed_bound: The objective value of the linear program's solution.
@@ -273,9 +272,9 @@ def best_solution(
 
     Args:
         objective: The coefficients of the objective, which is maximized.
-        rows: The constraints. Transitive constraints that a solution violates are added to
-            ``rows``.
-        within: The region in which to search.
+        rows: The constraints, as rows of the linear program. Transitive constraints that a solution
+            violates are added to ``rows``.
+        within: The search region.
         deadline: The `time.monotonic` value at which to stop.
         start: A function that receives the solution of the linear program and the objective value,
             and returns a good integer solution. If ``start`` is given, the region ``within`` must
@@ -340,7 +339,7 @@ def best_solution(
 
 
 def other_than(assignment: Booleans, loose: Booleans) -> Region:
-    """Return the region of solutions that differ from ``assignment`` in ``loose`` only."""
+    """Return the region of solutions that differ from ``assignment`` only where ``loose``."""
     whole = assignment.astype(np.float64)
     low, high = np.where(loose, 0.0, whole), np.where(loose, 1.0, whole)
     kept = np.where(loose, np.where(assignment, 1.0, -1.0), 0.0)

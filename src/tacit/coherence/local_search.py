@@ -21,7 +21,7 @@ def greedy_assignment(rows: Rows, weights: Integers, likely: Floats, deadline: f
     """Build a consistent assignment greedily, starting with the most likely statements.
 
     Args:
-        rows: The constraints.
+        rows: The constraints, as rows of a linear program.
         weights: One integer weight per statement.
         likely: A number per statement; statements with a larger number are tried first.
         deadline: The `time.monotonic` value at which to stop.
@@ -40,9 +40,9 @@ def bettered(rows: Rows, weights: Integers, assignment: Booleans, deadline: floa
     adds statements about the item that increase the total weight.
 
     Args:
-        rows: The constraints.
+        rows: The constraints, as rows of a linear program.
         weights: One integer weight per statement.
-        assignment: A consistent assignment.
+        assignment: The consistent assignment to improve.
         deadline: The `time.monotonic` value at which to stop.
     """
     heaviest_first = np.argsort(-weights, kind="stable")
@@ -63,7 +63,7 @@ def bettered(rows: Rows, weights: Integers, assignment: Booleans, deadline: floa
 
 
 def _added_together(rows: Rows, assignment: Booleans, order: Integers, deadline: float) -> Booleans:
-    """Add statements together; if some conflict, add each half of the statements in turn.
+    """Add all statements at once; if they conflict, add one half and then the other half.
 
     The result is the same as if the statements were added one by one, because every subset of
     compatible statements is also compatible.
@@ -112,7 +112,7 @@ def search_assignment(program: Program, rows: Rows, likely: Floats, deadline: fl
 
     Args:
         program: The integer program, with its weights.
-        rows: The constraints.
+        rows: The constraints, as rows of a linear program.
         likely: A number per statement; statements with larger numbers are tried first. The numbers
             are not used if the program's family consists of one asymmetric, transitive relation.
         deadline: The `time.monotonic` value at which to stop. The result is reproducible unless the
@@ -126,10 +126,10 @@ def search_assignment(program: Program, rows: Rows, likely: Floats, deadline: fl
 
 
 def search_order(program: Program, kicks: int | None, deadline: float) -> Booleans:
-    """Find, by local search, a total or partial order that has a large weight.
+    """Find a total or partial order of the items with a large weight by local search.
 
     Args:
-        program: The program to solve; its family must consist of one asymmetric, transitive
+        program: The integer program to solve; its family must consist of one asymmetric, transitive
             relation.
         kicks: Number of random perturbations; None to continue until the deadline.
         deadline: The `time.monotonic` value at which to stop.

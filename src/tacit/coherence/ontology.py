@@ -73,7 +73,7 @@ class Relation:
         irreflexive: Whether, for this relation r, a statement x r x is never true. Every asymmetric
             relation is irreflexive.
         inverse: The name of the relation s that is the inverse of this relation r, or None. If s is
-            the inverse of r, the statement y s x is true exactly if x r y is true.
+            the inverse of r, the statement y s x is true if and only if x r y is true.
         implies: The names of the relations that this relation implies. If this relation r implies
             s, the statement x r y implies x s y.
         excludes: The names of the relations that this relation excludes. If this relation r
@@ -112,7 +112,7 @@ class Relation:
 
 @dataclass(frozen=True)
 class Ontology:
-    """An ontology: a mapping from names to relations, in the order of the file.
+    """An ontology: a mapping from names to relations, in the order of the ontology file.
 
     Args:
         name: The ontology's name.
