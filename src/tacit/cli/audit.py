@@ -47,10 +47,10 @@ def audit(
     force: given.Force = False,
     as_json: given.AsJson = False,
 ) -> None:
-    """Audit the background facts of questions, and draw a sample of facts to be rated.
+    """Audit the background facts of questions, and draw a sample of facts for people to rate.
 
     Two people then rate all facts of the sample independently. Each person fills in the column
-    "rating" in a separate copy of the file. The option --seed determines which facts are drawn.
+    "rating" in a separate copy of the sample. The option --seed determines which facts are drawn.
 
     Example: tacit kb audit conceptnet.kb --questions dev.jsonl --out sample.tsv
     """

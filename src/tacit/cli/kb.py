@@ -114,7 +114,7 @@ def facts_command(
     """Show the background facts of one question.
 
     The command prints the question's concepts, the facts that connect the concepts, and the
-    negative of each fact.
+    negative (a false version) of each fact.
 
     Example: tacit kb facts conceptnet.kb "Are mountains tall?"
     """
@@ -151,10 +151,10 @@ def background_command(
     force: given.Force = False,
     as_json: given.AsJson = False,
 ) -> None:
-    """Write the background facts of all questions in a file.
+    """Extract the background facts of all questions, and write the facts to a file.
 
-    Each fact is written with its negative, which is a randomly drawn tail that makes the fact
-    false.
+    The file has one row per combination of question and background fact. The column "negative"
+    contains a randomly drawn tail that makes the fact false.
 
     Example: tacit kb background conceptnet.kb --questions dev.jsonl --out facts.tsv
     """

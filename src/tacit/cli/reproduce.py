@@ -46,9 +46,9 @@ def parrot(
 ) -> None:
     """Compare the parts probe's results with Gu et al. 2023 (ParRoT).
 
-    The command compares the drawings with Tables 1 and 5 of Gu et al. 2023. If a model or beliefs
-    are given, the command also compares the results with Tables 3, 4, 6 and 7, with the counts in
-    Figure 3, and with the published number of drawings that repair changes.
+    The command compares people's drawings with Tables 1 and 5 of Gu et al. 2023. If a model or
+    beliefs are given, the command also compares the results with Tables 3, 4, 6 and 7, with the
+    counts in Figure 3, and with the published number of drawings that repair changes.
 
     Example: tacit reproduce parrot --drawings drawings --model gpt2
     """
