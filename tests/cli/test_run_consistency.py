@@ -49,7 +49,10 @@ def test_a_run_from_its_questions_to_one_of_them(tacit: Tacit, source: Path) -> 
     assert ran.code == 0
     assert "demo: Conceptual consistency, all questions" in ran.out
     assert "3 anchor questions (multiple choice), 1 of which has no background fact" in ran.out
-    assert "4 distinct facts. The facts and their negatives are asked as 8 yes/no" in ran.out
+    assert (
+        "4 distinct background facts in total. The facts and their negatives are asked as 8 yes/no"
+        in ran.out
+    )
     manifest = json.loads((source / "run" / "manifest.json").read_text())
     assert manifest["status"] == "finished"
     assert manifest["summary"]["prompts"] == 8 * 24 + 2 * 3 * 23 + 7 * 24

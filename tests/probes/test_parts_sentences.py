@@ -6,7 +6,7 @@ import polars as pl
 import pytest
 
 from tacit.findings.findings import Findings
-from tacit.probes.parts.sentences import headline, notes
+from tacit.probes.parts.sentences import headline, missing, notes
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -55,17 +55,17 @@ def test_a_gain_that_is_a_loss_under_another_objective_is_in_the_headline() -> N
     """With each such objective and its interval, and none whose gain has the same sign."""
     shown = text(summary(gain(0.082), gain(-0.097, "log-odds"), gain(-0.094, "margin")))
     assert (
-        "With other objectives, repair changes accuracy in the opposite direction: by "
-        f"{MINUS}9.7 points "
+        "Compared with the objective paper, repair with another objective changes accuracy in the "
+        f"opposite direction: by {MINUS}9.7 points "
         f"(95 % CI {MINUS}10.7 to {MINUS}8.7 points) with the objective log-odds and by "
         f"{MINUS}9.4 points" in shown
     )
-    assert "With other objectives" not in text(
+    assert "another objective" not in text(
         summary(gain(0.082), gain(0.097, "log-odds"), gain(0, "margin"))
     )
     assert (
-        "With other objectives, repair changes accuracy in the opposite direction: by +1.0 points"
-        in text(summary(gain(-0.05), gain(0.01, "margin")))
+        "Compared with the objective paper, repair with another objective changes accuracy in the "
+        "opposite direction: by +1.0 points" in text(summary(gain(-0.05), gain(0.01, "margin")))
     )
 
 
@@ -91,3 +91,15 @@ def test_few_things_are_noted_where_there_are_intervals(things: int) -> None:
     shown = " ".join(notes(found))
     assert "There is no interval with fewer than 5 things" in shown
     assert (f"The run has only {things} things" in shown) == (5 <= things < 10)
+
+
+def test_answers_that_share_a_token_with_the_prompt_are_explained() -> None:
+    """In one whole sentence."""
+    found = {"missing": 0, "missing_statements": 0, "filled": 0, "spanned": 2}
+    assert list(missing(found)) == [
+        "Every question has a belief.",
+        (
+            "2 answers share a token with the surrounding text; the score of such an answer "
+            "includes the whole token."
+        ),
+    ]

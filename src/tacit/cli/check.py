@@ -35,7 +35,7 @@ Beliefs = Annotated[
     Path,
     typer.Argument(
         help="A table of beliefs (TSV, CSV, JSONL or Parquet) with the columns subject, relation, "
-        "object and p_true. Further columns can define groups of beliefs."
+        "object and p_true. Additional columns of the table can define groups of beliefs."
     ),
 ]
 Groups = Annotated[
@@ -72,8 +72,8 @@ TimeLimit = Annotated[
     float,
     typer.Option(
         help="Time limit of the search for the optimal repair, in seconds; inf for no limit. If "
-        "the limit is reached, repair returns the best assignment found so far, with a proven "
-        "bound on the optimum."
+        "the limit is reached, repair returns the best assignment of truth values found so far, "
+        "with a proven bound on the optimum."
     ),
 ]
 
@@ -85,8 +85,8 @@ def check(
         str,
         typer.Option(
             help="The column that determines which statements are believed: p_true (statements "
-            "with p_true above one half are believed), or a column of True and False, such as "
-            "believed, repaired or label."
+            "with p_true above one half are believed), or a column with the values True and False, "
+            "such as believed, repaired or label."
         ),
     ] = "p_true",
     groups: Groups = None,
@@ -274,8 +274,8 @@ def repair(
     out: Annotated[
         Path,
         typer.Option(
-            help="File for the beliefs, with the added columns believed, repaired and free "
-            "(decided only by the tie rule)."
+            help="File for the beliefs, with three added columns: believed, repaired, and free "
+            "(whether only the tie rule decides the truth value)."
         ),
     ],
     ontology: OntologyName = "parts",
@@ -283,8 +283,9 @@ def repair(
         Goal,
         typer.Option(
             help="The objective that repair maximises: paper (the sum of the confidences of all "
-            "statements that are true after repair), log-odds (the probability of the assignment) "
-            "or margin (agreement with the beliefs, weighted by their distance from one half)."
+            "statements that are true after repair), log-odds (the probability of the repaired "
+            "truth values) or margin (agreement with the beliefs, weighted by their distance from "
+            "one half)."
         ),
     ] = Goal.paper,
     groups: Groups = None,

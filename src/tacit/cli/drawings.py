@@ -24,7 +24,8 @@ def enrich_command(
         typer.Option(help="File for the labelled statements: TSV, CSV, JSONL or Parquet."),
     ],
     things: Annotated[
-        str | None, typer.Option(help="Use only the drawings of these things, separated by commas.")
+        str | None,
+        typer.Option(help="Use only the drawings of the listed things (separated by commas)."),
     ] = None,
     force: Force = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the counts as JSON.")] = False,

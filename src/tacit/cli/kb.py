@@ -151,10 +151,10 @@ def background_command(
     force: given.Force = False,
     as_json: given.AsJson = False,
 ) -> None:
-    """Extract the background facts of all questions in a file, and write them to a table.
+    """Extract the background facts of all questions, and write the facts to a file.
 
-    Each fact is written with a negative: a randomly drawn second concept (tail) that makes the fact
-    false.
+    The file has one row per combination of question and background fact. The column "negative"
+    contains a randomly drawn tail that makes the fact false.
 
     Example: tacit kb background conceptnet.kb --questions dev.jsonl --out facts.tsv
     """

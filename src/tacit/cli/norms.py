@@ -45,9 +45,7 @@ def prompts_command(
     ] = "sentence",
     vocabulary: Annotated[
         Path | None,
-        typer.Option(
-            help="In retrieval, use only the concepts that this file lists, one per line."
-        ),
+        typer.Option(help="In retrieval, use only the concepts that the file lists, one per line."),
     ] = None,
     no_preface: Annotated[
         bool,

@@ -25,8 +25,8 @@ def score(
     prompts: Annotated[
         Path,
         typer.Argument(
-            help='A JSONL file with one prompt per line: {"text": …, "answers": [...]}, and '
-            'optionally "separator".'
+            help='A JSONL file with one prompt per line, in the form {"text": …, "answers": […]}; '
+            'the key "separator" is optional.'
         ),
     ],
     model: given.ModelName,

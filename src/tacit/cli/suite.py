@@ -97,8 +97,8 @@ def suite(
         str,
         typer.Argument(
             metavar="SUITE",
-            help="A YAML file that describes the suite, or the word papers for the built-in suite "
-            "with the models and probes of three published papers.",
+            help='A YAML file that describes the suite, or "papers" for the built-in suite with '
+            "the models and probes of three published papers.",
         ),
     ],
     selection: Selection,

@@ -25,8 +25,8 @@ COMPARISON = TableSpec(
     "comparison",
     "Differences between models",
     "One row per measure and pair of models. The difference is the second model's value minus the "
-    "first model's value, over the questions that both models answered. A difference whose 95 % CI "
-    "includes 0 may be due to chance.",
+    "first model's value, computed over the questions that both models answered. A difference "
+    "whose 95 % CI includes 0 may be due to chance.",
     columns=(
         Column("figure", "figure", meaning="The measure that is compared."),
         Column("first", "first", meaning="The first model."),

@@ -35,11 +35,11 @@ SCALE = TableSpec(
     "computed over the questions that all models of the family answered. Slope: the change of the "
     "measure if the number of parameters increases tenfold, estimated by a least-squares "
     "regression on the log10 of the number of parameters. The 95 % CI of the slope is computed by "
-    "resampling the same clusters of questions for all models. The CI therefore reflects the "
+    "resampling the same clusters of questions for all models. The CI of the slope reflects the "
     "uncertainty due to the choice of questions, but not the uncertainty due to the small number "
-    "of models. Page's trend test examines, over blocks of clusters of questions, whether the "
-    "measure improves with model size. The p-value of the trend test is one-sided and not "
-    "corrected for multiple tests.",
+    "of models. Page's trend test examines whether the measure improves with model size. In "
+    "Page's trend test, each block consists of one or more clusters of questions. The p-value of "
+    "the trend test is one-sided and not corrected for multiple tests.",
     columns=(
         Column("figure", "figure", meaning="The measure."),
         Column("family", "family", meaning="The family to which the models belong."),
@@ -76,7 +76,13 @@ SCALE = TableSpec(
         ),
         Column("page_p", "p, Page", "p", "One-sided p-value of Page's trend test."),
         Column("page_l", "Page's L", "number", "The test statistic L of Page's trend test."),
-        Column("blocks", "blocks", "count", "Number of blocks of clusters in Page's trend test."),
+        Column(
+            "blocks",
+            "blocks",
+            "count",
+            "Number of blocks in Page's trend test. Each block "
+            "consists of one or more clusters of questions.",
+        ),
         Column(
             "better",
             "better",

@@ -35,8 +35,8 @@ class BackgroundOptions:
     overlap: Literal["all-words", "content-words"] = option(
         "all-words",
         help=(
-            "A concept matches a question that contains more than half of the concept's words. "
-            "The words that count: all words (all-words) or only content words (content-words)."
+            "A concept matches a question that contains more than half of the concept's words. The "
+            "words that are counted: all words (all-words) or only content words (content-words)."
         ),
         group=EXTRACTION,
     )
@@ -78,22 +78,23 @@ class BackgroundOptions:
     seed: int = option(
         0,
         help=(
-            "Random seed for drawing negatives. If --cap limits the number of facts, the seed "
-            "also selects among facts of equal weight."
+            "Random seed for drawing negatives (false versions of facts). If --cap limits the "
+            "number of facts, the seed also selects among facts of equal weight."
         ),
         group=EXTRACTION,
     )
     frequent: int = option(
         10_000,
-        help="With --negatives uniform: tails are drawn from the N most frequent words.",
+        help="With --negatives uniform: tails (second concepts) of negatives are drawn from the N "
+        "most frequent words.",
         group=EXTRACTION,
     )
     negatives: Literal["uniform", "same-relation", "matched"] = option(
         "uniform",
         help=(
             "How the tail of a negative (a false version of a fact) is drawn: uniform (any "
-            "frequent word, as in the paper), same-relation (the tail of another fact with the "
-            "same relation) or matched (like same-relation, but the new tail is similar to the "
+            "frequent word, as in Sahu et al. 2022), same-relation (the tail of another fact with "
+            "the same relation) or matched (like same-relation, but the new tail is similar to the "
             "true tail in form, frequency and degree)."
         ),
         group=EXTRACTION,

@@ -88,8 +88,8 @@ def _encodings(node: dict[str, Any]) -> Iterator[dict[str, Any]]:
 
 LICENCES = (
     "Vega, Vega-Lite and Vega-Embed: copyright University of Washington Interactive Data Lab and "
-    "contributors, BSD 3-Clause licence. They bundle d3 and topojson-client "
-    "(Mike Bostock, ISC licence), fast-json-patch (Joachim Wester, MIT licence), "
+    "contributors, BSD 3-Clause licence. The Vega libraries bundle d3 and topojson-client (Mike "
+    "Bostock, ISC licence), fast-json-patch (Joachim Wester, MIT licence), "
     "json-stringify-pretty-compact (Lydell, MIT licence), semver (Isaac Z. Schlueter, ISC licence) "
     "and lodash.debounce (JS Foundation, MIT licence)."
 )

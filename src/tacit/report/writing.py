@@ -161,9 +161,9 @@ def _sections(runs: Sequence[Run], *, warn: bool) -> tuple[list[Section], list[s
     if taught:
         kind = number_of(len(taught), "a bundled demo model", "bundled demo models")
         warnings.append(
-            f"{_listed(taught)}: {kind}, trained for demonstration, with deliberate gaps and "
-            "errors. The results illustrate what Tacit finds, but are no evidence about other "
-            "models."
+            f"{_listed(taught)}: {kind} with deliberate gaps and errors, trained for "
+            "demonstration. The results illustrate what Tacit finds, but are no evidence about "
+            "other models."
         )
     sections += [compared] if compared else []
     for probe in probes():

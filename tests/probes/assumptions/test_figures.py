@@ -291,7 +291,9 @@ def test_elicitation_stands_as_measured(three: Shown) -> None:
     assert any(lane.items() <= held.items() for held in rows(chart))
     words = joined_text(figure(chart))
     assert "16 (vocabulary), 16 (sensible)" in words
-    assert 'prompts with "Everyone knows that"; wording sentence: roberta-large, bert-base' in words
+    assert (
+        'prompts with the preface "Everyone knows that"; wording sentence: roberta-large, bert-base'
+    ) in words
     assert "wording blank-last: gpt2" in words
 
 
@@ -299,7 +301,7 @@ def test_elicitation_without_the_preface_says_so() -> None:
     """Where a run has nothing else."""
     found = {"m": Made(prefaces=(False,)).findings()}
     words = joined_text(figure(FIGURES["elicitation"](Shown(found, {}, Theme()))))
-    assert 'prompts without "Everyone knows that"' in words
+    assert 'prompts without the preface "Everyone knows that"' in words
     assert FIGURES["ablation"](Shown(found, {}, Theme())) is None
 
 
@@ -331,8 +333,8 @@ def test_favoured_words_are_the_most_frequent_top_candidates(one: Shown) -> None
     table = next(iter(one.found.values())).tables["favoured"]
     best = table.filter(preface=True, relation="has").head(1).row(0, named=True)
     assert (
-        f"roberta-large, has {best['word']}: ranks first for {best['first']} of 16 prompts, "
-        f"correct for {best['right']} of them"
+        f"roberta-large, has {best['word']}: ranks first for {best['first']} of 16 prompts; "
+        f"ranks first and is correct: {best['right']}"
     ) in tips(svg)
     for relation in ("is", "made of"):
         words = {

@@ -280,7 +280,7 @@ def test_average_precision_among_other_words_has_no_difference(found: Findings) 
     few = found.tables[name].with_columns(candidates=1_876)
     row = row_of(published_table({name: few}, "bert-base", found.summary), "has", "mAP vocabulary")
     assert (row["difference"], row["candidates"]) == (None, 1_876)
-    assert "but the vocabulary of bert-base has 17,958 to 28,996 words" in row["note"]
+    assert "but the paper ranks 17,958 to 28,996 words for bert-base" in row["note"]
     row = row_of(published_table(found.tables, "bert-base"), "has", "mAP vocabulary")
     assert row["difference"] is not None
 
@@ -293,6 +293,6 @@ def test_another_wording_is_noted(found: Findings) -> None:
     row = row_of(table, "MRR at 1 property")
     assert row["difference"] is not None
     assert row["note"] == (
-        "the prompts have the wording blank-last, but the prompts in the paper have the wording "
-        "sentence"
+        "the prompts have the wording \u201cblank-last\u201d, but the prompts in the paper have "
+        "the wording \u201csentence\u201d"
     )

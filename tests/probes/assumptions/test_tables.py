@@ -192,14 +192,14 @@ def test_what_was_dropped_and_counted_is_told() -> None:
             "are a single token of the model, 1,200 are not in the file of candidates."
         ),
         "Prompts can contain 8 of 10 properties.",
-        "The remaining properties are left out, for these reasons: names its concept (2).",
+        "Properties are left out for these reasons: names its concept (2).",
         (
-            "Properties that are worded like their feature, not like its first alternative: "
-            "no wording (3)."
+            "Number of properties that have the wording of their feature instead of the feature's "
+            "first alternative wording: no wording (3)."
         ),
         (
-            "Rows of the feature norms whose alternatives cannot be counted: alternatives without "
-            "participants (2)."
+            "Number of rows of the feature norms whose alternative wordings cannot be counted: "
+            "alternatives without participants (2)."
         ),
         "Responses: counted by the feature (5).",
         "Number of concepts left out of elicitation, by filter: several words (2).",

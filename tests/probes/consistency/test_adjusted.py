@@ -119,12 +119,12 @@ UP, FLAT, DOWN = (0.1, 0.3), (-0.1, 0.1), (-0.3, -0.1)
     [
         (UP, UP, "Higher background scores predict correct answers: "),
         (DOWN, DOWN, "Higher background scores predict incorrect answers: "),
+        (UP, FLAT, "but not among questions with similar numbers of facts, so the number of facts"),
         (
             UP,
-            FLAT,
-            "but not if only questions with similar numbers of facts are compared, so the number",
+            DOWN,
+            "because the lift and the lift adjusted for the number of facts disagree: ",
         ),
-        (UP, DOWN, "because the lift and the adjusted lift disagree: "),
         (FLAT, UP, "There is no clear evidence that background scores predict correct answers, "),
         (FLAT, FLAT, "There is no evidence that background scores predict correct answers: "),
         (UP, None, "higher background scores are associated with correct answers: "),

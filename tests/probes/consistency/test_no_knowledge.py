@@ -162,7 +162,7 @@ def test_a_run_has_the_baseline_and_a_sentence() -> None:
     assert found.tables["no_knowledge"]["facts"][0] == with_negative > 0
     assert found.summary["no_knowledge_auroc"] == found.tables["no_knowledge"]["auroc"][0]
     [sentence] = [s for s in probe.sentences(found) if "only the second concept" in s]
-    assert "A background score that is not higher than the accuracy of this regression" in sentence
+    assert "A background score that is not higher than the accuracy of a regression" in sentence
 
 
 @pytest.mark.parametrize(
@@ -179,7 +179,10 @@ def test_an_undefined_baseline_has_a_reason(facts: list[Fact], reason: str) -> N
     assert set(found.tables["no_knowledge"]["undefined"]) == {reason}
     assert found.tables["no_knowledge"]["auroc"].null_count() == found.tables["no_knowledge"].height
     assert found.summary["no_knowledge_auroc"] is None
-    assert f"The no-knowledge baseline is undefined: {reason}." in list(probe.sentences(found))
+    assert (
+        "The no-knowledge baseline (a prediction from the second concept alone) is undefined: "
+        f"{reason}."
+    ) in list(probe.sentences(found))
 
 
 def test_without_a_knowledge_base_there_is_no_baseline() -> None:

@@ -59,8 +59,8 @@ _HEADINGS = {
 }
 _SETS = (
     "mAP: mean average precision of people's responses; vocabulary: all words are candidates; "
-    "sensible: the candidates are the words with which people completed the relation for any "
-    "concept"
+    "sensible: the candidates are the words with which people completed the relation for at least "
+    "one concept"
 )
 _RANKS = (
     "agreement: Spearman's rho between the production frequency and the probability of people's "
@@ -179,7 +179,7 @@ def retrieval_orders(shown: Shown) -> Chart | None:
         "top: the properties that people named most frequently for the concept; bottom: the least "
         "frequently named properties; decreasing, increasing: the order of production frequency in "
         "the prompt",
-        "random: mean over the random orders of each concept, averaged over concepts; band: "
+        "random: mean over random orders of a concept's properties, averaged over concepts; band: "
         f"{shown.intervals()}" * ("random" in orders),
         sentences.retrieval_chance(table),
         f"{counted(table['concepts'], 'concept')}{sentences.unwritable(table)}; {wordings(table)}",
@@ -214,7 +214,7 @@ def elicitation(shown: Shown) -> Chart | None:
 
 
 @figure(
-    "With and without “Everyone knows that”",
+    "Elicitation with and without “Everyone knows that”",
     "Each measure of elicitation for prompts with and without the preface “Everyone knows that”, "
     "and the paired difference.",
 )
@@ -274,7 +274,7 @@ def favoured(shown: Shown) -> Chart | None:
     table = table.with_columns(label="word", correct=pl.col("right") / pl.col("prompts"))
     drawn = measured(table, column, "correct").with_columns(
         tip=pl.format(
-            "{}, {} {}: ranks first for {} of {} prompts, correct for {} of them",
+            "{}, {} {}: ranks first for {} of {} prompts; ranks first and is correct: {}",
             *("model", "relation", "word", "first", "prompts", "right"),
         )
     )

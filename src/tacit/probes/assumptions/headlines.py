@@ -183,8 +183,8 @@ _RELATIONS = (
         "sensible",
         "mAP\nsens",
         "score",
-        "The mAP when only the sensible words (words with which people completed the relation) are "
-        "candidates.",
+        "The mAP when only the sensible words (words with which people completed the relation for "
+        "at least one concept) are candidates.",
     ),
     Column(
         "chance_sensible",

@@ -53,8 +53,8 @@ class NormsOptions:
     )
     articles: Literal["fixed", "candidate"] = option(
         "fixed",
-        help="The article in retrieval prompts: fixed (always A) or candidate (a or an, according "
-        "to the candidate word).",
+        help='The article in retrieval prompts: fixed (always "A") or candidate ("a" or '
+        '"an", according to the candidate word).',
     )
     concepts: Literal["paper", "tagged", "all"] = option(
         "paper",
@@ -74,7 +74,9 @@ class NormsOptions:
         ),
     )
     least: int = option(
-        10, help="In retrieval, use only concepts with at least N usable properties.", least=1
+        10,
+        help="In retrieval, use only concepts with at least N properties that prompts can contain.",
+        least=1,
     )
     least_people: int = option(0, help="Use only properties that at least N people named.", least=0)
     most_words: int | None = option(

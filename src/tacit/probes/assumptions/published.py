@@ -142,8 +142,8 @@ class _Ranks:
         wording, note = row.get("wording", "sentence"), None
         if wording != "sentence":
             note = (
-                f"the prompts have the wording {wording}, but the prompts in the paper have the "
-                "wording sentence"
+                f"the prompts have the wording \u201c{wording}\u201d, but the prompts in the paper "
+                "have the wording \u201csentence\u201d"
             )
         if among == "own":
             differs = _unlike_own(count, cell.model)
@@ -162,8 +162,8 @@ def _unlike_own(count: int, model: str | None) -> str | None:
     if most is None or least <= count <= most:
         return None
     return (
-        f"the run ranks {several(count, 'word')}, but the vocabulary of {model} has {least:,} to "
-        f"{most:,} words"
+        f"the run ranks {several(count, 'word')}, but the paper ranks {least:,} to {most:,} words "
+        f"for {model}"
     )
 
 

@@ -57,8 +57,8 @@ def with_preface(table: pl.DataFrame) -> tuple[pl.DataFrame, str]:
     """Return the rows with the preface, or all rows if none has it, and a caption text."""
     prefaced = table.filter(preface=True)
     if prefaced.is_empty():
-        return table, 'prompts without "Everyone knows that"'
-    return prefaced, 'prompts with "Everyone knows that"'
+        return table, 'prompts without the preface "Everyone knows that"'
+    return prefaced, 'prompts with the preface "Everyone knows that"'
 
 
 def spread(counts: Sequence[int]) -> str:
@@ -245,11 +245,15 @@ def sentences(findings: Findings) -> Iterator[str]:
     yield from _elicitation(findings)
     yield from _properties(summary.get("properties", {}), summary.get("namings", {}))
     yield from _counted(
-        "Properties that are worded like their feature, not like its first alternative",
+        "Number of properties that have the wording of their feature instead of the feature's "
+        "first alternative wording",
         summary.get("worded_by_feature", {}),
     )
     uncounted = {why: len(lines) for why, lines in summary.get("uncounted", {}).items()}
-    yield from _counted("Rows of the feature norms whose alternatives cannot be counted", uncounted)
+    yield from _counted(
+        "Number of rows of the feature norms whose alternative wordings cannot be counted",
+        uncounted,
+    )
     yield from _counted("Responses", _described(summary.get("responses", {})))
     yield from _steps(summary.get("steps", ()), "Concepts left out")
     yield from _steps(
@@ -409,7 +413,7 @@ def _properties(counts: Mapping[str, int], namings: Mapping[str, int]) -> Iterat
         )
     yield f"Prompts can contain {told}."
     if reasons:
-        yield f"The remaining properties are left out, for these reasons: {reasons}."
+        yield f"Properties are left out for these reasons: {reasons}."
 
 
 def _share_of_namings(namings: Mapping[str, int]) -> float | None:

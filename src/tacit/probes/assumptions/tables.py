@@ -465,7 +465,7 @@ VOCABULARY = TableSpec(
             "shared",
             "shared",
             "truth",
-            "Whether the word is a single token in all models of the run.",
+            "Whether the word is a single token in all compared models.",
         ),
         Column("candidate", "candidate", "truth", "Whether the word is a candidate in retrieval."),
     ),

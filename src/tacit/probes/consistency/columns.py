@@ -8,6 +8,6 @@ CHANCE = Column(
     "chance",
     "chance",
     "score",
-    "The chance level of conceptual consistency: the mean over all permutations of the answers, "
-    "computed exactly.",
+    "The chance level of conceptual consistency: the mean of the average precision over all "
+    "permutations of the answers, computed exactly.",
 )

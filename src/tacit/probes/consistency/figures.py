@@ -56,7 +56,7 @@ FARTHEST = 6
 
 _N = declared.CONSISTENCY.column("n")
 _LIFT = declared.CONSISTENCY.column("lift")
-_CHANCE = "tick: chance level (mean over permutations)"
+_CHANCE = "tick: chance level (mean over permutations of the answers)"
 _ANCHORS = (
     "anchor question with a background score and an answer",
     "anchor questions with a background score and an answer",
@@ -225,8 +225,8 @@ def prompting_bias(shown: Shown) -> Chart | None:
     inputs = " or ".join(f"meta-prompt {meta}" for meta in sorted(single["meta"].unique()))
     title = titled(
         "Prompting bias",
-        "max: the answer word with the highest score over all prompt variants decides "
-        "(majority-style); votes: the majority of the sampled replies decides; single: only "
+        "max: the answer word with the highest score over all prompt variants is the answer; "
+        "votes: the answer of the majority of sampled replies; single: only "
         f"{inputs or 'one meta-prompt'} with the answer words {_SINGLE} is used",
         "a long line between the two accuracies shows a preference for one answer; mean: the mean "
         "of the two accuracies, which is the background score; all values are averaged over anchor "
@@ -334,8 +334,8 @@ def anchor_sensitivity(shown: Shown) -> Chart | None:
     title = titled(
         "Anchor accuracy by prompt variant",
         "left: accuracy when a single prompt variant is used, "
-        f"{counted(ways['n'], 'answered anchor question')}; solid line: accuracy with all variants "
-        "together; dotted line: accuracy of random guessing",
+        f"{counted(ways['n'], 'answered anchor question')}; solid line: accuracy when all variants "
+        "are used together; dotted line: accuracy of random guessing",
         "right: share of the answers to anchor questions that each variant decided by having the "
         "highest score of all variants" * _beside(panels),
         *_meta_prompts(ways),
@@ -385,9 +385,10 @@ def intervention(shown: Shown) -> Chart | None:
     ]
     title = titled(
         "Intervention: accuracy with facts in the prompt",
-        "paired change of anchor accuracy between two contents of the prompt; true: the question's "
-        "own facts; false: the negatives of these facts; irrelevant: facts of another question "
-        "that shares no concept with the question; none: no facts",
+        "paired change of anchor accuracy between two kinds of facts in the prompt; true: the "
+        "question's own facts; false: the negatives (false versions) of the question's own facts; "
+        "irrelevant: facts of another question that shares no concept with the question; none: no "
+        "facts",
         f"lines: {shown.intervals('others')}; {counted(table['n'], 'anchor question')}; hollow "
         "mark: no interval",
         "facts correct: questions for which the model answers all true facts correctly; answer in "

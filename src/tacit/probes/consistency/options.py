@@ -60,13 +60,13 @@ class ConsistencyOptions:
     )
     intervene: bool = option(
         default=False,
-        help="Ask each anchor question three more times, each time with other facts in the "
+        help="Ask each anchor question three more times, each time with different facts in the "
         "prompt: the question's own facts, their negatives (false versions of the facts), or "
         "another question's facts.",
     )
     context_facts: int | None = option(
         None,
-        help="With --intervene: maximum number of facts that a prompt states before the "
+        help="With --intervene: maximum number of facts that a prompt contains before the "
         "question; the facts with the highest weight are used [default: 5].",
         least=1,
     )

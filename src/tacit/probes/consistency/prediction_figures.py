@@ -21,9 +21,10 @@ if TYPE_CHECKING:
 
 _NAMES = {name: name.replace("_", " ") for name in PREDICTORS}
 _OF = (
-    "features of each predictor: margin: only the answer margin; background: background score, "
-    "margin of the background answers, number of facts; answer: answer margin, entropy, prior and "
-    "concept frequency; both: all features"
+    "features of each predictor: \u201cmargin\u201d uses only the answer margin; "
+    "\u201cbackground\u201d uses the background score, the margin of the background answers, and "
+    "the number of facts; \u201canswer\u201d uses the answer margin, entropy, prior and concept "
+    "frequency; \u201cboth\u201d uses all features"
 )
 
 
@@ -46,7 +47,7 @@ def prediction(shown: Shown) -> Chart | None:
     title = titled(
         "Prediction of correct answers",
         "left: share of incorrect answers among the questions with the highest predicted "
-        "probabilities (for tied questions, the expected share)",
+        "probabilities of a correct answer (if questions are tied, the expected share)",
         "right: share of correct answers by predicted probability (from all features), in ten bins "
         "of equal width; band: 95 % CIs (percentile bootstrap, clustered by question concept); "
         "dotted line: perfect calibration",

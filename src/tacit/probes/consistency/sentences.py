@@ -34,10 +34,11 @@ def sentences(summary: Mapping[str, Any]) -> Iterator[str]:
     bare = summary["without_facts"]
     yield (
         f"The model was asked {several(summary['anchors'], 'anchor question')} (multiple choice), "
-        f"{bare:,} of which {number_of(bare, 'has', 'have')} no background fact. The background "
-        f"consists of {several(summary['facts'], 'distinct fact')}. The facts and their negatives "
-        f"are asked as {several(summary['questions'], 'yes/no background question')}, and the run "
-        f"has {several(summary['prompts'], 'prompt')} in total."
+        f"{bare:,} of which {number_of(bare, 'has', 'have')} no background fact. The anchor "
+        f"questions have {several(summary['facts'], 'distinct background fact')} in total. The "
+        "facts and their negatives are asked as "
+        f"{several(summary['questions'], 'yes/no background question')}, and the run has "
+        f"{several(summary['prompts'], 'prompt')} in total."
     )
     answered, known = summary["anchor_accuracy"][0], summary["background_score"]
     yield (
@@ -83,7 +84,10 @@ def _odds(summary: Mapping[str, Any]) -> Iterator[str]:
 def _without_knowledge(row: Mapping[str, Any]) -> str:
     """Return a sentence about the no-knowledge baseline, which uses only the tails of facts."""
     if row["auroc"] is None:
-        return f"The no-knowledge baseline is undefined: {row['undefined']}."
+        return (
+            "The no-knowledge baseline (a prediction from the second concept alone) is undefined: "
+            f"{row['undefined']}."
+        )
     area, accuracy = (
         estimate(
             {"value": row[name], "low": row[f"{name}_low"], "high": row[f"{name}_high"]}, how=how
@@ -93,8 +97,9 @@ def _without_knowledge(row: Mapping[str, Any]) -> str:
     return (
         "A logistic regression that uses only the second concept of a statement distinguishes "
         f"{several(row['facts'], 'fact')} from their negatives with an AUROC of {area} and an "
-        f"accuracy of {accuracy}. A background score that is not higher than the accuracy of this "
-        "regression can be reached without knowledge of how two concepts are related."
+        f"accuracy of {accuracy}. A background score that is not higher than the accuracy of a "
+        "regression on the second concept can be reached without knowing how two concepts are "
+        "related."
     )
 
 
@@ -128,26 +133,24 @@ def _unanswered(summary: Mapping[str, Any]) -> Iterator[str]:
     if summary["tied_questions"] or summary["tied_anchors"]:
         tied, anchors = summary["tied_questions"], summary["tied_anchors"]
         outcome = (
-            f"{number_of(anchors, 'has', 'have')} no answer"
+            "so there is no answer"
             if "votes" in summary
-            else f"{number_of(anchors, 'takes', 'take')} the first of these choices as the answer"
+            else "and the first of the tied choices counts as the answer"
         )
         yield (
             f"{several(tied, 'background question has', 'background questions have')} the same "
             "score for both answers, and the answer counts as \u201cno\u201d; "
             f"{several(anchors, 'anchor question has', 'anchor questions have')} several choices "
-            f"with the highest score and {outcome}."
+            f"with the highest score, {outcome}."
         )
     else:
         yield "No question has tied answers."
     if summary["without_background_score"]:
         scoreless = summary["without_background_score"]
-        questions = several(
-            scoreless,
-            "anchor question with background facts has",
-            "anchor questions with background facts have",
+        yield (
+            f"{several(scoreless, 'anchor question')} with background facts "
+            f"{number_of(scoreless, 'has', 'have')} no background score."
         )
-        yield f"{questions} no background score."
     if summary["without_margin"]:
         unsure = summary["without_margin"]
         yield (
@@ -201,8 +204,8 @@ def _surface(counts: Mapping[str, int]) -> str:
         )
     return (
         f"The wording of {worded:,} of {several(facts, 'fact')} is the knowledge base's surface "
-        f"text. The remaining facts have no usable surface text{unusable} and are worded by the "
-        "templates of Sahu et al. 2022."
+        f"text. The facts without usable surface text{unusable} are worded by the templates of "
+        "Sahu et al. 2022."
     )
 
 
@@ -212,7 +215,8 @@ def _worded(summary: Mapping[str, Any]) -> Iterator[str]:
         yield _surface(summary["surface"])
     if summary["without_negative"]:
         lacking = summary["without_negative"]
-        yield f"For {several(lacking, 'fact')}, no negative is possible."
+        facts = several(lacking, "fact has", "facts have")
+        yield f"{facts} no negative (no false version of the fact)."
     if summary["repeated_choices"]:
         yield (
             f"{several(summary['repeated_choices'], 'choice repeats', 'choices repeat')} another "
@@ -247,13 +251,14 @@ def notes(summary: Mapping[str, Any]) -> Iterator[str]:
         yield (
             "The no-knowledge baseline is a logistic regression on properties of the second "
             "concept: number of words, length, Zipf frequency, part of speech, degree in the "
-            "knowledge base, and number of facts with the same relation that have this concept as "
-            "second concept. All facts with the same first concept are in one fold of the "
-            "cross-validation. The degree and the number of facts do not include the fact that is "
-            "classified. If the second concept of a negative is taken from another fact, the "
-            "degree and the number of facts do not include that other fact. Intervals of the "
-            f"no-knowledge baseline: {_made(made['no_knowledge'])}; the intervals of the baseline "
-            "do not reflect the uncertainty of the fitted coefficients."
+            "knowledge base, and number of facts with the same relation and the same second "
+            "concept. In the cross-validation of the no-knowledge baseline, all facts with the "
+            "same first concept are in one fold. The no-knowledge baseline counts the degree and "
+            "the number of facts of a concept without the fact that is classified. If the second "
+            "concept of a negative is taken from another fact, the no-knowledge baseline also "
+            "leaves that other fact out of the counts. Intervals of the no-knowledge baseline: "
+            f"{_made(made['no_knowledge'])}; the intervals of the baseline do not reflect the "
+            "uncertainty of the fitted coefficients."
         )
     yield (
         "The chance level of conceptual consistency is the mean of the average precision over all "
@@ -298,9 +303,8 @@ def verdict(summary: Mapping[str, Any]) -> str:
         return (
             f"All {n} have the same background score, "
             f"{score(found['background_score'])}{_alike(summary)}. A constant background score "
-            "cannot predict which questions are answered correctly. Conceptual consistency is "
-            "therefore at its chance level, which is the share of correct answers: "
-            f"{score(found['chance'])}."
+            "cannot predict which questions are answered correctly, so conceptual consistency is "
+            f"at its chance level, which is the share of correct answers: {score(found['chance'])}."
         )
     return _ranked(found, summary, n)
 
@@ -358,13 +362,13 @@ def _outcome(found: Mapping[str, Any], summary: Mapping[str, Any]) -> str:
     if adjusted:
         return (
             "There is no clear evidence that background scores predict correct answers, because "
-            "the lift and the adjusted lift disagree"
+            "the lift and the lift adjusted for the number of facts disagree"
         )
     if plain:
         return (
-            f"Higher background scores are associated with {answers[plain]} answers, but not if "
-            "only questions with similar numbers of facts are compared, so the number of facts may "
-            "explain the association"
+            f"Higher background scores are associated with {answers[plain]} answers, but not among "
+            "questions with similar numbers of facts, so the number of facts may explain the "
+            "association"
         )
     return "There is no evidence that background scores predict correct answers"
 

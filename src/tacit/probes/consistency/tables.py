@@ -45,7 +45,7 @@ def sampled(before: str = "") -> tuple[Column, ...]:
             f"{before}share",
             "vote share",
             "percent",
-            "The share of parsed replies with this answer word (for a fact or a negative: with the "
+            "The share of parsed replies with the answer word (in the table of facts: with the "
             "answer \u201cyes\u201d), with Wilson's 95 % CI.",
             ends=(f"{before}low", f"{before}high"),
             optional=True,
@@ -182,8 +182,8 @@ def _answer(before: str = "") -> tuple[Column, ...]:
             f"{before}meta",
             "meta-prompt",
             "count",
-            "The number of the meta-prompt that decided the answer, because a score with this "
-            "meta-prompt is the highest of all scores.",
+            "The meta-prompt (identified by its number) that decided the answer, because a score "
+            "with this meta-prompt is the highest of all scores.",
             optional=optional,
         ),
         Column(
@@ -231,8 +231,8 @@ ANCHORS = TableSpec(
             "background score",
             "score",
             "The mean of the accuracy on the question's facts and the accuracy on the negatives of "
-            "these facts (equation 1 of Sahu et al. 2022). Null if one of the two accuracies is "
-            "undefined.",
+            "these facts (equation 1 of Sahu et al. 2022). Null if the accuracy on the facts or "
+            "the accuracy on the negatives is undefined.",
         ),
         *(column for before in ("", "verify_", "choice_") for column in _answer(before)),
     ),
@@ -270,8 +270,8 @@ def _side(before: str, of: str, right: str) -> tuple[Column, ...]:
             f"{before}meta",
             f"{named}meta-prompt",
             "count",
-            "The number of the meta-prompt that decides the answer, because a score with this "
-            "meta-prompt is the highest of all scores.",
+            "The meta-prompt (identified by its number) that decides the answer, because a score "
+            "with this meta-prompt is the highest of all scores.",
         ),
         Column(
             f"{before}pair",
@@ -302,7 +302,7 @@ FACTS = TableSpec(
         Column(
             "negative",
             "negative",
-            meaning="The second concept of the negative, which replaces the tail of the fact.",
+            meaning="The second concept of the negative (the false version of the fact).",
         ),
         *_side("positive_", "fact", "yes"),
         *_side("negative_", "negative", "no"),
@@ -550,21 +550,21 @@ RELEVANCE = TableSpec(
             "facts_right",
             "facts correct",
             "count",
-            "The number of facts that are answered correctly. Only facts in the background of an "
-            "answered anchor question are counted.",
+            "The number of facts that are answered correctly. Only background facts of answered "
+            "anchor questions are counted.",
         ),
         Column(
             "facts_wrong",
             "facts incorrect",
             "count",
-            "The number of facts that are answered incorrectly. Only facts in the background of "
-            "an answered anchor question are counted.",
+            "The number of facts that are answered incorrectly. Only background facts of answered "
+            "anchor questions are counted.",
         ),
         Column(
             "given_right",
             "questions correct, fact correct",
             "percent",
-            meaning="The accuracy on the anchor questions with a given fact in the background, "
+            meaning="The accuracy on the anchor questions to which a background fact belongs, "
             "averaged over the facts that are answered correctly.",
             shown=False,
         ),
@@ -572,7 +572,7 @@ RELEVANCE = TableSpec(
             "given_wrong",
             "questions correct, fact incorrect",
             "percent",
-            meaning="The accuracy on the anchor questions with a given fact in the background, "
+            meaning="The accuracy on the anchor questions to which a background fact belongs, "
             "averaged over the facts that are answered incorrectly.",
             shown=False,
         ),
@@ -580,7 +580,7 @@ RELEVANCE = TableSpec(
             "accuracy",
             "questions correct",
             "percent",
-            "The accuracy on the anchor questions with a given fact in the background, averaged "
+            "The accuracy on the anchor questions to which a background fact belongs, averaged "
             "over all answered facts.",
             shown=False,
         ),
@@ -588,7 +588,7 @@ RELEVANCE = TableSpec(
             "relevance",
             "relevance, points",
             "points",
-            "The accuracy on the anchor questions with a given fact in the background, averaged "
+            "The accuracy on the anchor questions to which a background fact belongs, averaged "
             "over the facts that are answered correctly, minus the average over all answered "
             "facts.",
             ends=("low", "high"),

@@ -44,7 +44,8 @@ _ALL_STATEMENTS = 216_580  # of the 300 published drawings
 
 @figure(
     "Drawings with an accuracy of at least s",
-    "Figure 3 of Gu et al. (2023). A higher share is better; a larger s is a stricter criterion.",
+    "Figure 3 of Gu et al. (2023). A higher share is better; a larger minimum accuracy s is a "
+    "stricter criterion.",
 )
 def accuracy_at(shown: Shown) -> Chart | None:
     """Plot the paper's Figure 3: the share of drawings with an accuracy of at least s %."""
@@ -112,7 +113,7 @@ def best_and_worst_things(shown: Shown) -> Chart | None:
     return _things(shown, pl.col("band") != "middle", "band")
 
 
-@figure("Things with middle ranks of accuracy", "Figure 11 of Gu et al. (2023).")
+@figure("Things with medium accuracy", "Figure 11 of Gu et al. (2023).")
 def all_things(shown: Shown) -> Chart | None:
     """Plot the paper's Figure 11: the things between the best and worst (ranks 21 to 80 of 100)."""
     import polars as pl
@@ -132,9 +133,9 @@ def size_of_models(shown: Shown) -> Chart | None:
 
 @figure(
     "Constraint violations by type",
-    "Table 3 of Gu et al. (2023) as a figure, with baselines. All rates are rates before repair. "
-    "Compare each rate with the rate of shuffled beliefs, which are the same beliefs in random "
-    "order.",
+    "Table 3 of Gu et al. (2023) as a figure, with baselines. All violation rates are measured "
+    "before repair. Compare each violation rate with the violation rate of shuffled beliefs (the "
+    "same beliefs in random order).",
 )
 def violations(shown: Shown) -> Chart | None:
     """Plot the paper's Table 3: the violation rate of each constraint type, with baselines.

@@ -31,7 +31,7 @@ class PartsOptions:
         data=_of_drawings,
     )
     things: str | None = option(
-        None, help="Use only the drawings of these things, separated by commas."
+        None, help="Use only the drawings of the listed things (separated by commas)."
     )
     limit: int | None = option(None, help="Use only the first N drawings.", least=1)
     preset: Literal["plain", "macaw", "gpt3", "gpt3-paper"] = option(
@@ -43,15 +43,15 @@ class PartsOptions:
     number: Literal["paper", "grammar"] = option(
         "paper",
         help="Rules for plural nouns and articles: paper (nouns that end in s are plural; the "
-        "article before a vowel letter is always an) or grammar (the rules of English).",
+        'article before a vowel letter is always "an") or grammar (the rules of English).',
     )
     nouns: Path | None = option(
-        None, help="A YAML file with exceptions to the English rules of --number grammar."
+        None, help="A YAML file with exceptions to the rules of --number grammar."
     )
     graphs: str | None = option(
         None,
-        help="With --figures: a comma-separated list of things; the drawings of these things are "
-        "shown as graphs [default: one typical drawing].",
+        help="With --figures: the things whose drawings are shown as graphs, separated by commas "
+        "[default: one typical drawing].",
         requested=False,
     )
 

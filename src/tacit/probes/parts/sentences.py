@@ -107,8 +107,8 @@ def _opposite(summary: Mapping[str, Any], gain: float) -> Iterator[str]:
     ]
     if other:
         yield (
-            "With other objectives, repair changes accuracy in the opposite direction: by "
-            f"{' and by '.join(other)}."
+            f"Compared with the objective {_MAIN}, repair with another objective changes accuracy "
+            f"in the opposite direction: by {' and by '.join(other)}."
         )
 
 
@@ -116,8 +116,8 @@ def _without_belief(row: Mapping[str, Any]) -> Iterator[str]:
     """Yield a sentence about labelled statements that have no belief."""
     if row.get("missing"):
         of = several(row["n"] + row["missing"], "labelled statement")
-        lack = number_of(row["missing"], "has no belief and is", "have no belief and are")
-        yield f"{row['missing']:,} of {of} {lack} excluded from accuracy."
+        has, is_ = (number_of(row["missing"], *verbs) for verbs in (("has", "have"), ("is", "are")))
+        yield f"{row['missing']:,} of {of} {has} no belief and {is_} excluded from accuracy."
 
 
 def _shuffled(row: Mapping[str, Any]) -> str:
@@ -329,8 +329,10 @@ def missing(summary: Mapping[str, Any]) -> Iterator[str]:
         yield f"{filled} replaced by the default belief of the prompt template."
     if summary.get("spanned"):
         shared = several(summary["spanned"], "answer shares", "answers share")
-        yield f"{shared} a token with the surrounding text; the score of such an answer includes "
-        "the whole token."
+        yield (
+            f"{shared} a token with the surrounding text; the score of such an answer includes "
+            "the whole token."
+        )
 
 
 def notes(findings: Findings) -> Iterator[str]:
