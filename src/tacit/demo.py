@@ -1,4 +1,4 @@
-"""The demo: run all three probes on models with deliberate gaps and errors."""
+"""The demo: run all three probes on models that were trained with deliberate errors."""
 
 from __future__ import annotations
 
@@ -115,8 +115,8 @@ class Runs:
     ) -> Run:
         """Run a probe on models (default: the causal demo model); return the first model's run.
 
-        The manifests of an earlier run are deleted first. With an old manifest in the folder, a run
-        with changed models or data would fail.
+        The manifests of an earlier run are deleted first. If an old manifest remained in the
+        folder, a run with changed models or data would fail.
         """
         from tacit.models.registry import DEMO
         from tacit.present.progress import Terminal

@@ -1,4 +1,4 @@
-"""Orders of items: the best order by dynamic programming, or a good order by local search."""
+"""Order items by pairwise weights: exactly (dynamic programming) or by local search."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _WHOLE = 1 << 19
 
 
 def best_order(weights: Integers, ties: Integers) -> tuple[list[int], Booleans]:
-    """Return the order of items whose pairs (i before j) have the largest total weight.
+    """Return the order of items that maximizes the total weight of all pairs (i before j).
 
     Args:
         weights: Non-negative integers, shape (n, n): the weight of placing item i before item j.
@@ -49,7 +49,7 @@ def best_order(weights: Integers, ties: Integers) -> tuple[list[int], Booleans]:
 
 
 def closure(arcs: Booleans) -> Booleans:
-    """Return the transitive closure of a directed graph, shape (n, n)."""
+    """Return the transitive closure of a directed graph as a Boolean array, shape (n, n)."""
     reached = arcs.copy()
     for middle in range(len(arcs)):
         reached |= reached[:, middle, None] & reached[middle]
@@ -57,7 +57,7 @@ def closure(arcs: Booleans) -> Booleans:
 
 
 def _gains(weights: Integers) -> Integers:
-    """Return the weight gained if item k is placed after a set of items, shape (2**n, n)."""
+    """Return the weight of placing each item k after each set of items, shape (2**n, n)."""
     n = len(weights)
     gains = np.zeros((1 << n, n), dtype=np.int64)
     for item in range(n):
@@ -68,7 +68,7 @@ def _gains(weights: Integers) -> Integers:
 
 @lru_cache(maxsize=32)
 def _layers(n: int) -> list[tuple[Integers, Integers, Integers]]:
-    """For each size, return all item sets, their members, and each set minus one member."""
+    """Return, by set size, the item sets, their members, and each set minus each member."""
     sets = np.arange(1 << n, dtype=np.int64)
     member = ((sets[:, None] >> np.arange(n)) & 1).astype(bool)
     sizes = member.sum(axis=1)
@@ -121,7 +121,8 @@ def search_orders(weights: Integers, kicks: int | None, deadline: float) -> Inte
         deadline: The `time.monotonic` value at which the search stops with the best order found.
 
     Returns:
-        The items in the order found. The order is reproducible unless the deadline is reached.
+        The indices of the items, in the order that the search found. The order is reproducible
+        unless the deadline is reached.
     """
     random = np.random.default_rng(0)
     lead = weights - weights.T
@@ -147,7 +148,7 @@ def _kicked(order: Integers, random: np.random.Generator) -> Integers:
 
 
 def _improve_by_moves(lead: Integers, order: Integers, deadline: float) -> tuple[Integers, int]:
-    """Move single items as long as the order improves; return the order and its value."""
+    """Improve an order by moving single items; return the order and its objective value."""
     n = len(order)
     forward = lead[np.ix_(order, order)]
     behind = np.tri(n, k=-1, dtype=bool)
@@ -203,7 +204,7 @@ def search_partial_orders(weights: Integers, kicks: int | None, deadline: float)
 
 
 def _improve_by_arcs(weights: Integers, order: Booleans, deadline: float) -> Booleans:
-    """Reinsert each item at its best position, repeatedly, until the order no longer improves."""
+    """Reinsert items, one at a time, until the order's total weight no longer increases."""
     n = len(weights)
     unchanged = 0
     item = 0
@@ -234,9 +235,11 @@ def _best_position(into: Integers, out: Integers, order: Booleans) -> tuple[Bool
     """Find, by a minimum cut, the items to put before and after an inserted item.
 
     Args:
-        into: The weight of placing each other item before the inserted item, shape (m,).
-        out: The weight of placing the inserted item before each other item, shape (m,).
-        order: The partial order of the other items, without the inserted item, shape (m, m).
+        into: For every item except the inserted item, the weight of placing it before the inserted
+            item, shape (m,).
+        out: For every item except the inserted item, the weight of placing it after the inserted
+            item, shape (m,).
+        order: The partial order of all items except the inserted item, shape (m, m).
     """
     m = len(into)
     source, sink = 2 * m, 2 * m + 1

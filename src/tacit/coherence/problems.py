@@ -1,13 +1,14 @@
 """Split the repair of beliefs into independent problems.
 
-Statements that are equivalent because of an inverse or symmetric relation share one variable. For
-each group and each family of relations with a transitive relation, the items are split into
-connected components. Each component is a separate problem. A statement of positive weight links its
-two items. A statement of weight 0 also links its two items, unless the family consists of one
-asymmetric, transitive relation and no weight is negative. In a family without a transitive
-relation, each pair of items is a separate problem. Solving the problems separately does not change
-the optimum. There is always a best assignment in which every true statement has positive weight or
-is implied by statements of positive weight.
+Statements that are equivalent because their relations are symmetric or inverse to each other share
+one variable. For each group of beliefs and each family of relations with a transitive relation, the
+items (subjects and objects) are split into connected components. Each connected component of items
+is a separate repair problem. A statement of positive weight links its subject and its object. A
+statement of weight 0 also links its subject and its object, unless the family is an order family
+(one asymmetric, transitive relation) without negative weights. In a family without a transitive
+relation, each pair of items is a separate repair problem. Solving the repair problems separately
+does not change the largest possible total weight. There is always a best assignment in which every
+true statement has positive weight or is implied by true statements of positive weight.
 """
 
 from __future__ import annotations
@@ -35,17 +36,19 @@ MOST_JOINED = 500
 
 @dataclass(frozen=True)
 class Variables:
-    """The variables of repair; equivalent statements share one variable.
+    """The true/false variables of a repair; equivalent statements share one variable.
 
     Args:
-        group: The group of each variable.
+        group: The index of the group of beliefs to which each variable belongs.
         family: The family of relations to which each variable belongs.
-        position: The relation class of each variable, as an index into the classes of its family.
-        first: The first item of each variable's statement. If the relation class is symmetric, the
-            first item is the item with the smaller index.
-        second: The second item of each variable's statement.
-        weight: The sum of the weights of all rows that share the variable.
-        of_row: For each row of the beliefs, the index of the row's variable.
+        position: The relation class (a relation and its inverse) of each variable, as an index into
+            the classes of the variable's family.
+        first: The index of the first item in each variable's statement. If the relation class is
+            symmetric, the first item is the item with the smaller index.
+        second: The index of the second item in each variable's statement.
+        weight: The sum of the weights of all beliefs whose statements share the variable.
+        of_row: For each row of the table of beliefs, the index of the variable of the row's
+            statement.
     """
 
     group: Integers
@@ -59,16 +62,16 @@ class Variables:
 
 @dataclass(frozen=True)
 class Bucket:
-    """A bucket: repair problems that have the same family and the same number of items.
+    """A bucket: repair problems with the same relation family and the same number of items.
 
     Args:
         family: The index of the family of relations.
-        group: The group of each problem, shape (p,).
-        items: The sorted items of each problem, shape (p, n).
+        group: The index of the group of beliefs to which each problem belongs, shape (p,).
+        items: The indices of the items of each problem, in increasing order, shape (p, n).
         weights: The weight of each statement in each problem, shape (p, v).
         variables: The indices of the variables that belong to the bucket's problems, shape (k,).
-        places: For each entry of ``variables``, the indices of its problem and its statement, shape
-            (k, 2).
+        places: For each index in ``variables``, the index of the variable's problem and the index
+            of its statement, shape (k, 2).
     """
 
     family: int
@@ -86,9 +89,9 @@ def variables_of(
 
     Args:
         coded: The beliefs, encoded as integers.
-        weights: One integer weight per row of the beliefs.
+        weights: One integer weight per belief.
         families: The ontology's families of relations.
-        places: The family and class of each relation, in the ontology's order.
+        places: The family and the relation class of each relation, in the order of the ontology.
     """
     family = np.array([place.family for place in places])[coded.relation]
     position = np.array([place.position for place in places])[coded.relation]
@@ -111,9 +114,9 @@ def variables_of(
 
 
 def split(variables: Variables, families: Sequence[Family]) -> list[Bucket]:
-    """Split variables into independent problems, and group equal-sized problems in buckets.
+    """Split the variables into independent repair problems, grouped into buckets.
 
-    A variable that is not in any bucket is false in the best assignment.
+    A variable that is not in any bucket is false in the assignment that repair chooses.
 
     Raises:
         RequestError: If a problem has more items than repair supports.
@@ -174,7 +177,11 @@ def tie_numbers(family: Family, items: Sequence[str]) -> Integers:
 
 
 def orders_at_no_loss(variables: Variables, families: Sequence[Family]) -> Booleans:
-    """For each variable, return whether ``family.order`` is True and no weight is negative."""
+    """Return which variables belong to an order family that has no negative weight.
+
+    An order family consists of one asymmetric, transitive relation. Only the weights in the
+    variable's own group of beliefs count.
+    """
     order = np.array([family.order for family in families])[variables.family]
     keys = variables.group * len(families) + variables.family
     against = np.zeros(int(keys.max(initial=-1)) + 1, dtype=bool)

@@ -2,7 +2,7 @@
 
 Each statement is represented by a variable that is 0 or 1, and each constraint by a linear
 inequality. In most cases, all values of the linear program's solution are already integers. If all
-values of the linear program's solution are integers, duality proves that the solution is the best
+values of the linear program's solution are integers, duality proves that the solution is an optimal
 assignment. The reduced costs of the linear program show which statements could have the opposite
 truth value in another best assignment. The solver can find ties between assignments without
 enumerating all assignments.
@@ -46,13 +46,13 @@ class Program:
     """An integer program: find the consistent assignment with the largest total weight.
 
     Args:
-        family: The family of relations.
+        family: The family of relations to which the statements belong.
         n: Number of items.
         weights: One integer weight per statement, shape (v,).
         ties: Tie-breaking numbers of the statements, from 0 to 4,095, shape (v,).
         total: Whether the statements assigned true must form a total order of the items.
-        break_ties: Whether to choose among equally good assignments by the tie rule. If False, any
-            of the best assignments can be returned.
+        break_ties: Whether the fixed tie rule of ``repair`` chooses among equally good assignments.
+            If False, any of the best assignments can be returned.
     """
 
     family: Family
@@ -74,7 +74,7 @@ class Solution:
         bound: An upper bound on the total weight of every consistent assignment. If the assignment
             is proven optimal, the bound equals the assignment's total weight.
         optimal: Whether the assignment is proven optimal.
-        settled: Whether the tie rule compared all best assignments.
+        settled: Whether the tie rule of ``repair`` compared all best assignments.
     """
 
     true: Booleans
@@ -208,7 +208,7 @@ class _Face:
         self.deadline = deadline
 
     def alone(self, assignment: Booleans, candidates: Booleans) -> bool:
-        """Return whether no other truth values of the candidate statements are equally good.
+        """Return whether changing candidate statements always lowers the total weight.
 
         The method searches for another assignment by maximizing the total weight. With the total
         weight as the objective, branch and bound can discard most of its nodes. A search that only
@@ -228,8 +228,8 @@ class _Face:
         """Choose one of the best assignments by the tie rule.
 
         Returns:
-            The chosen assignment, the statements that only the tie rule decided, and whether the
-            rule compared all best assignments.
+            The chosen assignment, the statements whose truth value only the tie rule decided, and
+            whether the rule compared all best assignments.
         """
         settled = True
         free: Booleans = np.zeros(len(assignment), dtype=bool)

@@ -1,11 +1,10 @@
 """Bound the optimal value of very large integer programs by a first-order method.
 
-The method is the primal-dual hybrid gradient method (Chambolle and Pock 2011). The method uses
-diagonal preconditioning. After a fixed number of steps, the method restarts from its last iterate
-or from the average of its iterates, whichever proves the smaller upper bound. The method uses the
-constraint matrix only in matrix-vector products. By weak duality, every vector of multipliers
-yields a valid upper bound. The method can therefore stop at any time and still return a valid upper
-bound.
+The method is the primal-dual hybrid gradient method (Chambolle and Pock 2011) with diagonal
+preconditioning. Every 100 steps, the method restarts from its last iterate or from the average of
+its iterates, whichever proves the smaller upper bound. The method uses the constraint matrix only
+in matrix-vector products. By weak duality, every vector of multipliers yields a valid upper bound,
+so the method can stop at any time.
 """
 
 from __future__ import annotations
@@ -44,10 +43,10 @@ class Relaxation:
 
     Args:
         gain: The coefficients of the objective, shape (v,).
-        constant: The constant of the objective.
+        constant: The constant term of the objective.
         matrix: The coefficients of the constraint rows, shape (r, v).
-        low: Lower limits of the rows, each 0 or minus infinity, shape (r,).
-        high: Upper limits of the rows, shape (r,).
+        low: Lower limits of the constraint rows, each 0 or minus infinity, shape (r,).
+        high: Upper limits of the constraint rows, shape (r,).
     """
 
     gain: Floats
@@ -95,12 +94,19 @@ def relaxed_bound(program: Program, deadline: float) -> float:
 
 
 def pairwise_bound(program: Program) -> float:
-    """Return a simple upper bound: the total weight of the statements from `_pairwise`."""
+    """Return a quick upper bound: the total weight of the statements of positive weight.
+
+    In an order family, only the heavier of the two statements about each pair of items is counted.
+    """
     return float(program.weights @ _pairwise(program))
 
 
 def _pairwise(program: Program) -> Booleans:
-    """Select statements of positive weight; for an order, at most one per pair of items."""
+    """Select the statements of positive weight.
+
+    In an order family (one asymmetric, transitive relation), select only the heavier of the two
+    statements about each pair of items.
+    """
     true = program.weights > 0
     if program.family.order:
         index = clauses_of(program.family, program.n).index[0]
@@ -118,8 +124,8 @@ class Dual:
 
     Args:
         x: The primal variables.
-        multipliers: The dual variables, one per row. The dual variables belong to a relaxation in
-            which all gains are divided by a common scale factor.
+        multipliers: The dual variables, one per constraint row. The dual variables belong to a
+            relaxation in which all gains are divided by a common scale factor.
         bound: The lowest upper bound found so far on the objective value of every solution.
     """
 
@@ -129,7 +135,7 @@ class Dual:
 
     @classmethod
     def start(cls, x: Floats) -> Dual:
-        """Return an initial state for a program to which no rows have been added."""
+        """Return the initial state for a program to which no constraint rows have been added."""
         return cls(x, np.zeros(0), math.inf)
 
 
@@ -137,8 +143,9 @@ def improve(start: Dual, relaxation: Relaxation, rounds: int, deadline: float) -
     """Lower the upper bound towards the optimum of the linear relaxation.
 
     Args:
-        start: The initial state. Rows that were added to the program after the initial state was
-            computed must come last. The multipliers of added rows start at 0.
+        start: The initial state. Constraint rows that were added to the program after the initial
+            state was computed must come last. The multipliers of constraint rows added later start
+            at 0.
         relaxation: The linear program whose optimum is bounded.
         rounds: The maximum number of restarts.
         deadline: The `time.monotonic` value at which to stop.

@@ -9,12 +9,12 @@ affect the chosen assignment.
    statements imply it.
 2. An order family is a family of relations that consists of one asymmetric, transitive relation. In
    an order family without negative weights, repair chooses the order of the items that has the
-   largest total weight. If several orders of the items are equally good, repair chooses one of them
-   by tie-breaking numbers. The chosen order has the smallest sum of the tie-breaking numbers of all
-   statements that agree with the order and have positive weight. In an order family without
-   negative weights, a statement of positive weight is true if and only if it agrees with the chosen
-   order of the items. In an order family without negative weights, every true statement of weight 0
-   is implied by true statements of positive weight.
+   largest total weight. If several orders of the items are equally good, repair chooses the order
+   with the smallest sum of tie-breaking numbers. The sum of an order covers the tie-breaking
+   numbers of all statements of positive weight that agree with the order. In an order family
+   without negative weights, a statement of positive weight is true if and only if it agrees with
+   the chosen order of the items. In an order family without negative weights, every true statement
+   of weight 0 is implied by true statements of positive weight.
 3. In a family that is not an order family or that has a negative weight, repair chooses, among the
    best assignments, one with the fewest true statements. If several best assignments have equally
    few true statements, repair chooses the one with the smallest sum of the tie-breaking numbers of
@@ -22,10 +22,10 @@ affect the chosen assignment.
 
 Two assignments are equally good if their total weights are equal. Weights are rounded to integers
 for the objective ``paper``, and to millionths for the other objectives. The tie-breaking number of
-a statement is the last 12 bits of a 2-byte BLAKE2b digest. The digest of a statement is computed
-from its relation, subject and object, joined by tabs. If two relations are inverse to each other,
-equivalent statements have the same digest, which is computed with the relation that the ontology
-file lists first.
+a statement is the last 12 bits of a 2-byte BLAKE2b digest of the statement. The digest of a
+statement is computed from its relation, subject and object, joined by tabs. If two relations are
+inverse to each other, equivalent statements have the same digest, which is computed with the
+relation that the ontology file lists first.
 """
 
 from __future__ import annotations
@@ -116,31 +116,30 @@ class Repaired:
             ``believed`` is True if ``p_true`` is above one half, and null if ``p_true`` is missing.
             ``repaired`` is True if the statement is true in the assignment that repair returns.
             ``free`` is True if only the tie rule decided the truth value of the statement.
-        groups: Number of groups.
-        optimal: Number of groups whose assignment is proven optimal.
+        groups: Number of groups of beliefs.
+        optimal: Number of groups of beliefs whose assignment is proven optimal.
         value: The objective value of the returned assignment. For the objective ``paper``, the
             value is the sum of round(100 * p_true) of all statements that are true in the
             assignment. For the other objectives, the value is the sum of the absolute weights of
-            all statements whose truth value agrees with the sign of their weight. The truth value
-            agrees with the sign of the weight if a statement of positive weight is true, or a
-            statement of negative weight is false.
+            all statements whose truth value in the assignment matches the sign of their weight. A
+            true statement matches a positive weight, and a false statement matches a negative
+            weight.
         bound: An upper bound on the value of every consistent assignment. If the assignment of
             every group is proven optimal, the bound equals ``value``.
         turned_true: The number of statements that are true in the assignment but not believed. True
             statements whose belief is missing are included.
         turned_false: Number of statements that are believed but false in the assignment.
-        free: The number of statements that only the tie rule decided. A statement is counted if it
-            has the opposite truth value in another assignment of equal value.
+        free: The number of statements whose truth value only the tie rule decided. A statement is
+            counted if it has the opposite truth value in another, equally good assignment.
         settled: Whether the tie rule compared all best assignments, so that ``free`` is complete.
-            If ``settled`` is False, ``free`` may be too small. Either time ran out, or the values
-            of some assignments differ by less than the solver's tolerance (a few millionths of a
-            weight).
+            If ``settled`` is False, ``free`` may be too small. ``settled`` is False if time ran
+            out, or if the values of some assignments differ by less than the solver's tolerance (a
+            few millionths of a weight).
         missing: Number of rows of the table of beliefs in which ``p_true`` is null.
-        inferred: The number of rows that have no ``p_true`` but whose statement is true in the
-            assignment.
-        unasked: Number of possible statements that have no row in the table of beliefs. Every
-            relation, combined with every ordered pair of different items of a group, is a possible
-            statement.
+        inferred: The number of rows of the table of beliefs that have no ``p_true`` but whose
+            statement is true in the assignment.
+        unasked: The number of statements that have no row in the table of beliefs. All combinations
+            of a relation and an ordered pair of different items of the same group are considered.
         status: ``optimal``, or ``timeout`` if time ran out before the assignments of all groups
             were proven optimal.
         seconds: Duration of the repair, in seconds.
@@ -151,7 +150,7 @@ class Repaired:
             without a row in the table of beliefs. The columns are the group columns, ``subject``,
             ``relation``, ``object``, ``p_true`` (null if the statement has no belief) and
             ``repaired``. The column ``repaired`` is True in every row. The statements in
-            ``assignment`` violate no constraint. The table can itself be used as a table of
+            ``assignment`` violate no constraint. ``assignment`` can itself be used as a table of
             beliefs.
 
     Examples:
@@ -217,7 +216,7 @@ def repair(
             returns the best assignment found, with a proven upper bound on the value of every
             consistent assignment. None means no time limit.
         processes: The number of processes that run at the same time; None for one process per core.
-        groups: The columns that identify a group, as in
+        groups: The columns that identify a group of beliefs; see
             :func:`tacit.coherence.beliefs.group_columns`.
 
     Raises:

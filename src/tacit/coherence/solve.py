@@ -39,7 +39,8 @@ class Answers:
     """The chosen assignment for each repair problem in a bucket of similar problems.
 
     Args:
-        true: Whether each statement is true in the chosen assignment, shape (p, v).
+        true: Whether each statement is true in the chosen assignment, shape (p, v) for p problems
+            with v statements each.
         free: For each statement, whether only the tie rule decided its truth value, shape (p, v).
         bound: For each problem, an upper bound on the total weight of every consistent assignment,
             shape (p,).
@@ -67,8 +68,8 @@ def solve(
         effort: The time limit and the number of processes.
 
     Returns:
-        The chosen assignments of each bucket, in the order of ``buckets``. Unless time runs out,
-        the chosen assignments do not depend on the number of processes.
+        The chosen assignments of the problems in each bucket, in the order of ``buckets``. Unless
+        time runs out, the chosen assignments do not depend on the number of processes.
 
     Raises:
         WorkError: If a worker process died.
@@ -100,7 +101,7 @@ def solve_one(
     deadline: float = math.inf,
     report: Callable[[Solution], None] | None = None,
 ) -> Solution:
-    """Solve one integer program by dynamic programming or by the general solver.
+    """Solve one integer program by dynamic programming or by ``solve_program``.
 
     Args:
         program: The program to solve.
@@ -261,7 +262,7 @@ def _short_solutions(programs: list[Program], deadline: float) -> dict[int, Solu
 
 
 def _quick_solutions(programs: list[Program], deadline: float) -> dict[int, Solution]:
-    """Solve slow programs approximately, in case a worker does not solve them in time."""
+    """Approximate the solutions of slow programs, in case workers do not finish in time."""
     long = [number for number, program in enumerate(programs) if _seconds(program) > 1]
     found = {}
     for done, number in enumerate(long):

@@ -1,12 +1,11 @@
 """The constraints that apply to the believed statements, and whether each is violated.
 
 Applicable and violated constraints are counted as in section 6.1 of Gu et al. 2023. A symmetric,
-asymmetric or inverse constraint connects two statements, whose order does not matter. A symmetric,
-asymmetric or inverse constraint applies if at least one of its two statements is believed. A
-transitive constraint connects three statements: two premises and a conclusion. A transitive
-constraint applies if both premises are believed. A constraint that applies is violated, satisfied
-or undecided. A constraint is undecided if its outcome depends on a statement whose truth value is
-unknown.
+asymmetric or inverse constraint connects an unordered pair of statements. A symmetric, asymmetric
+or inverse constraint applies if at least one of its two statements is believed. A transitive
+constraint connects three statements: two premises and a conclusion. A transitive constraint applies
+if both premises are believed. A constraint that applies is violated, satisfied or undecided. A
+constraint is undecided if its outcome depends on a statement whose truth value is unknown.
 """
 
 from __future__ import annotations
@@ -39,11 +38,11 @@ def applicable(
             every statement that is not believed counts as disbelieved.
 
     Returns:
-        One row per constraint, with the columns ``kind``, ``g``, ``s1``, ``r1``, ``o1``, ``s2``,
-        ``r2``, ``o2``, ``s3``, ``r3``, ``o3`` and ``violated``. The columns ``s3``, ``r3`` and
-        ``o3`` contain the third statement of a transitive constraint. If the constraint is not
-        transitive, the columns ``s3``, ``r3`` and ``o3`` are null. The column ``violated`` is null
-        if the constraint is undecided.
+        One row per constraint that applies, with the columns ``kind``, ``g``, ``s1``, ``r1``,
+        ``o1``, ``s2``, ``r2``, ``o2``, ``s3``, ``r3``, ``o3`` and ``violated``. The columns ``s3``,
+        ``r3`` and ``o3`` contain the third statement of a transitive constraint. If the constraint
+        is not transitive, the columns ``s3``, ``r3`` and ``o3`` are null. The column ``violated``
+        is null if the constraint is undecided.
     """
     counters: dict[str, Callable[[_Decided, Ontology], pl.DataFrame]] = {
         "symmetric": _symmetric,
@@ -87,7 +86,7 @@ class _Decided:
         return cls(believed, pl.concat([truth, false]), closed=False)
 
     def having(self, ontology: Ontology, flag: str) -> pl.DataFrame:
-        """Select believed statements about two different items, by a property of the relation."""
+        """Select the believed statements whose relation has a property and whose items differ."""
         relations = [
             number for number, each in enumerate(ontology.relations.values()) if getattr(each, flag)
         ]
@@ -177,7 +176,7 @@ def _excludes(known: _Decided, ontology: Ontology) -> pl.DataFrame:
 
 
 def _only_one() -> pl.Expr:
-    """Return a polars expression that is True if the second statement is not believed."""
+    """Return an expression that is True if a constraint's second statement is not believed."""
     return ~_TRUE.fill_null(value=False)
 
 

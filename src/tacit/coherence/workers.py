@@ -1,4 +1,4 @@
-"""Solve integer programs in this process, or in worker processes that obey a deadline."""
+"""Solve integer programs in this process, or in worker processes until a deadline."""
 
 from __future__ import annotations
 
@@ -30,15 +30,16 @@ _LONGEST_MARGIN = 1.0
 def solve_in_turn(
     programs: Sequence[Program], solve_one: SolveOne, deadline: float, report: Report
 ) -> None:
-    """Solve integer programs in order; each may use an equal share of the remaining time.
+    """Solve integer programs in order; divide the remaining time equally among programs.
 
     Args:
         programs: The integer programs to solve.
         solve_one: A function that solves one program before a deadline and reports intermediate
             solutions.
         deadline: The `time.monotonic` value at which to stop.
-        report: A function that receives the index of a program and a solution. The function can be
-            called several times for the same program, with successive solutions.
+        report: A function that receives the index of a program and one of the program's solutions.
+            The function can be called several times for the same program, with successive
+            solutions.
     """
     for number, program in enumerate(programs):
         now = time.monotonic()
@@ -56,8 +57,8 @@ class Worker:
 
     Args:
         process: The worker process.
-        solutions: A mapping from the index of each program to the program's latest solution. The
-            reader thread adds solutions while the worker runs.
+        solutions: A mapping from the index of each program to the program's latest solution. While
+            the worker process runs, the reader thread adds solutions to the mapping.
         reader: The thread that reads solutions from the worker process.
     """
 

@@ -74,9 +74,9 @@ PERIOD = 30.0
 class Engine:
     """Answers requests with one model and caches the answers.
 
-    A model that streams answers receives all requests of a plan in one call, and the engine stores
-    new answers every ``PERIOD`` seconds. A model that does not stream answers receives one block of
-    requests per call.
+    A model that streams answers receives all uncached requests of one kind in one call, and the
+    engine stores new answers every ``PERIOD`` seconds. A model that does not stream answers
+    receives one block of requests per call.
 
     Args:
         model: The model.
@@ -105,7 +105,7 @@ class Engine:
 
     @property
     def description(self) -> dict[str, Any]:
-        """The engine's entry in the run's manifest, with its kind and its number of threads."""
+        """The entry about the engine in a run's manifest, such as the engine's kind."""
         if self.executor:
             return dict(self.executor.description)
         torch = sys.modules.get("torch")
@@ -123,8 +123,9 @@ class Engine:
             requests: The requests.
             plan: The plan that the method ``plan`` returned for ``requests``. If None, a plan is
                 created.
-            progress: Function that is called after each block of answers is stored. If the model
-                streams answers, the function is called whenever a group of answers has been stored.
+            progress: Function that is called each time the answers to a block of requests have been
+                stored. If the model streams answers, the function is called after each write of
+                answers to the store.
 
         Returns:
             One answer per request. The answer to a ``Prompt`` is ``Scores``, or ``Votes`` if the
@@ -157,8 +158,8 @@ class Engine:
     def plan(self, requests: Sequence[Request], path: Path | None = None) -> Plan:
         """Check that the model can answer all requests, and split uncached requests into blocks.
 
-        A request that is longer than the model's context window is listed in the plan's ``skipped``
-        and is not part of any block.
+        Unless ``strict`` is set, a request that is longer than the model's context window is listed
+        in the plan's ``skipped`` and is not part of any block.
 
         Args:
             requests: The requests.
@@ -229,7 +230,8 @@ class Engine:
         """Query the model for requests of one kind in one call, and store the answers.
 
         Returns:
-            The path of the segment with the answers, relative to the store's root.
+            The path of the score store's segment that contains the answers, relative to the root of
+            the store.
 
         Raises:
             ScoringError: If the model failed, or it returned a value that is not a log-probability.
@@ -241,8 +243,8 @@ class Engine:
     def execute(self, plan: Plan) -> Generator[Part]:
         """Compute and store a plan's blocks in this process; yield each block after storing it.
 
-        If the model streams answers, yield one ``Part`` after each write to the store, with the
-        requests whose answers were written.
+        If the model streams answers, yield one ``Part`` after each write to the store. The ``Part``
+        lists the requests whose answers were written.
 
         Raises:
             ScoringError: If the model failed.
@@ -352,7 +354,7 @@ class _Planned:
 
 @dataclass
 class _Left:
-    """The number of unanswered parts of one request, and their cost in tokens."""
+    """A request's unanswered parts, such as candidate answers: their number and token cost."""
 
     parts: int
     tokens: int

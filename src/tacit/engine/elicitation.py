@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def asked_of(model: LanguageModel, requests: Sequence[Request]) -> Sequence[Request]:
-    """Return the requests to send to a model, in the order of the original requests.
+    """Return the requests, converted if necessary to a form that the model supports.
 
     Raises:
         ModelError: If the model does not support one of the requests.
@@ -41,7 +41,7 @@ def asked_of(model: LanguageModel, requests: Sequence[Request]) -> Sequence[Requ
 
 
 def answered(request: Request, answer: Any) -> Any:  # noqa: ANN401 - any kind of answer
-    """Convert a model's answer, such as sampled replies, to the answer to the original request."""
+    """Convert sampled replies to votes for a ``Prompt``; return any other answer unchanged."""
     if isinstance(request, Prompt) and isinstance(answer, Samples):
         return votes_of(answer.replies, request.answers)
     return answer

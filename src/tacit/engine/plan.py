@@ -1,7 +1,7 @@
-"""Plans: each plan splits all uncached requests into blocks and records the blocks.
+"""Plans: a plan splits uncached requests into blocks and records the blocks in a file.
 
-A run that is resumed after an interruption computes the recorded blocks. The results of a resumed
-run are therefore identical to those of an uninterrupted run, even in rounding.
+A resumed run computes the blocks that the interrupted run recorded, so its results are identical to
+those of an uninterrupted run, even in rounding.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class Block:
 
     @property
     def kind(self) -> Kind[Any, Any]:
-        """The kind of the requests."""
+        """The ``Kind`` object for the block's requests, which all have the same class."""
         return KINDS[type(self.requests[0])]
 
     @property
@@ -64,8 +64,8 @@ class Part:
     """A group of requests whose answers were stored together.
 
     Args:
-        requests: The answered requests. If only some parts of a request, such as some candidate
-            answers, were answered, the request is listed with only the answered parts.
+        requests: The answered requests. If answers to only some parts of a request, such as some
+            candidate answers, were stored, the listed request contains only those parts.
         tokens: The number of tokens of the answered requests.
         ended: The number of requests in this group whose parts have all been answered.
     """
@@ -80,8 +80,8 @@ class Plan:
     """A list of requests, and the blocks in which the uncached requests are computed.
 
     Args:
-        asked: The requests in a form that the model supports, in the order of the original
-            requests.
+        asked: The requests in a form that the model supports, in the order of the requests passed
+            to ``Engine.plan``.
         merged: The requests of ``asked``, after requests that differ only in their parts (such as
             candidate answers) have been merged.
         blocks: The uncached requests, split into blocks, in the order of computation.
@@ -91,8 +91,8 @@ class Plan:
         digest: The digest that is computed from the model's fingerprint and all requests. The
             digest identifies the recorded blocks that belong to this plan.
         skipped: The error message for each request that is longer than the model's context window.
-        whole: Whether all requests of a block are computed together. If True, the rounding of an
-            answer may depend on the other requests in the block.
+        whole: Whether the answers to all requests of a block are computed together. If True, the
+            rounding of an answer may depend on the other requests in the block.
     """
 
     asked: Sequence[Request]
@@ -136,10 +136,10 @@ class Plan:
 
 
 def cut(requests: Sequence[Any], costs: Sequence[int], block_tokens: int) -> list[Block]:
-    """Split requests into blocks, in order of decreasing number of tokens per text.
+    """Split requests into blocks; texts with the most tokens come first.
 
-    Requests with the same text are put in the same block, so that the model computes the text only
-    once. Texts with the same number of tokens are sorted alphabetically.
+    Requests with the same prompt text are put in the same block, so that the model computes the
+    text only once. Prompt texts with the same number of tokens are sorted alphabetically.
     """
     texts: dict[tuple[str, ...], list[int]] = {}
     for i, request in enumerate(requests):
@@ -162,7 +162,7 @@ def cut(requests: Sequence[Any], costs: Sequence[int], block_tokens: int) -> lis
 def cut_neighbours(
     requests: Sequence[R], cost: Callable[[Sequence[R]], list[int]], block_tokens: int
 ) -> list[Block]:
-    """Split requests into blocks with shared prefixes, for models that reuse prefixes.
+    """Split requests, sorted by text, into blocks, for models that reuse prompt prefixes.
 
     Args:
         requests: Distinct requests.
@@ -230,7 +230,7 @@ def recorded(path: Path, digest: str, merged: Sequence[Request]) -> list[Block] 
 
     Args:
         path: The file with the recorded blocks.
-        digest: The digest that ``digest_of`` returned for the model and the merged requests.
+        digest: The digest that ``digest_of`` returned for the model and the requests in ``merged``.
         merged: The distinct requests. The file refers to each request by its index in this list.
 
     Raises:
@@ -254,7 +254,7 @@ def recorded(path: Path, digest: str, merged: Sequence[Request]) -> list[Block] 
 
 
 def group_of(request: Request) -> Key:
-    """Return the common prefix of all keys of a request; the prefix identifies the request."""
+    """Return the prefix that all cache keys of a request share; it identifies the request."""
     return KINDS[type(request)].keys(request)[0][:-1]
 
 
@@ -314,7 +314,7 @@ def _write(path: Path, plan: Plan, blocks: Sequence[Block]) -> None:
 
 
 def _parts(request: Request, whole: Request) -> list[int] | None:
-    """Return the index in ``whole`` of each part of a request; None if it has all parts."""
+    """Return the index in ``whole`` of each part of a request; None if both are equal."""
     if request == whole:
         return None
     kind = KINDS[type(request)]

@@ -1,8 +1,8 @@
 """The Ray engine: it plans requests like the local engine, but workers compute the answers.
 
-Each worker loads the whole model and writes its answers to the store. The answers do not depend on
-the number of workers. With the same number of threads, the Ray engine and the local engine compute
-byte-identical answers.
+Each worker loads the whole model and writes its answers to the score store. The answers do not
+depend on the number of workers. With the same number of threads, the Ray engine and the local
+engine compute byte-identical answers.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """The executor of the Ray engine, which distributes blocks among workers.
 
-Each worker computes one block at a time. A lost worker is replaced, and its block is sent to
-another worker. Tacit does not let Ray restart workers, because calls to a worker on a lost node
-could then remain unanswered for a long time.
+Each worker computes one block at a time. A lost worker is replaced, and the block that the lost
+worker was computing is sent to another worker. Tacit does not let Ray restart workers, because
+calls to a worker on a lost node could then remain unanswered for a long time.
 """
 
 from __future__ import annotations
@@ -286,7 +286,7 @@ class RayExecutor:
         self._seen_from.add(stored.host)
 
     def _await_listed(self, written: set[str]) -> None:
-        """Wait until the store lists all new segments, or until a time limit is reached."""
+        """Wait until the store lists all segments that workers wrote, or until a time limit."""
         place = storage_of(self._order.store)
         folders = {str(PurePosixPath(segment).parent) for segment in written}
         until = time.monotonic() + self._patience.seen

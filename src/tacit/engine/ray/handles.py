@@ -26,8 +26,8 @@ class Patience:
         start: The time limit for the start of the first worker. If no worker has started within
             ``start`` seconds, the run fails. If a worker takes longer than ``start`` to load its
             model, a warning is logged.
-        seen: The longest time to wait until a segment that a worker has written is visible to this
-            process.
+        seen: The longest time to wait until a segment of the score store that a worker has written
+            is visible to this process.
         tries: The number of failed attempts to compute a block, or to start a worker, after which
             Tacit stops trying.
     """
@@ -147,7 +147,7 @@ class WorkerHandle:
         return None
 
     def loads_for_long(self, seconds: float) -> float:
-        """Return the minutes since loading began; 0 if loading has ended or was just reported.
+        """Return the minutes since loading began, at most once per ``seconds``; otherwise 0.
 
         Args:
             seconds: The minimum time in seconds between two nonzero return values.
@@ -176,7 +176,7 @@ class WorkerHandle:
         self._ping, self._pinged = self.actor.ping.remote(), time.monotonic()
 
     def dismiss(self) -> None:
-        """End the worker's process. Results that have not been stored are lost."""
+        """End the worker's process. Results that the worker has not stored are lost."""
         import ray
 
         dismiss([self.actor] if ray.is_initialized() else [])
