@@ -37,7 +37,7 @@ class Nouns:
 
     @classmethod
     def load(cls, own: Path | None = None) -> Nouns:
-        """Return the exceptions that Tacit ships, merged with the exceptions in a user's file.
+        """Return Tacit's exceptions for plurals and articles, merged with a user's exceptions.
 
         If Tacit's file and the user's file contain the same word, the entry in the user's file
         applies.
@@ -90,7 +90,7 @@ def number_of(n: int, one: str, many: str | None = None) -> str:
 
     Args:
         n: The count.
-        one: The form for 1.
+        one: The form for a count of 1.
         many: The form for any count other than 1. If None, the form is ``one`` with an ``s``
             appended.
     """

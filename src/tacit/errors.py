@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 DISTRIBUTION = "tacit-lm"
-"""The name under which pip installs Tacit; `tacit` on PyPI is another project."""
+"""The name under which pip installs Tacit; `tacit` on PyPI is a different project."""
 
 
 class TacitError(Exception):
@@ -72,7 +72,7 @@ class DataError(RequestError):
 
 
 class PromptError(RequestError):
-    """A prompt cannot be scored. For example, the prompt has two blanks or no answers."""
+    """A prompt cannot be scored, such as a prompt with two blanks or no candidate answers."""
 
 
 class TooLongError(PromptError):
@@ -126,4 +126,4 @@ class FindingsError(WorkError):
 
 
 class RepairError(WorkError):
-    """A repaired assignment violates a constraint; this is a bug in Tacit."""
+    """The repaired beliefs violate a constraint; this is a bug in Tacit."""

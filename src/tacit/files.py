@@ -92,7 +92,7 @@ def unwritable(path: Path | str, error: OSError) -> str:
 
 
 def publish(path: Path, write: Callable[[Path], None]) -> None:
-    """Write a file atomically: ``write`` fills a temporary file, which is then renamed to ``path``.
+    """Write a file atomically: ``write`` fills a temporary file, which becomes ``path``.
 
     The content and the new name are synced to disk before the function returns.
 
@@ -130,7 +130,7 @@ def publish_text(path: Path, text: str) -> None:
 
 
 def publish_bytes(path: Path, content: bytes | memoryview) -> None:
-    """Write a file atomically.
+    """Write bytes to a file atomically.
 
     Raises:
         WorkError: If the file cannot be written.

@@ -1,8 +1,8 @@
 """Options of probes, models and engines; each option is declared once, as a dataclass field.
 
-One field defines the option in three places: on the command line, as a keyword argument in Python,
-and as an entry in ``run.yaml``. If the value of an option is the path of a file, the manifest of
-the run records a digest of the file.
+One dataclass field defines an option for the command line, for Python (as a keyword argument) and
+for ``run.yaml`` (as an entry). If the value of an option is the path of a file, the manifest of the
+run records a digest of the file.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _KEY = "tacit"
 
 @dataclass(frozen=True)
 class Option:
-    """The declaration of an option; the dataclass field itself gives the name, type and default.
+    """The declaration of an option; the dataclass field defines the name, type and default.
 
     Args:
         help: The help text of the option, of one or two sentences. The help text should not mention
@@ -106,8 +106,8 @@ def build(kind: type, given: Mapping[str, Any]) -> Any:  # noqa: ANN401 - an ins
     names also accepts a sequence of names.
 
     Raises:
-        RequestError: If a required option is missing, or the value of an option is not one of its
-            choices.
+        RequestError: If a required option is missing, or if the value of an option is not an
+            allowed choice.
     """
     values: dict[str, Any] = {}
     kinds = get_type_hints(kind)

@@ -1,4 +1,4 @@
-"""Check the output files of a command in advance, so that no unrelated file is lost.
+"""Check a command's output files in advance, so that no unrelated file is overwritten.
 
 A command may overwrite an empty file, or a file of the kind that it writes. A user can repeat a
 command, because the command may overwrite its own earlier output. A file of a kind that the command
@@ -27,7 +27,8 @@ class Kind:
     """A kind of file that a command writes as output.
 
     Args:
-        name: A name for the kind of file, including an article, for error messages.
+        name: The kind of file with an article, such as "a knowledge base", for use in error
+            messages.
         is_own: A function that receives the path of an existing file that is not empty, and returns
             whether the file is of this kind.
         is_table: Whether the file is a table. The suffix of a table's file name determines the
@@ -43,7 +44,8 @@ def table_with(name: str, *columns: str) -> Kind:
     """Return the kind of file to which all tables with at least the given columns belong.
 
     Args:
-        name: A name for the kind of table, including an article, for error messages.
+        name: The kind of table with an article, such as "a table of prompts", for use in error
+            messages.
         columns: The columns that every table of this kind has.
     """
     return Kind(name, lambda path: set(columns) <= _columns(path), is_table=True)

@@ -1,10 +1,9 @@
-"""Recheck, during a run, whether a server still serves the same model.
+"""Recheck, during a run, whether a server still serves the model that it served at the start.
 
-During a run, Tacit checks a server with a few texts at most once a minute. A check with only a few
-texts may not reveal a change of the model immediately. Every ten minutes and at the end of a run,
-Tacit therefore rechecks the server with more texts. If a recheck fails, the answers that were
-stored since the last successful recheck are withdrawn from the store, so that no later run reuses
-these answers.
+During a run, Tacit checks a server at most once a minute with a few texts, which may not reveal a
+change of the model immediately. Every ten minutes and at the end of a run, Tacit rechecks the
+server with a larger set of texts. If a recheck fails, the answers that were stored since the last
+successful recheck are withdrawn from the store, so that no later run reuses these answers.
 """
 
 from __future__ import annotations
@@ -34,18 +33,18 @@ def rechecking(
     """Recheck a model at regular intervals during a ``with`` block, and once at its end.
 
     Args:
-        model: The model that is queried. A model that does not implement ``Rechecks`` is not
-            rechecked.
+        model: The model that is queried. A model that does not implement the protocol ``Rechecks``
+            is not rechecked.
         store: The store to which the model's answers are written.
-        seconds: The minimum time between two checks, in seconds.
-        clock: A function that returns the time in seconds.
+        seconds: The minimum time between two rechecks, in seconds.
+        clock: A function that returns the current time in seconds.
 
     Yields:
         A function that the caller must call each time answers have been stored.
 
     Raises:
-        UnreliableError: If the model has changed. Answers that were stored since the last
-            successful check are withdrawn from the store.
+        UnreliableError: If the answers of the model have changed. Answers that were stored since
+            the last successful recheck are withdrawn from the store.
     """
     sound, checked = len(store.published), clock()
 

@@ -1,4 +1,4 @@
-"""Segments of the store: tables in Parquet files, with a checksum in each file's name.
+"""Segments of the score store: tables in Parquet files, with a checksum in each file's name.
 
 The name of a segment consists of its number, a random identifier, and the first half of the SHA-256
 checksum of its content. Earlier versions of Tacit wrote segments without a checksum in the name. If
@@ -26,7 +26,7 @@ _CHECKED = re.compile(r"[0-9]+-[0-9a-f]{8}-([0-9a-f]{32})\.parquet")
 
 
 _ADDED = frozenset({"reason"})
-"""Columns that segments of earlier versions of Tacit lack and that are read as null."""
+"""Columns that segments of earlier Tacit versions may lack, and that are read as null."""
 
 
 class Damaged(Exception):  # noqa: N818 - the name describes the state
@@ -34,11 +34,12 @@ class Damaged(Exception):  # noqa: N818 - the name describes the state
 
 
 def in_order(first: Iterable[str], second: Iterable[str]) -> list[str]:
-    """Return the names of a folder's segments in the order in which they were published.
+    """Return the names of a folder's segments in the order of publication.
 
-    While other processes publish segments, a listing of the folder is unreliable: it may miss a
-    segment but include a later one. The folder is therefore listed twice. A segment is omitted if
-    its number is higher than all numbers in the first listing.
+    While other processes publish segments, a listing of the folder may omit a segment but include
+    another segment that was published later. To avoid gaps in the sequence of segments, two
+    listings of the folder are compared: segments numbered higher than all segments in the first
+    listing are omitted.
     """
     last = max((number for number, _ in _numbered(first)), default=0)
     return [name for number, name in _numbered(second) if number <= last]
@@ -66,16 +67,16 @@ def decode(name: str, content: bytes, fingerprint: str, schema: Mapping[str, Any
     """Decode a segment into its table.
 
     Args:
-        name: The segment's name, which contains the checksum.
+        name: The segment's file name, which may contain a checksum.
         content: The segment's bytes.
         fingerprint: The fingerprint of the model whose answers the segment should contain.
         schema: The expected columns and their types.
 
     Raises:
-        Damaged: If the bytes have changed since they were written, or the file is not a segment for
-            this model.
-        StoreError: If the segment is intact, but its format version is newer than this version of
-            Tacit supports, or its columns differ from the expected columns.
+        Damaged: If the bytes have changed since they were written, or are not a segment of the
+            model that has the given fingerprint.
+        StoreError: If the segment is intact, but this version of Tacit does not support the
+            segment's format version or columns.
     """
     import polars as pl
 

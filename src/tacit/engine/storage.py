@@ -1,4 +1,4 @@
-"""Storage for the files of a store: a local folder, or any remote storage that fsspec supports."""
+"""Storage for a score store's files: a local folder, or remote storage that fsspec supports."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ DAMAGED = "damaged"
 """Name of the subfolder to which damaged files are moved."""
 
 LOCK = ".lock"
-"""Name of a folder's lock file."""
+"""Name of the lock file that makes access to a folder exclusive."""
 
 
 class LocalStorage:
@@ -275,7 +275,7 @@ _ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.:-]+://")
 
 
 class Storage(Protocol):
-    """A folder in which each file is written only once.
+    """A local or remote folder in which each file is written only once.
 
     File names are relative to the folder and use ``/`` as the separator. Each method raises
     ``StoreError`` if the storage cannot be read or written.
@@ -303,14 +303,17 @@ class Storage(Protocol):
         ...
 
     def alone(self, folder: str) -> AbstractContextManager[None]:
-        """Return a context manager that gives exclusive access to a folder, if locks are supported.
+        """Return a context manager for exclusive access to a folder, if locks are supported.
 
         The lock is released when the ``with`` block or the process ends.
         """
         ...
 
     def set_aside(self, name: str) -> str | None:
-        """Move a damaged file to another folder; return its new path, or None if it is missing."""
+        """Move a damaged file to another folder and return its new path.
+
+        The return value is None if the file does not exist.
+        """
         ...
 
 

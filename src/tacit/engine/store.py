@@ -2,13 +2,13 @@
 
 The store has one folder for each combination of a kind of request and a model's fingerprint. The
 kind of request determines the columns of a segment. Segments are numbered in the order of
-publication, independently of the clock. If two segments contain results for the same part of a
-request, such as a candidate answer, the earlier segment takes precedence. However, a later segment
-can supply a score that was only temporarily missing in an earlier segment. Once the store contains
-a score, the score never changes. In storage without locks, two segments may get the same number if
-they are published at the same moment. If two segments have the same number, the segment whose name
-sorts first takes precedence. A damaged segment is moved to another folder. The requests of a
-damaged segment are sent to the model again.
+publication; no clock is used. If two segments contain results for the same part of a request, such
+as a candidate answer, the earlier segment takes precedence. If a segment lacks a score for a
+temporary reason, a later segment can supply this score. Once the store contains a score, the score
+never changes. In storage without locks, two segments may get the same number if they are published
+at the same moment. If two segments have the same number, the segment whose name sorts first takes
+precedence. A damaged segment is moved to the subfolder ``damaged``, and the requests whose answers
+it contained are sent to the model again.
 """
 
 from __future__ import annotations
@@ -43,8 +43,8 @@ class Store:
     Several processes, even on different machines, can read and write the same store at the same
     time.
 
-    The attribute ``published`` lists the paths of the segments that this object has published,
-    relative to the store's root.
+    The attribute ``published`` lists the paths of the segments that this ``Store`` object has
+    published, relative to the store's root.
 
     Args:
         root: The folder, or an address that fsspec supports, such as ``s3://bucket/folder``.
@@ -76,11 +76,11 @@ class Store:
     def append(
         self, model: Mapping[str, Any], requests: Sequence[Any], answers: Sequence[Any]
     ) -> PurePosixPath:
-        """Publish the answers to requests of one kind as one segment.
+        """Publish the answers to requests of one kind as one new segment of the store.
 
         Args:
             model: The model's description, which includes the entry ``fingerprint``.
-            requests: The requests.
+            requests: The requests, all of the same kind.
             answers: The answers, in the order of the requests.
 
         Returns:
@@ -117,13 +117,14 @@ class Store:
             )
 
     def read(self, fingerprint: str, of: type = Prompt) -> pl.DataFrame:
-        """Read the stored rows of a model, without rows that other stored rows supersede.
+        """Read the rows that contain a model's answers, without rows that other rows supersede.
 
-        If a segment is damaged, it is moved to another folder and a warning is logged.
+        If a segment is damaged, it is moved to the folder for damaged files and a warning is
+        logged.
 
         Args:
             fingerprint: The model's fingerprint.
-            of: The class of the requests.
+            of: The class of the requests whose answers are read.
 
         Raises:
             StoreError: If the store cannot be read, or a damaged segment cannot be moved.
@@ -160,7 +161,7 @@ class Store:
         return None
 
     def _set_aside(self, name: str, reason: str) -> None:
-        """Move a damaged file, if it still exists, to another folder and log a warning."""
+        """Move a damaged file, if it exists, to the folder for damaged files; log a warning."""
         moved = self._place.set_aside(name)
         if moved is not None:
             log.warning(

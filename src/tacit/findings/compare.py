@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def _some(name: str, heading: str, kind: Kind, meaning: str, *, shown: bool = True) -> Column:
-    """Declare a column of ``COMPARISON`` that only the tables of some probes contain."""
+    """Declare a column of ``COMPARISON`` that only some probes use."""
     return Column(name, heading, kind, meaning, optional=True, shown=shown, sparse=True)
 
 
@@ -183,7 +183,7 @@ def schema(optional: Collection[str] = ("n",)) -> dict[str, Any]:
     """Return the polars type of each column of ``COMPARISON``.
 
     Args:
-        optional: The optional columns to include.
+        optional: The names of the optional columns to include; ``p_value`` is always included.
     """
     wanted = {
         name
@@ -208,8 +208,8 @@ def compare(
         questions: The ``questions`` table of each model, by model name.
 
     Returns:
-        A table with the columns of ``COMPARISON``; None if the probe declares no column as a mean
-        over questions.
+        A table with the columns of ``COMPARISON``; None if the probe declares no table
+        ``questions`` or no column that is a mean over questions.
     """
     import polars as pl
 
@@ -277,7 +277,7 @@ def _differences(
 
 
 def with_holm(comparison: pl.DataFrame) -> pl.DataFrame:
-    """Add the column ``p_holm``: p-values with Holm's correction for all pairs of models.
+    """Add the column ``p_holm``: p-values, Holm-corrected per measure for all model pairs.
 
     Args:
         comparison: A table with the columns of ``COMPARISON``. A table without ``p_value`` is

@@ -101,7 +101,7 @@ class Findings:
         return self if how is None else replace(self, summary={"elicitation": how, **self.summary})
 
     def unscored(self, reasons: Mapping[str, int]) -> Findings:
-        """Return a copy of the findings, with the number of unscored answers for each reason."""
+        """Return a copy of the findings whose summary counts the unscored answers by reason."""
         return replace(self, summary={**self.summary, "unscored": dict(reasons)})
 
     def skipped(self, prompts: Collection[tuple[Any, str]]) -> Findings:
@@ -113,8 +113,7 @@ class Findings:
 
         Returns:
             The copy of the findings. If at least one prompt was skipped, the copy includes the
-            table ``skipped`` with the columns ``text``, ``separator`` and ``reason``. If no prompt
-            was skipped, the table ``skipped`` is absent.
+            table ``skipped`` with the columns ``text``, ``separator`` and ``reason``.
         """
         import polars as pl
 

@@ -65,7 +65,7 @@ def signed(value: float | None) -> str:
     """Return the difference between two scores, as text with a sign.
 
     A nonzero difference that would be rounded to 0.000 is shown with one significant digit, such as
-    +0.00005. A small but significant difference is therefore not shown as 0.
+    +0.00005.
 
     Examples:
         >>> signed(0.0123), signed(0.000052), signed(0.0)
@@ -98,7 +98,7 @@ def interval(low: float | None, high: float | None, how: Callable[[float], str] 
 def estimate(
     row: Mapping[str, Any], name: str = "value", how: Callable[[float | None], str] = percent
 ) -> str:
-    """Return a row's value as text, followed by its confidence interval in parentheses."""
+    """Return the value in a table row as text, with its confidence interval in parentheses."""
     value = row[name]
     if value is None:
         return UNDEFINED

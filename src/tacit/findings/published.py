@@ -1,8 +1,9 @@
 """Published values, and the comparison of Tacit's results with published values.
 
 The folder ``tacit/data/published`` contains one YAML file per paper. Each file consists of blocks,
-and each block contains published values from one table of the paper. A block names the table, lists
-the published values, and states how Tacit computes its own value for each published value::
+and each block contains published values from one table of the paper. A block names the paper's
+table, lists the published values, and specifies how Tacit computes its own value for comparison
+with a published value::
 
     - table: "3"
       levels: [model, row, column]     # the levels of the nested keys of ``values``
@@ -12,13 +13,14 @@ the published values, and states how Tacit computes its own value for each publi
       as: percent                      # and how to compute the number: see ``MAKERS``
       values: {Macaw-11B: {symmetric: {rate: 29.98}}}
 
-The entries ``row``, ``column`` and ``model`` of a block may contain placeholders: names of levels
-in braces, such as ``{row}``. If the entry ``row``, ``column`` or ``model`` is missing, the key at
-the level with the same name is used. A published value is a number, or a range with the ends
-``low`` and ``high``. If the values of a block are counts, the entry ``of`` contains their total,
-and Tacit converts each count to a percentage of the total. The entry ``others`` is the published
-value for all names in Tacit's table that the block does not list. Published values are compared
-with findings, but never used to compute findings.
+The entries ``row``, ``column`` and ``model`` of a block may contain placeholders such as ``{row}``:
+the name of a level of the nested keys, in braces. If one of the entries ``row``, ``column`` and
+``model`` is missing, its value is the key of ``values`` at the level with the entry's name. A
+published value is a number, or a range with the ends ``low`` and ``high``. If the values of a block
+are counts, the entry ``of`` contains their total, and Tacit converts each count to a percentage of
+the total. The entry ``others`` contains the published value for each name, such as the name of a
+thing, that is in Tacit's table but not in the block. Published values are compared with findings,
+but never used to compute findings.
 """
 
 from __future__ import annotations
@@ -65,12 +67,12 @@ MAKERS: Mapping[str, Callable[[pl.DataFrame, str], float | None]] = {
     "distinct": lambda rows, take: rows[take].n_unique(),
     "most": _most,
 }
-"""Functions that compute Tacit's value from the selected rows and column of its table.
+"""Functions that compute Tacit's value from the selected rows and column of a table.
 
-``number`` returns the first value, ``percent`` returns it in per cent with two decimals, and
-``exp`` returns its exponential. ``believed`` returns 1 if the first known value is above one half,
-and 0 otherwise. ``rows`` returns the number of rows, ``distinct`` returns the number of distinct
-values, and ``most`` returns the maximum.
+``number`` returns the first value, ``percent`` returns the first value in per cent with two
+decimals, and ``exp`` returns the exponential of the first value. ``believed`` returns 1 if the
+first value that is not null is above one half, and 0 otherwise. ``rows`` returns the number of
+rows, ``distinct`` returns the number of distinct values, and ``most`` returns the maximum.
 """
 
 
@@ -79,7 +81,8 @@ class PrintedValue:
     """A published value, and how to compute Tacit's value for comparison.
 
     Args:
-        table: The name of the paper's table, or of another part of the paper.
+        table: The paper's name for the table, figure or section that contains the value, such as
+            ``3`` or ``Figure 3``.
         row: The row of the paper's table.
         column: The column of the paper's table.
         model: The model for which the paper reports the value; None for a value that concerns the
@@ -100,7 +103,7 @@ class PrintedValue:
     block: Mapping[str, Any]
 
     def rows(self, tables: Mapping[str, pl.DataFrame]) -> pl.DataFrame | None:
-        """Return the matching rows of Tacit's table, or None if there are no such rows."""
+        """Return the rows of Tacit's table that match the block, or None if no row matches."""
         import polars as pl
 
         table = tables.get(self.block["from"])
@@ -147,8 +150,9 @@ def printed_values(
 
     Args:
         name: See ``published``.
-        tables: Tacit's tables of findings, by name. A block with the entry ``others`` results in
-            one published value for each name in Tacit's table.
+        tables: Tacit's tables of findings, by name. For a block with the entry ``others``, one
+            published value is returned for each name in Tacit's table, such as the name of each
+            thing.
     """
     content = published(name)
     found = [cell for block in content["cells"] for cell in _block_values(block, tables or {})]
@@ -204,7 +208,7 @@ def _block_values(
 
 
 def _leaves(values: Any, depth: int) -> Iterator[tuple[tuple[Any, ...], Any]]:  # noqa: ANN401 - YAML
-    """Yield each value at the given depth of nested mappings, with the keys that lead to it."""
+    """Yield each value at the given depth of nested mappings, together with its keys."""
     if not depth:
         yield (), values
         return
@@ -227,7 +231,7 @@ def _value_of(block: Mapping[str, Any], keys: Mapping[str, Any], value: Any) -> 
 
 
 def _filled(entry: Any, keys: Mapping[str, Any]) -> Any:  # noqa: ANN401 - YAML
-    """Replace names of levels in braces by the keys that lead to one published value."""
+    """Replace each placeholder, such as ``{row}``, by the key at the level of that name."""
     if isinstance(entry, dict):
         return {name: _filled(each, keys) for name, each in entry.items()}
     if not isinstance(entry, str):

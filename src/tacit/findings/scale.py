@@ -1,9 +1,9 @@
 """Results by model size: their declarations, and the trends within each model family.
 
-A probe declares each result as a ``ScaledFigure``. In a bootstrap resample, each cluster of
-questions is drawn a certain number of times. A ``ScaledFigure`` computes the result of every model
-from the number of times that each cluster is drawn. ``scale`` computes slopes, confidence intervals
-and trend tests of the declared results.
+A probe declares each result that is compared across model sizes as a ``ScaledFigure``. A
+``ScaledFigure`` computes each model's result in a bootstrap resample from the number of times that
+each cluster of questions is drawn. ``scale`` computes slopes, confidence intervals and trend tests
+of the declared results.
 """
 
 from __future__ import annotations
@@ -106,17 +106,17 @@ SCALE = TableSpec(
 
 @dataclass(frozen=True)
 class ScaledFigure:
-    """A result of several models, computed over the same clusters of questions.
+    """A result that is computed for several models over the same clusters of questions.
 
     Args:
         name: The name of the result, as in the table of paired differences.
         clusters: The noun for a cluster, such as ``question concept``.
-        compute: A function that computes the result of each model from the number of times that
+        compute: A function that computes each model's result in each resample, given how many times
             each cluster is drawn. The input of the function has the shape (resamples, clusters),
             and the output has the shape (resamples, models). An undefined result is NaN.
         blocks: For each cluster, the index of the cluster's block in Page's trend test, counted
             from 0; shape (clusters,).
-        falls: Whether lower values are better.
+        falls: Whether lower values of the result are better.
     """
 
     name: str
@@ -172,12 +172,12 @@ def ratios(
 
     Args:
         name: The name of the result.
-        clusters: The noun for a cluster, and an array of shape (rows,) with the cluster of each
-            row.
-        over: Numerators, shape (models, rows).
-        under: Denominators, shape (models, rows).
-        blocks: The index of each cluster's block, for the clusters in sorted order; None if each
-            cluster is a separate block.
+        clusters: The noun for a cluster, and an array of shape (rows,) with the cluster to which
+            each row of the data belongs.
+        over: The values whose sum is the numerator of each model's ratio, shape (models, rows).
+        under: The values whose sum is the denominator of each model's ratio, shape (models, rows).
+        blocks: The index of each cluster's block in Page's trend test, in the sorted order of the
+            clusters; None if each cluster is a block of its own.
         falls: See ``ScaledFigure``.
     """
     import numpy as np
@@ -205,7 +205,7 @@ class Sized:
 
 
 def by_family(models: Mapping[str, Sized]) -> Iterator[tuple[str, dict[str, int]]]:
-    """Yield each family of models with the models' sizes, from smallest to largest.
+    """Yield each model family with its models' sizes, sorted from smallest to largest.
 
     Models with an unknown family or number of parameters are omitted.
     """
@@ -229,8 +229,8 @@ def scale(
     Args:
         found: The findings of each model.
         models: The family and size of each model.
-        scaling: A function that takes the findings of the models of one family and returns the
-            declared results.
+        scaling: A function that takes the findings of one family's models and returns the results
+            as ``ScaledFigure`` objects.
         how: The bootstrap for the intervals; None for the default bootstrap.
 
     Returns:

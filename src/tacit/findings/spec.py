@@ -36,12 +36,12 @@ Kind: TypeAlias = Literal[
 shown with a sign. A ``score`` is shown with three decimals, and ``signed`` is a difference between
 two scores, which is shown with a sign. A ``ratio`` is shown with at least three significant digits.
 ``nats`` are log-probabilities in nats. A ``number`` is a number that belongs to no other kind. In a
-``prompt``, ``{question}`` is replaced by the text of another column, which the attribute ``within``
-of the declaration names. Reports do not show columns of the kind ``list``.
+column of the kind ``prompt``, the placeholder ``{question}`` is replaced by the text of the column
+that the attribute ``within`` names. Reports do not show columns of the kind ``list``.
 """
 
 QUESTIONS = "questions"
-"""The name of the table of questions and answers, one row per question."""
+"""The name of the table that contains the questions and answers, one row per question."""
 
 _REAL = frozenset({"percent", "points", "score", "signed", "ratio", "nats", "p", "number"})
 
@@ -54,20 +54,20 @@ class Column:
         name: The column's name in the table.
         heading: The column's heading in printed tables and reports.
         kind: The type and format of the column's values.
-        meaning: The column's meaning in one sentence, for the reference documentation. The meaning
-            is empty if the heading is sufficient.
+        meaning: The column's meaning in one sentence, for the reference documentation. An empty
+            string if the heading is self-explanatory.
         ends: The names of the columns that contain the ends of the 95 % CI.
         optional: Whether the column may be missing from a table.
         shown: Whether reports show the column.
         of: The column of ``questions`` whose mean or count this column contains. If ``of`` and
-            ``ends`` are set, the table of paired differences compares models by the mean.
+            ``ends`` are set, the table of paired differences compares the mean between models.
         chance: The chance level: a number, or the name of the column that contains the chance
             level.
         within: In a column of prompts, the name of the column whose text replaces ``{question}``.
         sparse: Whether the column is hidden if all its values are zero or null.
-        filter: The name of one of the probe's ``filters``. The report offers the values of this
-            column as choices of the filter. None stands for the filter that has the column's name,
-            if there is one.
+        filter: The name of a filter of the report, from the probe's ``filters``. The report offers
+            the values of this column as choices of the filter. If None, the column belongs to the
+            filter that has the column's name, if there is one.
 
     Examples:
         >>> from tacit import Column
@@ -113,14 +113,14 @@ class Layout:
     """The layout in which ``tacit run`` prints a table.
 
     Args:
-        where: A mapping from column names to lists of values. A row is printed if its value in each
-            column is in the column's list.
+        where: A mapping from column names to lists of values. A row is printed if, for each column
+            in the mapping, the row's value is in the column's list.
         columns: The names of the columns to print, in order; if empty, all columns that reports
             show are printed.
-        across: The name of a key column. The printed table has one column for each value of this
-            key column. In the column for a value of the key column, each cell shows the last of the
-            ``columns``, with the confidence interval on a second line. All ``columns`` except the
-            last are printed at the beginning of each row.
+        across: The name of a key column whose values become columns of the printed table. If
+            ``across`` is set, the cells below each value of the key column contain the last of the
+            ``columns``, with the confidence interval on a second line. If ``across`` is set, all
+            ``columns`` except the last are printed at the beginning of each row.
 
     Examples:
         >>> from tacit import Layout
@@ -141,7 +141,7 @@ class TableSpec:
         name: The name of the table and of its file.
         title: The title.
         reading: An explanation of the table in one or two sentences.
-        columns: All columns, in order.
+        columns: The declarations of all columns, in order.
         keys: The number of key columns. The key columns come first and identify a row.
         printed: The layout in which ``tacit run`` prints the table; None if the table is not
             printed.
@@ -151,8 +151,8 @@ class TableSpec:
             user provides.
         cluster: The column of ``questions`` that identifies the cluster of each question. The
             bootstrap resamples whole clusters, or single rows if ``cluster`` is None.
-        made: A function that computes the table from the findings when they are displayed; None if
-            the table is stored.
+        made: A function that computes the table from the findings for display; None if the table is
+            stored.
 
     Examples:
         >>> from tacit import Column, TableSpec
@@ -221,7 +221,7 @@ class TableSpec:
         return {name: kinds[column.kind] for name, column in self._by_name()}
 
     def of(self, questions: pl.DataFrame) -> pl.DataFrame:
-        """Compute the table from ``questions``: counts and means of columns of ``questions``.
+        """Compute the table, which contains counts and means of columns of ``questions``.
 
         The attribute ``of`` of each column that is not a key column names a column of
         ``questions``. A count is the number of non-null values in the column that ``of`` names, and
@@ -229,7 +229,7 @@ class TableSpec:
         ``ends`` of its column is set.
 
         Args:
-            questions: The rows of ``questions``, including the key columns of this table.
+            questions: The table ``questions``, which must contain the key columns of this table.
         """
         import polars as pl
 
@@ -257,7 +257,7 @@ class TableSpec:
             yield from zip(column.ends or (), (found.low, found.high), strict=False)
 
     def mean(self, rows: pl.DataFrame, column: Column) -> Estimate:
-        """Return the mean of the column ``column.of`` over the rows in which it is not null."""
+        """Return the mean of the non-null values in ``column.of``, with a confidence interval."""
         from tacit.statistics import Bootstrap
 
         values = rows.drop_nulls(column.of)
@@ -271,7 +271,7 @@ class TableSpec:
                 yield name, column
 
     def in_table(self, table: pl.DataFrame) -> list[Column]:
-        """Return a table's declared columns, without ``sparse`` columns of zeros and nulls."""
+        """List a table's declared columns, except ``sparse`` columns of only zeros and nulls."""
         return [
             column
             for column in self.columns
@@ -291,14 +291,15 @@ class Headline:
         column: The name of the column.
         where: A mapping from key columns to the values that identify the result's row; empty for
             the first row.
-        n: The name of the column with the sample size, and the singular noun for one counted thing.
-            Alternatively, a function that returns the sample size of a row as text.
+        n: The name of the column with the sample size, and the singular noun for one element of the
+            sample, such as ``prompt``. Alternatively, a function that returns the sample size of a
+            row as text.
         scale: The lower and the upper end of the scale on which the report shows the value.
         by: The name of the text column that labels the rows, if all matching rows are shown; None
             to show only the first matching row.
-        among: The column with the number of candidates, and the singular noun for a candidate. If
-            ``among`` is set, the report shows the chance level together with the number of
-            candidates.
+        among: The column with the number of candidate answers, and the singular noun for a
+            candidate answer. If ``among`` is set, the report shows the chance level together with
+            the number of candidates.
 
     Examples:
         >>> from tacit import Headline
@@ -332,11 +333,11 @@ class View:
         spec: The declaration of the view. The view's name must be unique among the views of a run.
             The attributes ``printed`` and ``shown`` have the same effect as in the declaration of a
             table.
-        table: The rows.
+        table: The rows of the view.
         opens: The names of the views that a reader can open from a row of this view.
         key: The column that this view shares with the views in ``opens``.
-        behind: The column that links this view to another view. In a report, a reader opens this
-            view from a row of the linked view. None if the report shows this view directly.
+        behind: The column that links this view to the view from whose rows readers of a report open
+            this view. None if the report shows this view directly.
 
     Examples:
         >>> import polars as pl

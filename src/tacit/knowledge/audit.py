@@ -34,7 +34,7 @@ _ROW = ("audited", "relation", "count", "n")
 
 @dataclass(frozen=True)
 class Found:
-    """The concepts and facts that an extraction found.
+    """The concepts and facts that were found for a set of questions.
 
     Args:
         texts: The parts of each question: its text and its choices.
@@ -63,10 +63,10 @@ def audit(base: KnowledgeBase, found: Found, how: Extraction) -> pl.DataFrame:
         concepts, ``n`` is the number of all concepts. In rows that count facts, ``n`` is the number
         of all facts. ``share`` is ``count`` divided by ``n``. ``included`` is true if the
         background contains the counted concepts or facts, and false if the options exclude them.
-        ``count`` is null in the rows of ``FACTS_ACROSS_PARTS`` if parts are pooled. ``count`` is
-        null in the rows of ``POOLED_FACTS`` if the maximum path length is 2 or 3 hops. In the rows
-        of ``POOLED_FACTS``, ``count`` and ``n`` include all facts of a question, even if the
-        options limit the number of facts per question.
+        ``count`` is null in the rows of ``FACTS_ACROSS_PARTS`` if the option ``parts`` is
+        ``pooled``. ``count`` is null in the rows of ``POOLED_FACTS`` if the maximum path length is
+        2 or 3 hops. In the rows of ``POOLED_FACTS``, ``count`` and ``n`` include all facts of a
+        question, even if the options limit the number of facts per question.
     """
     import polars as pl
 
@@ -98,7 +98,7 @@ def audit(base: KnowledgeBase, found: Found, how: Extraction) -> pl.DataFrame:
 
 
 def total(table: pl.DataFrame, audited: str) -> int | None:
-    """Return an audited count, summed over all relations; None if not computed."""
+    """Return a count of the audit, summed over all relations; None if it was not computed."""
     row = table.filter(audited=audited, relation=ALL)
     count: int | None = row["count"].item()
     return count
@@ -130,7 +130,7 @@ def _by_relation(audited: str, facts: pl.DataFrame, counted: str) -> pl.DataFram
 def _by_pooling(
     base: KnowledgeBase, found: Found, only: pl.DataFrame, how: Extraction
 ) -> pl.DataFrame:
-    """Count, per relation, the facts found only if the parts of a question are pooled.
+    """Count, per relation, the facts found only if the parts of questions are pooled.
 
     The count is null if the maximum path length is 2 or 3 hops, because computing the count would
     double the extraction time.
@@ -157,7 +157,7 @@ def _by_pooling(
 
 
 def _joined(base: KnowledgeBase, members: pl.DataFrame, facts: pl.DataFrame) -> pl.DataFrame:
-    """Count facts that connect different parts, and facts whose concepts share a word."""
+    """Count facts between concepts of different parts, and between concepts sharing a word."""
     return base.table(
         """
         WITH apart AS (

@@ -1,4 +1,4 @@
-"""Extract the background of questions: their concepts, facts and negatives."""
+"""Extract the background of questions: concepts, facts and false facts (negatives)."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Counts:
-    """Numbers of concepts, facts and negatives in an extraction from a set of questions.
+    """Counts of the concepts, facts and false facts (negatives) of a set of questions.
 
     Args:
         question_concepts: Number of concepts, summed over the questions.
@@ -41,7 +41,7 @@ class Counts:
         question_facts: Number of extracted facts (at most ``cap`` per question), summed over the
             questions.
         facts_across_parts: Number of extracted facts for which no part of the question (its text or
-            one choice) contains both concepts; None if parts are pooled.
+            one choice) contains both concepts; None if the option ``parts`` is ``pooled``.
         facts_sharing_a_word: Number of extracted facts whose two concepts share a lemma.
         cap: Maximum number of facts per question; None for no maximum.
         questions_beyond_cap: Number of questions that have more than ``cap`` facts.
@@ -55,9 +55,10 @@ class Counts:
         negatives_beyond_cap: Number of dictionary words that ``frequency_cap`` excludes; None for
             presets other than ``uniform``.
         negatives: The preset that determines how negatives are drawn.
-        relaxed_negatives: Number of distinct facts whose negative does not meet all conditions, by
-            the name of the last condition that was dropped. ``CONDITIONS`` lists the conditions.
-            ``relaxed_negatives`` is None for presets other than ``matched``.
+        relaxed_negatives: Number of distinct facts whose negative does not meet all matching
+            conditions, by the name of the last condition that was dropped. The matching conditions
+            are listed in ``tacit.knowledge.negatives.CONDITIONS``. ``relaxed_negatives`` is None
+            for presets other than ``matched``.
     """
 
     question_concepts: int
@@ -155,7 +156,7 @@ def _preset_in_words(summary: Mapping[str, Any]) -> str:
 
 
 def negatives_in_words(words: int, frequency_cap: int) -> str:
-    """Return a phrase with the number of eligible words and the number of excluded words."""
+    """Return a phrase that counts the words eligible as negatives and the excluded words."""
     out = max(0, words - frequency_cap)
     return (
         f"Words eligible as negatives: {words:,}; excluded by the limit to the {frequency_cap:,} "
@@ -212,7 +213,9 @@ class Extraction:
 
 @dataclass(frozen=True)
 class Background:
-    """The result of ``background``. The column ``question`` contains the index of a question.
+    """The background of a set of questions, as returned by the function ``background``.
+
+    In every table with a column ``question``, this column contains the index of the question.
 
     Args:
         concepts: Table with the columns ``question`` and ``concept``, sorted by both columns.
@@ -222,18 +225,18 @@ class Background:
             ``length`` is the number of hops of the shortest path that contains the fact. ``weight``
             is null if the weight of the fact is unknown.
         found: Table with the columns ``question`` and ``found``. ``found`` is the number of facts
-            of the question before the cap is applied (0 for a question without facts).
+            of the question before the maximum ``cap`` is applied (0 for a question without facts).
         counts: The counts of the extraction; None if the facts do not come from a knowledge base.
         by_part: Table with the columns ``question``, ``part`` and ``concept``, sorted by these
-            columns. ``part`` is 0 for the question's text, 1 for its first choice, and so on. Even
-            if the option ``parts`` is ``pooled``, each part is matched separately. Concepts that
-            are found only by pooling the words of several parts are therefore omitted. ``by_part``
-            is None if the facts do not come from a knowledge base.
+            columns. ``part`` is 0 for the question's text, 1 for its first choice, and so on. Each
+            part is matched separately, even if the option ``parts`` is ``pooled``; concepts that
+            are found only in the pooled words of several parts are omitted. ``by_part`` is None if
+            the facts do not come from a knowledge base.
         topics: Table of the concepts in each question's topic, with the columns ``question`` and
             ``concept``; None if the topics are unknown.
-        tails: Table with the attributes of each fact's tail and of each negative's tail, as
-            returned by ``tails_of``. ``tails`` is None if the attributes were not requested, or if
-            the facts do not come from a knowledge base.
+        tails: Table with the attributes of the tail (second concept) of each fact and each
+            negative, as returned by ``tails_of``. ``tails`` is None if the attributes were not
+            requested, or if the facts do not come from a knowledge base.
         audited: The table that ``tacit.knowledge.audit.audit`` returns; None if ``counts`` is None.
     """
 
@@ -299,12 +302,12 @@ def background(
         extraction: The options of the extraction; None for the defaults.
         topics: The topic of each question, such as CommonsenseQA's question concept; None for a
             question without a topic. The topics do not affect which facts are extracted.
-        tails: Whether to return the attributes of tails, which the no-knowledge baseline needs.
+        tails: Whether to return the table ``tails``, which the no-knowledge baseline needs.
 
     Raises:
         RequestError: If an option is out of range, the knowledge base lacks a requested relation,
             or a question is given as a single string instead of a sequence of strings.
-        ModelError: If the tagger cannot be loaded.
+        ModelError: If the part-of-speech tagger cannot be loaded.
     """
     how = extraction or Extraction()
     questions = [strings(texts, "questions") for texts in questions]
@@ -372,7 +375,7 @@ def _topics(base: KnowledgeBase, topics: Sequence[str | None], how: Extraction) 
 
 
 def _found(facts: pl.DataFrame, questions: int) -> pl.DataFrame:
-    """Return each question's number of facts before the cap is applied."""
+    """Return each question's number of facts before the maximum ``cap`` is applied."""
     import polars as pl
 
     counts = facts.group_by("text").agg(pl.col("found").first())

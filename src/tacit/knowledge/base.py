@@ -44,13 +44,13 @@ def check_name(path: Path) -> None:
 
 @cache
 def relation_sets() -> Mapping[str, tuple[str, ...]]:
-    """Return the sets ``sahu2022``, ``symmetric`` and ``known`` (all) of relation names."""
+    """Return three sets of relation names: ``sahu2022``, ``symmetric`` and ``known`` (all)."""
     text = resources.files("tacit.data").joinpath("relations.yaml").read_text(encoding="utf-8")
     return {name: tuple(members) for name, members in yaml.safe_load(text).items()}
 
 
 def canonical(relation: str) -> str:
-    """Return ConceptNet's spelling of a relation: ``IsA`` for ``/r/IsA``, ``isa`` or ``is a``.
+    """Return ConceptNet's name of a relation, such as ``IsA`` for ``isa`` or ``/r/IsA``.
 
     If ConceptNet does not define the relation, only the prefix ``/r/`` is removed from the name.
     """
@@ -123,15 +123,15 @@ class KnowledgeBase:
 
     @cached_property
     def relations(self) -> Mapping[str, int]:
-        """A mapping from the name of each relation to its number of edges."""
+        """A mapping from the name of each relation to the number of edges with this relation."""
         return dict(self.table("SELECT name, edges FROM base.relations ORDER BY name").iter_rows())
 
     def chosen(self, relations: Iterable[str] | None = None) -> tuple[str, ...]:
         """Return relation names in ConceptNet's spelling, sorted alphabetically.
 
         Args:
-            relations: Names of relations. None selects those of the 14 relations of Sahu et al.
-                (2022) that the knowledge base contains.
+            relations: Names of relations, in any spelling that ``canonical`` accepts. None selects
+                those of the 14 relations of Sahu et al. (2022) that the knowledge base contains.
 
         Raises:
             RequestError: If the knowledge base lacks a requested relation, or ``relations`` is
@@ -150,7 +150,7 @@ class KnowledgeBase:
         return names
 
     def table(self, query: str, **frames: pl.DataFrame) -> pl.DataFrame:
-        """Return the result of an SQL query on the given tables and the file's tables (``base.…``).
+        """Return the result of an SQL query on ``frames`` and the file's tables (``base.…``).
 
         Raises:
             DataError: If the file is damaged.

@@ -99,7 +99,7 @@ def check_out(out: Path, dumps: Iterable[Path]) -> None:
     """Check that a knowledge base can be written to a path.
 
     Raises:
-        DataError: If the path is invalid.
+        DataError: If the path is not valid UTF-8.
         RequestError: If ``out`` is a folder or one of the dumps.
     """
     check_name(out)
@@ -201,7 +201,7 @@ _PLAIN = (
 def _triples(columns: Sequence[str]) -> str:
     """Return the SQL query that parses the rows of a dump into head, relation and tail.
 
-    A weight must be a number or an empty string.
+    A row counts as malformed if its weight is neither empty nor a number.
     """
     weight = "trim(b.weight)" if "weight" in columns else "''"
     number = f"TRY_CAST({weight} AS FLOAT)"

@@ -1,4 +1,4 @@
-"""Find the concepts of a knowledge base in a text (METHODS section 1, "Concepts of an anchor")."""
+"""Find which concepts of a knowledge base a text contains (METHODS 1, "Concepts of an anchor")."""
 
 from __future__ import annotations
 
@@ -29,17 +29,17 @@ _OF = {"all-words": ("true", "words"), "content-words": ("NOT stop", "content")}
 
 @dataclass(frozen=True)
 class Matching:
-    """Rules that decide whether a concept is in a text.
+    """Rules that determine whether a text contains a concept of the knowledge base.
 
     Args:
-        overlap: Which words of a concept are counted: all words (``all-words``), or only words that
-            are not stop words (``content-words``). A concept matches a part of a text if more than
-            half of the concept's counted words occur in the part. If the option ``parts`` is
-            ``pooled``, the words may occur anywhere in the text. Words are compared by lemma.
-        parts: Where the words of a concept must occur: within a single part of a text
-            (``separate``), or anywhere in the text (``pooled``).
-        verbatim: Whether a concept also matches a part of a text that contains the concept's label
-            verbatim: ``on`` or ``off``.
+        overlap: Which words of a concept's label count: all words (``all-words``), or only words
+            that are not stop words (``content-words``). More than half of the words that count must
+            occur in the text. A word of the label matches a word of the text if the two words share
+            a lemma.
+        parts: Where the words of a concept must occur: within one part of a text, such as one
+            choice of a question (``separate``), or anywhere in the text (``pooled``).
+        verbatim: Whether a part of a text that contains a concept's label verbatim always matches
+            the concept: ``on`` or ``off``.
 
     Raises:
         RequestError: If the value of ``overlap``, ``parts`` or ``verbatim`` is unknown.
@@ -62,25 +62,28 @@ class Matching:
 def concepts_in(
     base: KnowledgeBase, texts: Sequence[Sequence[Part]], matching: Matching | None = None
 ) -> pl.DataFrame:
-    """Find the concepts in each text.
+    """Find the concepts of the knowledge base that occur in each text.
 
-    A part contains a concept if more than half of the concept's words share a lemma with a word of
-    the part. A part also contains a concept if one or more consecutive tokens of the part are
-    identical to the concept's label. A concept that consists only of stop words is found only if
-    its label occurs verbatim in the text. A concept whose label contains no word is never found.
+    By default, a part of a text contains a concept if more than half of the concept's words share a
+    lemma with a word of the part. Regardless of lemmas, a part contains a concept if one or more
+    consecutive tokens of the part are identical to the concept's label. A concept that consists
+    only of stop words is found only if its label occurs verbatim in the text. A concept whose label
+    contains no word is never found.
 
     Args:
         base: The knowledge base.
-        texts: The parts of each text, such as the text and the choices of a question.
+        texts: One list of parts per text; the parts of an anchor question are its text and its
+            choices.
         matching: The matching rules; None for the defaults.
 
     Returns:
         Table with the columns ``text``, ``part``, ``concept``, ``by_lemmas``, ``verbatim`` and
-        ``counts``. ``text`` and ``part`` are indices; ``part`` is null for a concept that was found
-        in the pooled lemmas of all parts. ``by_lemmas`` is true if the concept was found by its
-        lemmas. ``verbatim`` is true if the label was found verbatim. ``counts`` is false if the
-        concept was found only verbatim and the option ``verbatim`` is ``off``. The table has one
-        row per part and concept, sorted by text, part and concept.
+        ``counts``. ``text`` is the index of the text. ``part`` is the index of the part within the
+        text, or null if the concept was found by pooling the lemmas of all parts. ``by_lemmas`` is
+        true if the concept was found by its lemmas. ``verbatim`` is true if the concept's label was
+        found verbatim. ``counts`` is false for a match that is ignored: the concept was found only
+        verbatim, and the option ``verbatim`` is ``off``. The table has one row per concept found in
+        a part, sorted by text, part and concept.
     """
     matching = matching or Matching()
     counted, words = _OF[matching.overlap]
@@ -106,8 +109,9 @@ def pooled_only(
 
     Args:
         base: The knowledge base.
-        texts: The parts of each text, such as the text and the choices of a question.
-        found: The table that ``concepts_in`` returns for the same texts and rules.
+        texts: One list of parts per text; the parts of an anchor question are its text and its
+            choices.
+        found: The table that ``concepts_in`` returns for ``texts`` and ``matching``.
         matching: The matching rules.
 
     Returns:

@@ -1,20 +1,18 @@
 """Find the facts that connect a text's concepts (METHODS section 1, "Background facts").
 
-A fact belongs to a text if it is an edge on a path of at most ``length`` hops between two different
-concepts of the text. A path visits no node twice. A path may follow an edge in either direction,
-and contains only edges with requested relations. Any concept of the knowledge base can be an inner
-node of a path.
+A fact belongs to a text if it is an edge on a path of at most a given number of hops between two
+different concepts of the text. A path visits no node twice. A path may follow an edge in either
+direction, and contains only edges of the relations that the caller specifies. Any concept of the
+knowledge base can be an inner node of a path.
 
-The edge between a concept u of the text and a node x is on a path of two hops if another neighbour
-of x is also a concept of the text. Let u be a concept of the text and x a neighbour of u. The edge
-between u and x is the first edge of a path of three hops if a path of two hops that avoids u leads
-from x to a concept of the text. Let x and y be adjacent nodes, u a neighbour of x, and v a
-neighbour of y. The edge between x and y is the middle edge of a path of three hops if u and v are
-concepts of the text and all four nodes are different. Two numbers per text and node x, ``near`` and
-``near_sum``, are sufficient to find all edges on paths of two or three hops. ``near`` is the number
-of neighbours of x that are concepts of the text, and ``near_sum`` is the sum of the identifiers of
-these neighbours. If ``near`` is 1, ``near_sum`` is the identifier of the only neighbour of x that
-is a concept of the text.
+The edge between a concept u of the text and a node x is on a two-hop path if another concept of the
+text is a neighbour of x. The edge from a concept u of the text to a node x starts a three-hop path
+if a two-hop path that avoids u leads from x to a concept of the text. The edge between nodes x and
+y is the middle edge of a three-hop path u, x, y, v if u and v are concepts of the text and the four
+nodes differ. Two numbers per text and node x, ``near`` and ``near_sum``, are sufficient to find all
+edges on paths of two or three hops. ``near`` is the number of neighbours of x that are concepts of
+the text, and ``near_sum`` is the sum of the identifiers of these neighbours. If ``near`` is 1,
+``near_sum`` is the identifier of the only neighbour of x that is a concept of the text.
 """
 
 from __future__ import annotations
@@ -46,11 +44,11 @@ def facts_between(
     """Find the facts that connect the concepts of each text.
 
     The facts of a text are sorted by path length, then by weight in descending order, then by the
-    labels of head, relation and tail. Facts of unknown weight follow the other facts of the same
-    path length. If a text has more than ``cap`` facts, ``facts_between`` returns the facts with the
-    highest weights. If only some of the facts with equal weights can be returned, ``facts_between``
-    returns the facts with the smallest hashes. The hash of a fact is computed from ``seed`` and the
-    labels of the fact's head, relation and tail.
+    labels of head, relation and tail. Facts of unknown weight follow the facts of known weight that
+    have the same path length. If a text has more than ``cap`` facts, ``facts_between`` returns the
+    facts with the highest weights. If several facts have equal weights and only some of them can be
+    returned, ``facts_between`` returns those with the smallest hashes. The hash of a fact is
+    computed from ``seed`` and the labels of the fact's head, relation and tail.
 
     Args:
         base: The knowledge base.
@@ -63,14 +61,14 @@ def facts_between(
 
     Returns:
         Table with the columns ``text``, ``head``, ``relation``, ``tail``, ``length``, ``weight``
-        and ``found``. ``head``, ``relation`` and ``tail`` are identifiers. ``length`` is the number
-        of hops of the shortest path that contains the fact. ``weight`` is the weight of the fact's
-        heaviest assertion, or null if unknown. ``found`` is the number of facts of the text before
-        the cap is applied.
+        and ``found``. ``head`` and ``tail`` are identifiers of concepts, and ``relation`` is the
+        identifier of a relation. ``length`` is the number of hops of the shortest path that
+        contains the fact. ``weight`` is the weight of the fact's heaviest assertion, or null if
+        unknown. ``found`` is the number of facts that the text has before ``cap`` is applied.
 
     Raises:
-        RequestError: If ``length`` or ``cap`` is out of range, or the knowledge base lacks a
-            requested relation.
+        RequestError: If ``length`` or ``cap`` is out of range, or the knowledge base does not
+            contain one of the relations.
     """
     import polars as pl
 

@@ -1,19 +1,21 @@
-"""Draw a negative for each fact: a tail that makes the fact false (METHODS 1, "Negatives").
+"""Draw a negative of each fact: a false fact with a new tail (METHODS 1, "Negatives").
 
-With the preset ``uniform``, as in Sahu et al. (2022), the new tail is drawn from the most frequent
-dictionary words of the knowledge base. A model that sees only tails can often distinguish random
-dictionary words from the tails of facts. The presets ``same-relation`` and ``matched`` therefore
-draw the tail of another fact with the same relation (METHODS section 4, "Negatives"). The preset
-``same-relation`` draws the tail of any other fact with the same relation. The preset ``matched``
-draws a tail that resembles the fact's own tail. With the presets ``same-relation`` and ``matched``,
-every fact whose tail is allowed as the new tail is equally likely to be drawn. The probability of
-drawing a tail is therefore proportional to the number of facts that have this tail and the same
-relation. If every distinct tail were equally likely to be drawn, rare tails would be more frequent
-among negatives than among facts. With equally likely tails, the frequency of a tail would reveal
-whether the tail belongs to a fact or to a negative.
+With the preset ``uniform``, as in Sahu et al. (2022), the new tail of a fact is drawn from the most
+frequent dictionary words of the knowledge base. A model can often distinguish random dictionary
+words from the tails of facts even if it sees neither heads nor relations. The presets
+``same-relation`` and ``matched`` therefore replace the tail of a fact by the tail of another fact
+with the same relation (METHODS section 4, "Negatives"). With the preset ``same-relation``, the new
+tail can come from any fact that has the given fact's relation. The preset ``matched`` draws a tail
+that resembles the given fact's tail in part of speech, number of words, frequency and number of
+facts (degree). With the presets ``same-relation`` and ``matched``, one of the facts whose tail is
+allowed is drawn with equal probabilities, and its tail becomes the new tail. The probability of
+drawing a tail is therefore proportional to the number of facts that have the tail and the given
+fact's relation. If every distinct tail were equally likely to be drawn, rare tails would be more
+frequent among negatives than among facts. With equally likely tails, the frequency of a tail would
+reveal whether the tail belongs to a fact or to a negative.
 
-In every preset, the new tail differs from the head of the fact. The head and the relation of a fact
-never form an edge of the knowledge base with the new tail. For a given knowledge base and options,
+With every preset, the new tail differs from the head of the fact. The head, the relation and the
+new tail of a fact never form an edge of the knowledge base. For a given knowledge base and options,
 the draw depends only on the seed and the fact. If a fact belongs to several questions, its negative
 is the same in all of them.
 """
@@ -59,14 +61,15 @@ _FACTS = 5_000
 
 @dataclass(frozen=True)
 class Draw:
-    """How negatives are drawn.
+    """Options for drawing negatives, the false versions of facts.
 
     Args:
         seed: The random seed of the draws.
-        frequent: Number of dictionary words from which the preset ``uniform`` draws tails. The
-            preset ``uniform`` uses the most frequent dictionary words of the knowledge base. Among
-            words of equal frequency, the words that come first in alphabetical order are used.
-        preset: The preset: ``uniform``, ``same-relation`` or ``matched``.
+        frequent: The number N of words: the preset ``uniform`` draws tails from the N most frequent
+            dictionary words of the knowledge base. A dictionary word is a concept whose label is a
+            single word of lemminflect's lexicon. Dictionary words of equal frequency are ranked in
+            alphabetical order.
+        preset: The rule for choosing the new tail: ``uniform``, ``same-relation`` or ``matched``.
 
     Raises:
         RequestError: If the preset is unknown, ``frequent`` is out of range, or ``frequent``
@@ -101,19 +104,19 @@ def eligible(base: KnowledgeBase) -> int:
 
 
 def negatives(base: KnowledgeBase, facts: pl.DataFrame, draw: Draw | None = None) -> pl.DataFrame:
-    """Draw a negative for each fact.
+    """Draw a new tail for each fact; the fact with the new tail (its negative) is false.
 
     Args:
-        base: The knowledge base. A negative never forms an edge of the knowledge base with the
-            fact's head and relation. For a symmetric relation, the knowledge base also contains no
-            edge from the negative to the head.
+        base: The knowledge base. No edge of the knowledge base consists of a fact's head, the
+            fact's relation and the new tail. For a symmetric relation, the knowledge base also
+            contains no edge from the new tail to the head.
         facts: Table with the columns ``head``, ``relation`` and ``tail`` (identifiers), one row per
             fact.
         draw: How the negatives are drawn; None for the defaults.
 
     Returns:
         The table ``facts`` with the additional columns ``negative`` and ``relaxed``. ``negative``
-        is the identifier of the new tail, or null if no tail is possible. For the preset
+        is the identifier of the new tail, or null if there is no suitable tail. For the preset
         ``matched``, ``relaxed`` is the number of conditions in ``CONDITIONS`` that were dropped to
         find the negative. ``relaxed`` is null for a fact without a negative, and for every fact if
         the preset is not ``matched``.
@@ -144,7 +147,7 @@ def _none() -> pl.DataFrame:
 
 
 def _asked(base: KnowledgeBase, facts: pl.DataFrame) -> pl.DataFrame:
-    """Return each fact with its index, its text, and whether its relation is symmetric."""
+    """Return each fact with its index and labels, and whether its relation is symmetric."""
     import polars as pl
 
     return base.table(
@@ -179,7 +182,7 @@ def _pool(base: KnowledgeBase, asked: pl.DataFrame, draw: Draw) -> pl.DataFrame:
 def _drawn(
     base: KnowledgeBase, waiting: pl.DataFrame, pool: pl.DataFrame, seed: int
 ) -> pl.DataFrame:
-    """Draw a tail for each fact by trials, or from all possible tails if the trials fail."""
+    """Draw each fact's new tail: random trials first, then a draw from all allowed tails."""
     import polars as pl
 
     waiting = _located(waiting, pool)
@@ -207,7 +210,7 @@ def _located(waiting: pl.DataFrame, pool: pl.DataFrame) -> pl.DataFrame:
 
 
 def _draws(waiting: pl.DataFrame, pool: pl.DataFrame, seed: int, attempt: int) -> pl.DataFrame:
-    """Return the next ``_TRIES`` random tails of each fact, one row per tail."""
+    """Return ``_TRIES`` random new tails for each fact, one row per tail."""
     import polars as pl
 
     rows = [
@@ -220,7 +223,7 @@ def _draws(waiting: pl.DataFrame, pool: pl.DataFrame, seed: int, attempt: int) -
 
 
 def _first_possible(base: KnowledgeBase, draws: pl.DataFrame) -> pl.DataFrame:
-    """Return, for each fact, the first drawn tail that forms no edge with the head, if any."""
+    """Return, for each fact, the first drawn tail that forms no edge with the fact's head."""
     return base.table(
         f"""
         SELECT fact, arg_min(negative, attempt) AS negative FROM draws d
@@ -232,7 +235,7 @@ def _first_possible(base: KnowledgeBase, draws: pl.DataFrame) -> pl.DataFrame:
 def _of_all_possible(
     base: KnowledgeBase, waiting: pl.DataFrame, pool: pl.DataFrame, seed: int
 ) -> pl.DataFrame:
-    """Draw a negative for each remaining fact from all tails that form no edge with its head."""
+    """Draw a negative for each fact from all tails that form no edge with the fact's head."""
     import polars as pl
 
     shared = "USING (relation)" if "relation" in pool.columns else "ON true"
@@ -278,7 +281,7 @@ def _matched(base: KnowledgeBase, asked: pl.DataFrame, seed: int) -> Iterator[pl
 def _candidates(
     base: KnowledgeBase, facts: pl.DataFrame, known: pl.DataFrame, conditions: str
 ) -> pl.DataFrame:
-    """Return each fact's possible new tails that meet the conditions, one row per tail.
+    """Return, for each fact, the new tails that meet ``conditions``, one row per tail.
 
     The column ``as_tail`` is the number of facts that have the given fact's relation and the new
     tail. The probability of drawing a tail is proportional to ``as_tail``.

@@ -104,7 +104,7 @@ class BackgroundOptions:
         """Convert the options to an ``Extraction``.
 
         Raises:
-            RequestError: If an option is unknown or out of range.
+            RequestError: If the value of an option is unknown or out of range.
         """
         from tacit.knowledge.background import CAP, Extraction
         from tacit.knowledge.concepts import Matching

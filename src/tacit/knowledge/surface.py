@@ -1,4 +1,4 @@
-"""Look up surface texts: sentences of the source that express a fact."""
+"""Look up surface texts: sentences in the knowledge base that express a fact."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Compute attributes of a fact's tail that are independent of the fact's head.
 
-The attributes are used to draw negatives that resemble facts, and to predict which tails belong to
-facts in the no-knowledge baseline (METHODS section 4, "Negatives").
+The attributes are used to draw negatives that resemble facts. The no-knowledge baseline uses the
+attributes to predict which tails belong to facts (METHODS section 4, "Negatives").
 """
 
 from __future__ import annotations
@@ -33,7 +33,8 @@ def attributes(base: KnowledgeBase, tails: pl.DataFrame) -> pl.DataFrame:
         is 100 times the Zipf frequency of the concept's label, rounded to an integer, or 0 if the
         frequency is unknown. ``part_of_speech`` is the result of ``Words.parts_of_speech`` for the
         concept's label. ``degree`` is the number of facts that contain the concept as head or tail.
-        ``as_tail`` is the number of facts that have the given relation and the concept as tail.
+        ``as_tail`` is the number of facts that have the row's relation, and the row's concept as
+        tail.
     """
     import polars as pl
 
@@ -69,19 +70,19 @@ def attributes(base: KnowledgeBase, tails: pl.DataFrame) -> pl.DataFrame:
 def tails_of(base: KnowledgeBase, drawn: pl.DataFrame, *, own: int) -> pl.DataFrame:
     """Return the attributes of each fact's tail and of its negative's tail.
 
-    ``degree`` and ``as_tail`` are numbers of facts. If ``degree`` and ``as_tail`` included the fact
-    itself, both would be at least 1 for a fact's tail, and would reveal that the tail belongs to a
-    fact. For a fact's tail, ``degree`` and ``as_tail`` therefore exclude the fact itself. With the
-    presets ``same-relation`` and ``matched``, a negative's tail is the tail of another fact, which
-    ``degree`` and ``as_tail`` exclude as well. With the preset ``uniform``, a negative's tail is a
-    dictionary word, and ``degree`` and ``as_tail`` exclude no fact.
+    If the counts ``degree`` and ``as_tail`` included the fact itself, both would be at least 1 for
+    every fact's tail and would reveal that the tail belongs to a fact. For a fact's tail,
+    ``degree`` and ``as_tail`` therefore exclude the fact itself. With the presets ``same-relation``
+    and ``matched``, a negative's tail is taken from a second fact, and ``degree`` and ``as_tail``
+    exclude this second fact. With the preset ``uniform``, a negative's tail is a dictionary word,
+    and ``degree`` and ``as_tail`` exclude no fact.
 
     Args:
         base: The knowledge base.
         drawn: Table with the columns ``head``, ``relation``, ``tail`` and ``negative``
             (identifiers), one row per fact.
         own: Number that is subtracted from ``degree`` and ``as_tail`` of a negative's tail: 0 for
-            the preset ``uniform``, 1 for the other presets.
+            the preset ``uniform``, 1 for the presets ``same-relation`` and ``matched``.
 
     Returns:
         Table with two rows per fact, one for the fact's tail and one for the negative's tail. The

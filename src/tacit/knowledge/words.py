@@ -37,7 +37,7 @@ class Part:
     """A part of an anchor question (its text or a choice), prepared for concept matching.
 
     Args:
-        lemmas: The lemmas of the words that ``Words.version`` selects.
+        lemmas: The lemmas of those words of the part that ``Words.version`` selects.
         text: The tokens of the part in lower case, joined into one string. Two adjacent tokens are
             separated by one space if whitespace separates them in the original text.
         starts: The start offset of each token in ``text``.
@@ -56,16 +56,16 @@ class Words:
 
     Args:
         version: The rule that selects words; stop words are always excluded. ``review-lexicon``
-            selects words that the lexicon lists as nouns, verbs, adjectives or adverbs, and
-            alphabetic words that are not in the lexicon. ``review`` selects the words that a tagger
-            tags as nouns, verbs, adjectives or adverbs. ``arxiv`` selects all words that are not
-            stop words.
+            selects words that lemminflect's lexicon lists as nouns, verbs, adjectives or adverbs,
+            and alphabetic words that are not in the lexicon. ``review`` selects the words that a
+            tagger tags as nouns, verbs, adjectives or adverbs. ``arxiv`` selects all words that are
+            not stop words.
         tagger: Name or folder of a spaCy pipeline with a tagger. The version ``review`` requires a
             tagger.
 
     Raises:
-        RequestError: If the version is unknown, the version ``review`` is given without a tagger,
-            or another version is given with a tagger.
+        RequestError: If the version is unknown, if the version ``review`` is given without a
+            tagger, or if a tagger is given with a version other than ``review``.
     """
 
     version: Version = "review-lexicon"
@@ -104,18 +104,19 @@ class Words:
         return word in self._stop_words
 
     def is_listed(self, word: str) -> bool:
-        """Check whether the lexicon lists a word as a noun, verb, adjective or adverb."""
+        """Check whether lemminflect's lexicon lists a word as noun, verb, adjective or adverb."""
         return bool(self._listed(word))
 
     def lemmas(self, word: str) -> tuple[str, ...]:
-        """Return the sorted lemmas of a lower-case word; an unlisted word is its own lemma."""
+        """Return a lower-case word's sorted lemmas, or the word if it is not in the lexicon."""
         return self._listed(word) or (word,)
 
     def parts_of_speech(self, label: str) -> str:
-        """Return the lexicon's parts of speech for the first and the last word of a label.
+        """Return the parts of speech that the lexicon lists for a label's first and last word.
 
-        Examples: "NOUN/VERB" for "dog", "VERB, NOUN" for "eat meat", "unlisted" for "fridge". Most
-        verb phrases begin with the verb, and most noun phrases end with the noun.
+        Examples: "NOUN/VERB" for "dog", "VERB, NOUN" for "eat meat", "unlisted" for "fridge". The
+        first and the last word are used because most verb phrases begin with the verb, and most
+        noun phrases end with the noun.
         """
         words = label.lower().split()
         ends = [words[0], words[-1]] if len(words) > 1 else words
@@ -172,7 +173,7 @@ class Words:
         return self._known[word]
 
     def _unlisted(self, word: str) -> tuple[str, ...]:
-        """Return the word in a tuple if it is alphabetic and unlisted, or an empty tuple."""
+        """Return ``(word,)`` if the word is alphabetic and not in the lexicon, else ``()``."""
         from lemminflect import getAllLemmas
 
         return (word,) if word.isalpha() and not getAllLemmas(word) else ()
@@ -295,7 +296,7 @@ def _fill_words(base: duckdb.DuckDBPyConnection) -> None:
 
 
 def _token_table(tokens: Mapping[str, Sequence[str]], english: Words) -> pa.Table:
-    """Return each string's word counts and frequency, and whether the lexicon lists it."""
+    """Return each string's word counts and frequency, and whether it is in the lexicon."""
     import pyarrow as pa
 
     found = tokens.values()

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 WHOLE = "log-probabilities of whole answers"
 FIRST = "log-probabilities of first tokens"
 IN_CHAT = ", in chat"
-"""The suffix of ``elicitation`` in the description of a model that answers in chats."""
+"""Suffix of the entry ``elicitation`` in the description of a model used in chats."""
 
 
 class LanguageModel(Protocol):
@@ -39,7 +39,7 @@ class LanguageModel(Protocol):
 
     @property
     def description(self) -> Mapping[str, Any]:
-        """The model's description for a manifest, with values that JSON can represent."""
+        """The model's description for a run's manifest, with values that JSON can represent."""
         ...
 
     @property
@@ -48,17 +48,17 @@ class LanguageModel(Protocol):
         ...
 
     def cost(self, requests: Sequence[Any]) -> list[int]:
-        """Return the number of tokens of each request, without running the model.
+        """Return the number of tokens to compute for each request, without running the model.
 
         The token counts assume that all requests are answered together. The sum of the token counts
-        is the number of tokens, without padding, that ``answer`` computes for the same requests.
+        is the number of tokens, without padding, that ``answer`` computes for ``requests``.
 
         Raises:
             TooLongError: If a request is longer than the model's context window. The engine skips
                 requests that are too long and sends the other requests to the model.
             PromptError: If the model cannot answer a request, or too many candidates of a ranking
                 consist of several tokens when they are inserted in the text.
-            RequestError: If the model does not support a request.
+            RequestError: If the model does not support the class of a request.
         """
         ...
 
@@ -69,8 +69,9 @@ class LanguageModel(Protocol):
         candidates.
 
         Raises:
-            PromptError: As raised by ``cost``.
-            RequestError: As raised by ``cost``.
+            PromptError: If the model cannot answer a request, or too many candidates of a ranking
+                consist of several tokens.
+            RequestError: If the model does not support the class of a request.
             ScoringError: If the model failed.
         """
         ...
@@ -82,7 +83,10 @@ class SharesPrefixes(LanguageModel, Protocol):
 
     @property
     def shares_prefixes(self) -> bool:
-        """Whether shared prefixes are computed once. If true, prompts should be sorted by text."""
+        """Whether a prefix that several prompts share is computed only once.
+
+        If ``shares_prefixes`` is true, callers should sort the prompts by text.
+        """
         ...
 
 
@@ -99,7 +103,7 @@ class Prepares(LanguageModel, Protocol):
             A function that runs the model and returns the answers, as ``answer`` does.
 
         Raises:
-            PromptError: As raised by ``cost``.
+            PromptError: If the model cannot answer a request.
         """
         ...
 
@@ -120,7 +124,7 @@ class Streams(LanguageModel, Protocol):
                 together.
 
         Raises:
-            PromptError: As raised by ``cost``.
+            PromptError: If the model cannot answer a request.
             ScoringError: If the model failed.
         """
         ...

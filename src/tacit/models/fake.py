@@ -30,8 +30,8 @@ class FakeModel:
         scores: A mapping ``{text: {answer: log-probability in nats or None}}``, or a function that
             receives a prompt and an answer and returns the log-probability or None. None means that
             the model cannot generate the answer.
-        name: The model's name. The fingerprint depends on the name, but not on the code of a
-            function. Use a different name for each function.
+        name: The model's name. If ``scores`` is a function, the fingerprint depends on the name,
+            but not on the function's code. Use a different name for each scoring function.
         words: The words that ``whole_words`` returns.
 
     The attribute ``asked`` contains all prompts that were scored, and ``ranked`` contains all
@@ -85,7 +85,8 @@ class FakeModel:
         """Return predefined scores or rankings; each answer counts as one token.
 
         Raises:
-            PromptError: If the dict has no score for an answer or a candidate.
+            PromptError: If ``scores`` is a dict without a score for an answer or a ranking
+                candidate.
         """
         return by_kind(requests, {Prompt: self._scored, RankingPrompt: self._ranked})
 
@@ -93,7 +94,7 @@ class FakeModel:
         """Return the words that were passed to the constructor.
 
         Raises:
-            PromptError: If no words were given.
+            PromptError: If no words were passed to the constructor.
         """
         return Vocabulary(self._words)
 

@@ -62,8 +62,8 @@ def described(
         missing if the user did not specify its value.
 
     Raises:
-        RequestError: If an entry is malformed, or does not match exactly one model. The exception
-            is also raised if two entries match the same model.
+        RequestError: If an entry of ``families`` or ``parameters`` is malformed or does not match
+            exactly one model, or if two entries of one argument match the same model.
     """
     found: dict[str, dict[str, str | int]] = {model: {} for model in models}
     for model, family in _by_model("family", families, models):
@@ -74,7 +74,7 @@ def described(
 
 
 def _by_model(option: str, given: Given, models: Sequence[str]) -> Iterator[tuple[str, str]]:
-    """Yield, for each entry, the model to which the entry refers and the value of the entry."""
+    """Yield, for each entry such as ``NAME=FAMILY``, the name of the model and the value."""
     seen: set[str] = set()
     for name, value in _entries(option, given):
         model = _named(option, name, models)
@@ -101,7 +101,7 @@ def _entries(option: str, given: Given) -> Iterator[tuple[str, str]]:
 
 
 def _named(option: str, name: str, models: Sequence[str]) -> str:
-    """Return the model with the given full name, or with the given last part of its path."""
+    """Return the model whose full name, or the last part of whose path, is ``name``."""
     found = [model for model in models if name == model]
     found = found or [model for model in models if name == last_part(model)]
     if len(found) == 1:

@@ -84,7 +84,7 @@ class LoadOptions:
             affects only the run time.
         server: Options for the connection to a server, used if the model's name is a server's
             address.
-        chat: Whether prompts are formatted as a chat with the tokenizer's own template.
+        chat: Whether prompts are formatted as a chat with the tokenizer's chat template.
         adapter: A folder with a PEFT adapter to apply to the model; None for no adapter.
         device_map: The device map, such as ``auto``, with which the package ``accelerate``
             distributes the model over several devices; None to load the whole model on ``device``.
@@ -115,11 +115,11 @@ def load_model(
     hashes: FileHashes | None = None,
     called: str | None = None,
 ) -> LanguageModel:
-    """Load a model from a folder or the Hugging Face hub, or connect to a model on a server.
+    """Load a model from a folder or the Hugging Face hub, or connect to one on a server.
 
     Args:
         name: A model folder, a model's name on the hub, ``demo`` or ``demo-masked``, a server's
-            address, or a model of another back-end, such as ``mlx:phi-3``.
+            address, or a plug-in back-end and its model, such as ``mlx:phi-3``.
         options: The options for loading the model, such as revision, number format and device.
         hashes: Cache for the SHA-256 hashes of weight files; None to compute all hashes.
         called: The model's name in messages and manifests; None to use ``name``.
@@ -130,7 +130,7 @@ def load_model(
         MissingPackage: If a package extra is not installed: ``server`` for a model on a server, or
             ``local`` for a local model.
         NetworkError: If the hub or the server cannot be reached.
-        ScoringError: If a server fails at every attempt, or a file changes while it is read.
+        ScoringError: If a server fails at every attempt, or a model file changes while it is read.
 
     Examples:
         >>> import tacit
@@ -219,9 +219,9 @@ class Parts:
 
 
 def words_of(name: str, options: LoadOptions | None = None) -> tuple[str, Vocabulary]:
-    """Return a model's kind, and the words that the model encodes as a single token.
+    """Return a model's kind, and the words that its tokenizer encodes as a single token.
 
-    The weights are not loaded, unless the model's back-end belongs to another package.
+    The weights are loaded only if the model runs in a plug-in back-end from another Python package.
 
     Raises:
         ModelError: If the model or an option is invalid (see ``load_model``), or the model encodes
@@ -250,14 +250,14 @@ def words_of(name: str, options: LoadOptions | None = None) -> tuple[str, Vocabu
 
 
 def _other_backend(name: str) -> Backend | None:
-    """Return the loader of another package's back-end; None for a folder or a hub model."""
+    """Return the loader of a plug-in back-end; None for a folder or a hub model."""
     return None if named_folder(name) else backend_of(name)
 
 
 def is_here(name: str, options: LoadOptions) -> bool:
     """Return whether a model can be loaded without a download.
 
-    The result is always True for a server's address and for a model of another back-end.
+    The result is always True for a server's address and for a model of a plug-in back-end.
     """
     return bool(
         is_address(name)
@@ -268,7 +268,7 @@ def is_here(name: str, options: LoadOptions) -> bool:
 
 
 def _check_on_hub(name: str, options: LoadOptions) -> None:
-    """Look up a name on the hub before torch is imported, because importing torch takes seconds.
+    """Check a model's name on the hub before importing torch, which takes seconds.
 
     Raises:
         ModelError: If the hub has no such model or revision, or HF_HUB_OFFLINE is set and the model
@@ -280,10 +280,10 @@ def _check_on_hub(name: str, options: LoadOptions) -> None:
 
 
 def check_name(name: str, options: LoadOptions) -> None:
-    """Check a model's path or address and its options, before any large package is imported.
+    """Check a model's name and options before any large package is imported.
 
     Raises:
-        ModelError: If the path is not a model folder, or an option is invalid.
+        ModelError: If the name is a path that is not a model folder, or an option is invalid.
     """
     if not name.strip():
         raise ModelError("the model's name is empty; give a folder or a name on the hub")

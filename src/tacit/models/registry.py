@@ -20,7 +20,11 @@ if TYPE_CHECKING:
 
 
 GROUP = "tacit.models"
-"""The entry-point group for back-ends; each entry maps a scheme to a model-loading function."""
+"""The entry-point group for back-ends.
+
+The name of an entry point is a scheme (``mlx`` in ``mlx:phi-3``), and its value is a function that
+loads a model.
+"""
 
 
 def backend_of(name: str) -> Backend | None:
@@ -31,7 +35,7 @@ def backend_of(name: str) -> Backend | None:
             address nor an existing folder.
 
     Raises:
-        ModelError: If no back-end is registered for the scheme.
+        ModelError: If no back-end is registered for the scheme of the name.
     """
     scheme, colon, _ = name.partition(":")
     if not colon:
@@ -54,7 +58,7 @@ def _registered() -> Mapping[str, metadata.EntryPoint]:
 DEMO = "demo"
 """The name of the causal demo model.
 
-A folder with the name ``demo`` must be specified as ``./demo``.
+A user's folder with the name ``demo`` must be specified as ``./demo``.
 """
 
 DEMO_MASKED = "demo-masked"

@@ -181,7 +181,7 @@ class ServerSettings:
 
 @dataclass(frozen=True)
 class DescribedSettings:
-    """Options for ``tacit.models.families`` (family and size); they do not affect scores."""
+    """Options that describe models (see ``tacit.models.families``) without changing scores."""
 
     family: list[str] | None = option(
         None,
@@ -204,7 +204,9 @@ class DescribedSettings:
         """Return the user-specified family and number of parameters of each model.
 
         Raises:
-            RequestError: As raised by ``tacit.models.families.described``.
+            RequestError: If an entry of ``family`` or ``parameters`` is malformed or does not match
+                exactly one model, or if two entries match the same model (see
+                ``tacit.models.families.described``).
         """
         from tacit.models.families import described
 

@@ -208,7 +208,7 @@ class Progress(Quiet):
 class Terminal(Progress):
     """A terminal reporter that shows progress and warnings and lets the user confirm costs.
 
-    Other libraries' progress bars and hints are hidden.
+    Progress bars and hints of the Hugging Face libraries are hidden.
     """
 
     def __init__(self) -> None:
@@ -250,7 +250,7 @@ class _PackageFormatter(logging.Formatter):
 
 
 def silence_libraries() -> None:
-    """Silence the hints and the progress bars of the transformers library, if it is installed.
+    """Silence the hints and progress bars of the Hugging Face libraries.
 
     Messages of huggingface_hub are shown only by its own handler, so that none of them appears
     twice.

@@ -51,7 +51,7 @@ def print_texts(
     """Print a table of text cells, with a title above the table.
 
     Args:
-        title: The title.
+        title: The title above the table.
         headings: For each column, the heading and whether the cells are words; columns of words are
             left-aligned.
         rows: The cells of each row.
@@ -71,7 +71,7 @@ def print_texts(
 
 
 Grid: TypeAlias = tuple[list[tuple[str, bool]], list[list[str]]]
-"""A list of headings (text, and whether the column contains words) and a list of rows."""
+"""A table's headings (text, and whether the column contains words), and its rows."""
 
 
 def _plain(spec: TableSpec, layout: Layout, table: pl.DataFrame) -> Grid:
@@ -131,7 +131,7 @@ _MARKS = "*\N{DAGGER}\N{DOUBLE DAGGER}\N{SECTION SIGN}\N{PILCROW SIGN}"
 
 
 def print_comparison(together: pl.DataFrame) -> None:
-    """Print one comparison table per pair of models, followed by the notes on their rows.
+    """Print one comparison table per pair of models, followed by the notes on the rows.
 
     Args:
         together: A table with the columns of ``COMPARISON``. Rows in which ``printed`` is False are
@@ -153,7 +153,7 @@ def print_comparison(together: pl.DataFrame) -> None:
 
 
 def _lines(row: Mapping[str, Any], marks: Mapping[str, str]) -> Iterator[str]:
-    """Yield a row's label as lines: the result's name and, for ranks, the chance levels."""
+    """Yield the lines of a row's label: the result's name, and any chance levels."""
     mark = marks.get(row.get("note") or "")
     yield f"{row['figure']} {mark}" if mark else str(row["figure"])
     if row.get("first_candidates") is not None and row.get("second_candidates") is not None:
@@ -169,15 +169,19 @@ def _sides(row: Mapping[str, Any], name: str) -> str:
 
 
 MOST = 50
-"""If a paper's table has more than ``MOST`` rows, only the rows in which Tacit's values differ from
-the published values are printed."""
+"""The maximum number of rows up to which a paper's table is printed completely.
+
+If a table has more than ``MOST`` rows, only the rows in which Tacit's value differs from the
+published value are printed.
+"""
 
 
 def print_published(table: pl.DataFrame) -> None:
     """Print Tacit's values next to the published values, one table per table of the paper.
 
     Args:
-        table: A table from ``tacit.findings.published``.
+        table: A table that compares Tacit's values with published values, from
+            ``tacit.findings.published``.
     """
     keys = [name for name in ("table", "model") if name in table.columns]
     for (name, *model), cells in table.group_by(keys, maintain_order=True):
@@ -187,7 +191,7 @@ def print_published(table: pl.DataFrame) -> None:
 
 
 def _echo(title: str, cells: pl.DataFrame) -> None:
-    """Print a paper's table and its notes; omit matching rows if the table is long."""
+    """Print a comparison with a paper's table; if it is long, only the rows that differ."""
     shown = cells if cells.height <= MOST else cells.filter(cells["difference"] != 0)
     ranked = "chance" in cells.columns and not cells["candidates"].is_null().all()
     headings = ["ours", *(["chance"] if ranked else []), "published", "difference"]

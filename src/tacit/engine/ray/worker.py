@@ -1,6 +1,7 @@
 """A worker of the Ray engine: a process that loads a model and writes answers to the store.
 
-A worker returns an error as a value, because some exceptions cannot be sent to another process.
+A worker returns errors as ``Failed`` objects, because some exceptions cannot be sent between
+processes.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 Loader = Callable[[FileHashes], LanguageModel]
-"""A function that loads the model and is sent to every worker."""
+"""A function that a worker calls to load the model."""
 
 VERSION = metadata.version(DISTRIBUTION)
 
@@ -59,13 +60,13 @@ _TOLD: dict[str, type[TacitError]] = {
 
 @dataclass(frozen=True)
 class Order:
-    """Instructions for creating a worker.
+    """Instructions for creating a worker of the Ray engine.
 
     Args:
         load: A function that loads the worker's model.
-        store: The worker's store: a folder that all machines share, or the address of remote
-            storage.
-        threads: Number of threads for computation.
+        store: The score store to which the worker writes: a folder that all machines share, or the
+            address of remote storage.
+        threads: Number of CPU threads that the worker uses for computation.
         gpus: The number of GPUs per worker: a whole number, or a fraction of one GPU.
         version: The version of Tacit on the machine that started the run.
     """
@@ -86,7 +87,8 @@ class Loaded:
         fingerprint: The model's fingerprint.
         description: The model's description.
         shares_prefixes: Whether the model computes the common prefix of several prompts only once.
-            If True, prompts should be sorted by text.
+            If True, prompts should be sorted by text, so that prompts with a common prefix are
+            adjacent.
         supports: The classes of requests that the model supports.
         warnings: Warnings that Tacit logged while the model was loading.
         host: The name of the worker's machine.
@@ -103,10 +105,11 @@ class Loaded:
 
 @dataclass(frozen=True)
 class Stored:
-    """A worker's report after the answers to the requests of a block are stored.
+    """A worker's report that it has stored the answers to a block of requests.
 
     Args:
-        segment: The path of the segment with the answers, relative to the store's root.
+        segment: The path of the Parquet file (segment) that contains the answers, relative to the
+            store's root.
         host: The name of the worker's machine.
     """
 
@@ -120,9 +123,9 @@ class Failed:
 
     Args:
         kind: The name of the exception's class.
-        message: The error message. If ``is_ours`` is False, the message includes the machine's
-            name.
-        is_final: Whether the same error is expected on every other worker.
+        message: The error message. If ``is_ours`` is False, the message includes the name of the
+            worker's machine.
+        is_final: Whether the error is expected to occur on every other worker as well.
         is_ours: Whether Tacit itself raised the error. If True, the worker can still be used.
     """
 
@@ -155,7 +158,7 @@ class Failed:
 
 
 class Worker:
-    """The worker: it loads a model and computes blocks with the model.
+    """A worker of the Ray engine, which loads a model and answers blocks of requests.
 
     Args:
         order: Instructions for creating the worker.
@@ -177,20 +180,20 @@ class Worker:
     def work(
         self, digest: str, shared: Callable[[], Any], of: type, rows: Sequence[Any]
     ) -> Stored | Failed:
-        """Compute a block and store the answers.
+        """Compute the answers to a block of requests and store the answers.
 
         Args:
-            digest: The plan's digest. The digest identifies the plan, so that a worker fetches the
-                shared objects of the plan only once.
-            shared: A function that fetches, for each request class, the objects that the rows refer
-                to.
+            digest: A digest that identifies the plan to which the block belongs. A worker fetches
+                the shared objects of a plan, such as vocabularies, only once.
+            shared: A function that fetches, for each request class, the objects (such as
+                vocabularies) to which the rows refer.
             of: The class of the block's requests.
             rows: The block's requests, encoded as rows.
         """
         return _or_failed(lambda: self._work(digest, shared, of, rows))
 
     def ping(self) -> str:
-        """Return Ray's ID of the worker's node, even while the worker computes a block."""
+        """Return Ray's ID of the worker's node, even while the worker is computing answers."""
         import ray
 
         return str(ray.get_runtime_context().get_node_id())
@@ -242,14 +245,14 @@ class Worker:
 
 
 class _Listening(logging.Handler):
-    """A log handler that collects the warnings of Tacit."""
+    """A log handler that collects the warnings that Tacit logs."""
 
     def __init__(self) -> None:
         super().__init__(logging.WARNING)
         self.messages: list[str] = []
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Collect the message."""
+        """Add the message of a log record to the collected warnings."""
         self.messages.append(record.getMessage())
 
     def __enter__(self) -> Self:

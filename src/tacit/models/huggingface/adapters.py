@@ -39,7 +39,7 @@ def quantised(config: PreTrainedConfig) -> str | None:
 
 
 def parameters_of(model: PreTrainedModel) -> int | None:
-    """Return the number of parameters; None if they cannot be counted in the quantised weights.
+    """Return a model's number of parameters, or None if quantisation prevents counting.
 
     bitsandbytes can store several weights in one number, but transformers counts each weight.
     Tensors that torchao or quanto quantised keep their original shapes, so their parameters can be
@@ -120,7 +120,7 @@ def check_device_map(device_map: str) -> None:
 def placing(
     name: str, config: PreTrainedConfig, device_map: str | None, device: torch.device
 ) -> dict[str, Any]:
-    """Return device arguments for ``from_pretrained``; ``{}`` if the model is moved later.
+    """Return ``from_pretrained``'s device arguments; ``{}`` if the model is moved later.
 
     Raises:
         ModelError: If the package accelerate is needed but not installed.
@@ -142,8 +142,8 @@ def with_adapter(name: str, model: PreTrainedModel, folder: Path) -> PreTrainedM
     """Return a model to which an adapter is added; the model's own weights do not change.
 
     Raises:
-        ModelError: If peft is not installed, or the adapter cannot be loaded or belongs to another
-            model.
+        ModelError: If peft is not installed, or the adapter cannot be loaded or was not made for
+            the given model.
     """
     if find_spec("peft") is None:
         raise ModelError(

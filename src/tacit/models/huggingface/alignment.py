@@ -55,7 +55,7 @@ class ControlTokens:
     def misread(
         self, text: str, ids: Sequence[int], offsets: Sequence[tuple[int, int]]
     ) -> list[re.Match[str]]:
-        """Return the matches of special tokens that were not encoded as plain text.
+        """Return the matches of special tokens in a text that were not encoded as plain text.
 
         Args:
             text: The text.
@@ -182,8 +182,8 @@ def bare(
 ) -> PreTrainedTokenizerBase:
     """Copy a fast tokenizer; the copy adds no special tokens, and its offsets include spaces.
 
-    The copy omits the tokenizer's last step, which in some tokenizers (such as RoBERTa's) excludes
-    spaces from the character ranges of tokens.
+    The copy has no post-processor, which in some tokenizers (such as RoBERTa's) excludes spaces
+    from the character ranges of tokens.
 
     Args:
         tokenizer: The tokenizer.
@@ -245,7 +245,7 @@ def answer_tokens(
     """Return the tokens to score for an answer, or None if no token covers the answer.
 
     Args:
-        ids: The token ids of the whole string.
+        ids: The token ids of ``filled.string``.
         offsets: The range of characters that each token covers.
         filled: The string, and the indices at which the answer starts and ends in the string.
     """
@@ -267,7 +267,7 @@ def _found(
     offsets: Sequence[tuple[int, int]],
     filled: Filled,
 ) -> Tokens | None:
-    """Return the tokens to score; None if the answer has no token or contains a special token."""
+    """Return the tokens to score for an answer, or None if the answer cannot be scored."""
     control = ControlTokens.of(tokenizer)
     if tokenizer.split_special_tokens and control.find(filled.string):
         misread = control.misread(filled.string, ids, offsets)

@@ -1,4 +1,4 @@
-"""Divide rows of tokens into batches; halve the batch size if memory runs out."""
+"""Divide token sequences (rows) into batches; halve the batch size if memory runs out."""
 
 from __future__ import annotations
 
@@ -26,18 +26,18 @@ class Budget:
 
     Args:
         tokens: The maximum number of tokens per forward pass.
-        apart: Row length in tokens; longer rows are batched separately from all other rows. None
-            for no separation.
+        apart: Length in tokens above which rows (token sequences) are batched separately from
+            shorter rows; None to batch all rows together.
     """
 
     tokens: int
     apart: int | None = None
 
     def halve(self, tried: int) -> None:
-        """Set the budget to half of ``tried`` or half of the budget, whichever is smaller.
+        """Set ``tokens`` to half of the smaller of ``tokens`` and ``tried``.
 
         Raises:
-            ScoringError: If the budget or ``tried`` is 1 and cannot be halved.
+            ScoringError: If ``tokens`` or ``tried`` is 1, which cannot be halved.
         """
         smaller = min(self.tokens, tried) // 2
         if not smaller:
@@ -56,7 +56,7 @@ def how_many(cost: int, budget: Budget) -> int:
 def _how_many_alike(costs: Sequence[int], budget: Budget) -> int:
     """Return how many of the first rows can form a batch without too much padding.
 
-    The costs are sorted in descending order.
+    ``costs`` contains the number of tokens of each row, sorted in descending order.
     """
     most = how_many(costs[0], budget)
     padding = 0
@@ -69,15 +69,15 @@ def _how_many_alike(costs: Sequence[int], budget: Budget) -> int:
 
 
 def in_batches(costs: Sequence[int], budget: Budget, forward: Callable[[list[int]], None]) -> None:
-    """Call ``forward`` on batches of rows, which are sorted by cost in descending order.
+    """Sort rows by cost in descending order, and call ``forward`` on batches of the rows.
 
     A batch ends when the budget is filled, or when the next rows are so short that padding them
     costs more than another forward pass.
 
     Args:
         costs: The number of tokens of each row.
-        budget: Budget, which is halved when ``forward`` runs out of memory; the rows are then
-            computed in smaller batches.
+        budget: Limit on the number of tokens per batch; if ``forward`` runs out of memory, the
+            limit is halved and the rows are computed in smaller batches.
         forward: Function that receives the indices of the rows in a batch.
 
     Raises:

@@ -1,4 +1,4 @@
-"""Score answers of several tokens, and compute the text's keys and values only once."""
+"""Score multi-token answers; the keys and values of the text are computed only once."""
 
 from __future__ import annotations
 

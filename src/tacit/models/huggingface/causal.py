@@ -5,8 +5,8 @@ only once. If several packs share a long prefix, the prefix is computed once, ca
 each pack. When a model is loaded, a check measures whether packing changes log-probabilities. If
 packing changes log-probabilities, a warning is logged, and each prompt is computed separately. If
 prompts are not packed, one forward pass over a prompt's text scores all answers that consist of one
-token. If prompts are not packed, a prefix that is shared by answers of several tokens is computed
-only once. The keys and values of the shared prefix are cached, and the computation of each answer
+token. If prompts are not packed, a prefix that several multi-token answers share is computed only
+once. The keys and values of the shared prefix are cached, and the computation of each answer
 continues from the cache. If prompts are not packed and reusing cached keys and values changes
 log-probabilities, each answer is computed from the beginning of the text.
 """
@@ -52,7 +52,7 @@ if TYPE_CHECKING:
 SCORER = "causal-2"
 
 PACK_TOKENS = 1024
-"""Maximum pack length in tokens; in some models, attention is slow in longer packs."""
+"""Maximum tokens per pack (prompts in one row); in some models, longer packs are slow."""
 
 _LEAST_PACK = 32
 
@@ -75,7 +75,7 @@ class _Prepared:
     Args:
         prompts: The prompts.
         inputs: The token sequence of each answer, stored in arrays.
-        packs: Each cached prefix, with the packs that continue from the prefix.
+        packs: Each cached prompt prefix, with the packs that continue from the prefix.
         trees: The prefix trees of the prompts that are not packed.
     """
 
@@ -91,7 +91,8 @@ class CausalModel(RankingModel):
     Args:
         checkpoint: The loaded model.
         batch_tokens: Maximum number of tokens in a forward pass, including padding.
-        packing: Whether to pack prompts if packing does not change log-probabilities.
+        packing: Whether to compute several prompts in one row (a pack), provided that packing does
+            not change log-probabilities.
     """
 
     kind = "causal"
@@ -216,10 +217,10 @@ class CausalModel(RankingModel):
     def _divided(
         self, inputs: Inputs
     ) -> tuple[list[tuple[tuple[int, ...], Rows]], dict[int, Tree]]:
-        """Return the rows to pack, grouped by cached prefix, and other prompts' prefix trees.
+        """Return the rows to pack, by cached prefix, and the prefix trees of unpacked prompts.
 
         A prompt is not packed if one of its inputs is longer than the maximum pack length or than
-        the attention window. A prompt is also not packed if one of its inputs, after the cached
+        the attention window. A prompt is also not packed if one of its inputs, without the cached
         prefix, is longer than the longest row that was tested when the model was loaded.
         """
         longest = np.maximum.reduceat(inputs.lengths - 1, inputs.answers[:-1])
@@ -251,7 +252,7 @@ class CausalModel(RankingModel):
         return kept
 
     def _branches_off(self, tree: Tree) -> bool:
-        """Return whether a tree's rows continue from a shared prefix that is computed once."""
+        """Return whether a prefix tree's rows reuse a shared prefix that is computed once."""
         return self._shares and tree.branches and self._fits_attention(tree)
 
     def _fits_attention(self, tree: Tree) -> bool:
@@ -416,7 +417,7 @@ class CausalModel(RankingModel):
         )
 
     def _sharing_difference(self) -> float | None:
-        """Return how much (in nats) caching a text changes log-probabilities; None on failure.
+        """Return how much (nats) a reused cache changes log-probabilities; None on failure.
 
         The change is measured on two artificial texts of unequal length. Each text has answers of
         one to three tokens; some answers share their first token, and others do not. The token ids

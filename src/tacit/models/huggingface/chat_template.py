@@ -1,9 +1,10 @@
 """Chat prompts, in which the text is the user's message and the answer begins the reply.
 
-The tokenizer's chat template produces the rest of the chat, up to the start of the assistant's
-turn. The prompt's separator is not used in a chat. The spaces that the template inserts before a
-reply (one in Llama 2's template, none in most other templates) are scored with the answer. A blank
-in the text appears as ``___`` in the user's message.
+The tokenizer's chat template produces the text around the user's message, up to the start of the
+assistant's turn. The separator between a prompt's text and an answer is not used in a chat. The
+spaces that the template inserts before a reply (one in Llama 2's template, none in most other
+templates) are scored with the answer. A blank in a prompt's text appears as ``___`` in the user's
+message.
 
 A template is a program, and may change the user's message. The template is therefore tested when a
 model is loaded, and Tacit rejects a prompt whose text does not occur in the rendered chat.
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
 SCORER = "chat-2"
 
 TODAY = date(2024, 7, 26)
-"""The date that replaces today's date in templates, so that prompts stay the same."""
+"""Date that replaces today's date in chat templates, so that prompts never change."""
 
 _OPENS, _CLOSES = "<think>", "</think>"
 _OF_THE_MOMENT = (
@@ -62,9 +63,9 @@ class Chat:
         name: The model's name, for error messages.
         tokenizer: A tokenizer with a chat template.
         template: The chat template, in which today's date is replaced by a fixed date.
-        opening: The text that the template puts between the generation prompt and the reply, such
-            as white space or the start of the assistant's turn. If the generation prompt starts
-            reasoning, ``opening`` ends the reasoning.
+        opening: The text between the generation prompt and the reply, such as white space or the
+            start of the assistant's turn. If the generation prompt starts reasoning, ``opening``
+            ends the reasoning.
         thought: The state of reasoning: ``none`` if the template starts no reasoning, or ``closed``
             if the template starts reasoning and ``opening`` ends it.
     """
@@ -94,7 +95,7 @@ class Chat:
 
     @property
     def digest(self) -> str:
-        """The SHA-256 of the template and of ``opening``."""
+        """The SHA-256 digest of the template combined with ``opening``."""
         return hashlib.sha256(f"{self.template}\0{self.opening}".encode()).hexdigest()
 
     @property
@@ -185,7 +186,7 @@ class Chat:
             raise ModelError(f"{self.name}: {_OF_THE_MOMENT}")
 
     def _at(self, moment: datetime) -> tuple[str, str]:
-        """Render two chats at a given time: one chat without a reply, and one with a reply."""
+        """Render one chat without a reply and one with a reply, as if at the given time."""
         with _clock_at(moment):
             try:
                 return self._rendered(_LONG), self._rendered(_LONG, _MARK)
@@ -218,7 +219,7 @@ class Chat:
 
 
 def _template_of(name: str, tokenizer: PreTrainedTokenizerBase) -> str:
-    """Return a tokenizer's template for chats without tools, in which the date is fixed."""
+    """Return a tokenizer's chat template, in which a fixed date replaces today's date."""
     if not tokenizer.chat_template:
         raise ModelError(
             f"{name}: its tokenizer has no chat template: omit --chat, or use a model that is "

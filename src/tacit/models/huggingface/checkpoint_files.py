@@ -98,9 +98,10 @@ def source_of(name: str, revision: str | None) -> dict[str, Any]:
     """Return the revision of a model's files, and whether the files may be downloaded.
 
     Raises:
-        ModelError: As raised by ``tacit.models.huggingface.hub.where_from``. A local folder is
-            never looked up on the hub.
-        NetworkError: As raised by ``where_from``.
+        ModelError: If a model that is not a local folder cannot be found on the hub, or in the
+            hub's cache if HF_HUB_OFFLINE is set.
+        NetworkError: If a model that is not a local folder is not in the hub's cache, and the hub
+            cannot be reached.
     """
     return {"revision": revision or "main"} if named_folder(name) else where_from(name, revision)
 

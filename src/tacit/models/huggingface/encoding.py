@@ -103,7 +103,8 @@ class Inputs:
     def rows(self, prompts: Ints) -> Rows:
         """Return the rows to compute for the given prompts: each input without its last token.
 
-        For each scored token, the rows contain the index of the token's answer among all answers.
+        For each scored token, the rows contain the index of the token's answer among the answers of
+        all prompts.
         """
         counts = np.diff(self.answers)[prompts]
         own = ragged(self.answers[:-1][prompts], counts)
@@ -173,7 +174,7 @@ class Encoder:
         return written
 
     def _assembled(self, found: Halves, filled: Sequence[Sequence[Filled]]) -> Inputs:
-        """Join the two parts of each tokenized string, and return the inputs as arrays."""
+        """Join the tokens of the two parts of each string (see ``Halves``), and return arrays."""
         counts = np.array([len(answers) for answers in filled], np.int64)
         head = np.repeat(np.array(found.head, np.int64), counts)
         tail = np.array(found.tail, np.int64)
@@ -213,9 +214,9 @@ class Encoder:
     def _begun(self, head: Sequence[int], tail: Tokens, filled: Filled) -> Tokens:
         """Prepend the special tokens of the tokenizer's config, unless the input begins with them.
 
-        A model cannot predict a first token without context. If the config specifies no special
-        tokens, BOS (or EOS if there is no BOS) is therefore prepended to an empty text and to an
-        answer that begins the string.
+        A causal model cannot predict the first token of its input. Without special tokens in the
+        config, BOS (or EOS if there is no BOS) is therefore prepended to an input whose text is
+        empty or whose first token is scored.
         """
         before = self._before
         begin, ids = len(head) + tail.begin, (*head, *tail.ids[: tail.end])
@@ -239,7 +240,7 @@ class Encoder:
 
 
 def fill(prompt: Prompt) -> list[Filled]:
-    """Insert each answer after the text and the separator, or into a blank at the end.
+    """Insert each answer after the text and separator, or into a blank at the text's end.
 
     The white space before a blank is the separator.
 

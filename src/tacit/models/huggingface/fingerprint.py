@@ -34,7 +34,7 @@ class Identity:
         weights: SHA-256 of each weight file, by file name.
         config: Digest of the architecture's settings.
         tokenizer: Digest of the tokenizer's vocabulary, rules and special tokens.
-        revision: The commit of a model that was loaded from the hub; for other models, the
+        revision: The commit of a model that was loaded from the hub; for a local folder, the
             requested revision.
         dtype: The number format (dtype) in which the model computes.
         specials: The rule for adding special tokens, as a text that contains the token ids.
@@ -117,7 +117,7 @@ def weight_hashes(files: Iterable[Path], hashes: FileHashes) -> dict[str, str]:
 
 
 def config_digest(config: PreTrainedConfig) -> str:
-    """Return the digest of a config without its transformers version, name and dtype."""
+    """Return the digest of a config's settings except transformers version, name and dtype."""
     settings = {k: v for k, v in config.to_dict().items() if k not in _NOT_A_SETTING}
     return _digest(settings)
 
@@ -186,7 +186,7 @@ class LoadedFiles:
 
     @classmethod
     def of(cls, name: str, weights: Iterable[Path], settings: Iterable[Path]) -> LoadedFiles:
-        """Record the current state of the files; call this method before reading the weights.
+        """Record the current state of a model's files; call ``of`` before reading the weights.
 
         Args:
             name: The model's name, for error messages.
@@ -202,7 +202,7 @@ class LoadedFiles:
         """Store the digests of the weight files after loading, and check for changed files.
 
         Raises:
-            ScoringError: As raised by ``check``.
+            ScoringError: If one of the model's files has changed or no longer exists.
         """
         self._digests |= weights
         self.check()
@@ -211,7 +211,8 @@ class LoadedFiles:
         """Raise if one of the model's files has changed since the model was loaded.
 
         A file whose size and modification time are unchanged, but whose inode or change time
-        differs, is hashed again. The file counts as unchanged if its hash is unchanged.
+        differs, is hashed again. If the new hash equals the stored hash, the file counts as
+        unchanged.
 
         Raises:
             ScoringError: If a file has changed or no longer exists.

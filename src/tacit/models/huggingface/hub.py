@@ -37,8 +37,8 @@ def where_from(name: str, revision: str | None) -> dict[str, Any]:
 
     Raises:
         ModelError: If the hub has no such model or revision, or HF_HUB_OFFLINE is set and the model
-            is not in the cache.
-        NetworkError: If the hub cannot be reached, and the model is not in the cache.
+            is not in the hub's cache.
+        NetworkError: If the hub cannot be reached, and the model is not in the hub's cache.
     """
     revision = revision or _MAIN
     return {"revision": revision, "local_files_only": not _is_online(name, revision)}
@@ -111,7 +111,7 @@ def _is_online(name: str, revision: str) -> bool:
 
 
 def _no_folder(name: str) -> str:
-    """Return a phrase on a missing folder, with a similarly named demo model, if any."""
+    """Return an error text for a missing folder; it suggests a demo model of similar name."""
     return f"there is no folder of this name{similar(name, DEMOS)}"
 
 

@@ -107,7 +107,7 @@ class Checkpoint:
         identity: Everything that the model's scores depend on, except the prompt.
         settings: Information for a run's manifest, such as the device and the architecture.
         files: A record of the files from which the model was loaded.
-        chat: The chat format of prompts; None for plain text.
+        chat: The chat format of prompts; None if prompts are plain text.
     """
 
     name: str
@@ -253,7 +253,7 @@ class LocalModel:
     def _scores_of(
         self, prompts: Sequence[Prompt], encoded: Sequence[Sequence[Tokens]], tally: Tally
     ) -> list[Scores]:
-        """Return the scores of the answers to all prompts, given tokens and log-probabilities."""
+        """Return the scores of all prompts' answers, from their tokens and log-probabilities."""
         every = [tokens for row in encoded for tokens in row]
         return self._scored(
             prompts,
@@ -291,7 +291,7 @@ class LocalModel:
 
 
 def _unknown_of(tokenizer: PreTrainedTokenizerBase) -> int | None:
-    """Return the unknown token, or None if the tokenizer can encode every text."""
+    """Return the unknown token's id, or None if the tokenizer can encode every text."""
     unknown = tokenizer.unk_token_id
     # GPT-2 and similar tokenizers name EOS as the unknown token, and can write every byte.
     known = not isinstance(unknown, int) or unknown == tokenizer.eos_token_id

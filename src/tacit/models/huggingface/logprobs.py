@@ -1,4 +1,4 @@
-"""Compute logits only at the required positions, and sum log-probabilities per answer."""
+"""Compute logits only where tokens are scored, and sum log-probabilities per answer."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ def bodies_of(model: PreTrainedModel) -> list[torch.nn.Module]:
 
 
 def narrowed(body: torch.nn.Module, positions: torch.Tensor) -> AbstractContextManager[None]:
-    """Compute logits at one position per row only; their shape is (rows, 1, vocabulary).
+    """Limit logits to one position per batch row; their shape is (rows, 1, vocabulary).
 
     Args:
         body: The submodule whose output is the input of the language-model head.
-        positions: The selected position in each row, of shape (rows,).
+        positions: The index of the selected position in each batch row, of shape (rows,).
     """
     import torch
 
@@ -44,18 +44,19 @@ def narrowed(body: torch.nn.Module, positions: torch.Tensor) -> AbstractContextM
 def gathered(
     body: torch.nn.Module, rows: torch.Tensor, columns: torch.Tensor
 ) -> AbstractContextManager[None]:
-    """Compute logits only at selected positions; their shape is (1, positions, vocabulary).
+    """Limit logits to the given positions; the logits' shape is (1, positions, vocabulary).
 
     Args:
         body: The submodule whose output is the input of the language-model head.
-        rows: The row of each selected position, of shape (positions,).
-        columns: The column of each selected position, of shape (positions,).
+        rows: The batch row of each given position, of shape (positions,).
+        columns: The column of each given position (its index in the batch row), of shape
+            (positions,).
     """
     return _sliced_output(body, lambda states: _at(states, rows, columns).unsqueeze(0))
 
 
 def _at(states: torch.Tensor, rows: torch.Tensor, columns: torch.Tensor) -> torch.Tensor:
-    """Return the hidden states at the given rows and columns, on the states' device."""
+    """Return the hidden states at the given rows and columns."""
     return states[rows.to(states.device), columns.to(states.device)]
 
 
@@ -88,10 +89,10 @@ _ONCE = 2
 
 @dataclass(frozen=True, slots=True)
 class Read:
-    """A token to score, and the position in a row at which the model predicts the token.
+    """A token to score, and the input position at which the model predicts the token.
 
     Args:
-        position: The index of the position in the row whose logits predict the token.
+        position: The index, in the token sequence, of the position whose logits predict the token.
         token: The token's id.
         answer: Index (among all answers) of the answer whose score includes the token's
             log-probability.
@@ -112,13 +113,13 @@ class Row:
 
 @dataclass(frozen=True, eq=False)
 class Reads:
-    """Tokens to score in several rows, stored in arrays of equal length; see ``Read``.
+    """Tokens to score in several rows (token sequences), as arrays; see ``Read``.
 
     Args:
-        row: For each token, the index of its row.
-        position: For each token, its ``Read.position``.
-        token: For each token, its id.
-        answer: For each token, its ``Read.answer``.
+        row: For each token to score, the index of its row (token sequence).
+        position: For each token to score, its ``Read.position``.
+        token: For each token to score, its id.
+        answer: For each token to score, its ``Read.answer``.
     """
 
     row: NDArray[np.int64]
@@ -128,7 +129,7 @@ class Reads:
 
     @classmethod
     def of(cls, rows: Sequence[Row]) -> Reads:
-        """Collect the tokens to score from a list of rows, and store them in arrays."""
+        """Convert the ``Read`` objects of a list of ``Row`` objects to arrays."""
         reads = [
             (number, read.position, read.token, read.answer)
             for number, row in enumerate(rows)
@@ -158,7 +159,7 @@ class Values:
     logprobs: torch.Tensor
 
     def fetched(self) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
-        """Return the answers' indices, and the log-probabilities copied to the host.
+        """Return ``answers`` and ``logprobs`` as NumPy arrays in CPU memory.
 
         Raises:
             ScoringError: If the forward pass failed.
@@ -176,7 +177,7 @@ each pass.
 
 @dataclass(slots=True)
 class Tally:
-    """The sum of each answer's log-probabilities; the order of addition does not affect the sum."""
+    """The sum of each answer's token log-probabilities, independent of summation order."""
 
     _pending: Found = field(default_factory=list)
 
@@ -221,7 +222,8 @@ def read_off(logits: torch.Tensor, wanted: Sequence[Sequence[tuple[int, Read]]])
 
     Args:
         logits: The logits, of shape (rows, columns, vocabulary).
-        wanted: For each row, pairs of a column of ``logits`` and the token to score at this column.
+        wanted: For each row of ``logits``, pairs of a column index and the token to score at that
+            column.
     """
     reads = [(row, column, read) for row, part in enumerate(wanted) for column, read in part]
     if not reads:
@@ -249,8 +251,8 @@ def read_values(
 
     Args:
         logits: The logits, of shape (positions, vocabulary).
-        which: For each returned value, the index of its position in ``logits``.
-        tokens: For each returned value, the id of the token.
+        which: For each returned log-probability, its index along the first axis of ``logits``.
+        tokens: For each returned log-probability, the id of its token.
     """
     import torch
 
@@ -273,9 +275,9 @@ def on_device(
 
 
 def on_host(values: torch.Tensor) -> NDArray[np.float32]:
-    """Copy values from the device to the host, after the device has computed them.
+    """Copy values to CPU memory after the device has computed them.
 
-    A device may report errors of a forward pass only when the values are copied.
+    A device may not report an error in a forward pass until values are copied.
 
     Raises:
         ScoringError: If a forward pass failed.
@@ -290,7 +292,7 @@ def on_host(values: torch.Tensor) -> NDArray[np.float32]:
 def padded(
     rows: Sequence[Sequence[int]], pad: int, device: torch.device, *, left: bool = False
 ) -> tuple[torch.Tensor, torch.Tensor]:
-    """Return padded token ids and their attention mask, each of shape (rows, longest row)."""
+    """Return padded token ids and their attention mask, of shape (rows, maximum length)."""
     longest = max(len(row) for row in rows)
     ids, mask = [], []
     for row in rows:

@@ -1,15 +1,16 @@
-"""Masked language models: BERT, RoBERTa, ALBERT, ELECTRA's generator and similar models.
+"""Masked language models: BERT, RoBERTa, ALBERT, ELECTRA's generator and others.
 
-To score an answer, Tacit inserts the answer into the blank, masks the answer's tokens and reads the
-log-probabilities with which the model predicts the masked tokens. All answers of a prompt that
-consist of one token are scored in the same forward pass. An answer of several tokens needs one
+To score an answer, Tacit inserts the answer into the prompt's blank, masks the answer's tokens, and
+reads the log-probabilities with which the model predicts the masked tokens. All single-token
+answers of a prompt are scored in the same forward pass. An answer of several tokens needs one
 masked input per token, and its score is the sum of the tokens' log-probabilities (a
 pseudo-log-likelihood). By default, an answer's tokens are scored from left to right, and each token
 is predicted while the following tokens of the answer are masked. In the mode ``one-at-a-time``,
 each token of an answer is predicted while all other tokens of the answer are visible. If a prompt's
-text has no blank, the separator, a blank and a full stop are appended to the text, so that the mask
-is not the last token. The separator (or, for a text with a blank, the white space before the blank)
-is scored as part of the answer. If the separator is a separate token, this token is masked too.
+text contains no blank, Tacit appends the prompt's separator, a blank and a full stop, so that the
+mask is not the last token. The separator (or, for a text with a blank, the white space before the
+blank) is scored as part of the answer. If the tokenizer encodes the separator as a separate token,
+the separator is masked too.
 """
 
 from __future__ import annotations
@@ -64,7 +65,7 @@ class MaskedModel(RankingModel):
         return {**super().description, "masked_mode": self._mode}
 
     def _scoring_cost(self, prompts: Sequence[Prompt]) -> list[int]:
-        """Return the number of tokens in the distinct masked inputs of each prompt."""
+        """Return, for each prompt, the number of tokens in its distinct masked inputs."""
         encoded = self._encode(prompts)
         return [sum(len(row.ids) for row in self._rows([answers])) for answers in encoded]
 
@@ -150,7 +151,7 @@ class MaskedModel(RankingModel):
 
 
 def _is_read_once(row: Row) -> bool:
-    """Return whether all tokens to score in a row are predicted at the same position."""
+    """Return whether a row has only one position at which tokens are scored."""
     return len({read.position for read in row.reads}) == 1
 
 

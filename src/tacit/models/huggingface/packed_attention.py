@@ -1,10 +1,10 @@
-"""Attention over packs (rows of packed prompts), computed only for visible keys.
+"""Attention over packs (rows of several prompts), computed without most masked keys.
 
-A pack is a prefix tree of tokens in depth-first order, divided into pieces of equal length. In a
-pack, a token attends to itself and to its ancestors in the prefix tree. A token's ancestors outside
-its own piece are on the path from the root to the first token of the piece. A piece needs only a
-small part of the pack's keys and values: those of its own tokens and of the tokens on the path from
-the root to its first token.
+A pack is a prefix tree of several prompts' tokens, stored in depth-first order and divided into
+pieces of equal length. In a pack, a token attends to itself and to its ancestors in the prefix
+tree. All ancestors of a token that are not in the token's piece are on the path from the root to
+the first token of the piece. For attention, a piece needs only the keys and values of its own
+tokens and of the tokens on the path from the root to its first token.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ _attend = torch.nn.functional.scaled_dot_product_attention
 
 
 def piece_of(length: int) -> int:
-    """Return the piece length near 64 tokens for which a row needs the least padding.
+    """Return the piece length (48 to 96 tokens) for which a row needs the least padding.
 
-    If a row is not longer than the maximum piece length, the whole row is one piece.
+    A row of at most 96 tokens is one piece.
     """
     if length <= _PIECES[-1]:
         return length
@@ -35,16 +35,16 @@ def piece_of(length: int) -> int:
 
 
 class PackedAttention(TorchFunctionMode):
-    """A context manager that limits torch's attention over packs to visible keys.
+    """A context manager in which torch computes attention over packs piece by piece.
 
-    Attention over inputs that are not packs is unchanged. Models that do not call torch's attention
-    function are not affected.
+    Attention over inputs that are not packs is unchanged. Models that do not call
+    ``torch.nn.functional.scaled_dot_product_attention`` are not affected.
 
     Args:
-        packs: The packs, one per row.
+        packs: The packs, one per row of the batch.
         sees: Attention mask of shape (packs, 1, length, prefix + length), which is True where a
-            token attends to a key. The keys are the tokens of the cached prefix, which are always
-            visible, and the tokens of the pack.
+            token attends to a key. The last axis of the mask contains the tokens of the cached
+            prefix, to which every token attends, followed by the tokens of the pack.
         piece: Number of tokens in a piece, which must divide the length of the packs.
     """
 
@@ -130,7 +130,7 @@ class PackedAttention(TorchFunctionMode):
         return seen.flatten(0, 1).transpose(1, 2)
 
     def _seen_of(self, mask: torch.Tensor) -> torch.Tensor:
-        """Return each piece's attention mask, including values that the model added to the mask."""
+        """Return each piece's attention mask, with any values that the model added to the mask."""
         heads, shape = mask.shape[-3], (self._pieces, -1, self._columns)
         pieces = mask.expand(self._packs, -1, -1, -1).reshape(self._packs, heads, *shape)
         keys, is_key = self._keys.to(mask.device), self._is_key.to(mask.device)

@@ -1,4 +1,4 @@
-"""Forward passes over packs; a token attends to itself and to earlier tokens of its prompt."""
+"""Forward passes over packs, in which a token attends only to its own prompt's tokens."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class CachedPrefix:
-    """A prefix shared by several packs, with its cached keys and values.
+    """A token prefix that several packs share, with its cached keys and values.
 
     Args:
         size: Number of tokens in the prefix.
@@ -44,9 +44,9 @@ class CachedPrefix:
     cache: Any = None
 
     def given(self, rows: int) -> dict[str, Any]:
-        """Return the model's cache arguments for a forward pass over the given number of rows.
+        """Return the arguments that pass the cache to the model, for a given number of rows.
 
-        Each row uses a separate copy of the cache, which the forward pass may extend.
+        Each batch row uses a separate copy of the cache, which the forward pass may extend.
         """
         import torch
 
@@ -59,13 +59,13 @@ class CachedPrefix:
 
 @dataclass(frozen=True)
 class Packer:
-    """Scores rows of tokens, several of which are packed into one longer row.
+    """Scores token sequences, several of which are packed into one row.
 
     Args:
         model: A causal model that accepts position ids.
         body: The submodule whose output is the input of the language-model head. If None, the
             language-model head cannot be restricted to selected positions, and scoring fails.
-        pad: Token id for padding; any token id works.
+        pad: The token id used for padding, which can be any valid token id.
         budget: Maximum number of tokens per forward pass, including padding.
     """
 
@@ -78,10 +78,10 @@ class Packer:
         """Score packs, and add the log-probabilities to a tally, which has one sum per answer.
 
         Args:
-            packs: The packs to score, which do not contain the tokens of the cached prefix.
+            packs: The packs to score, without the tokens of the prefix ``begin``.
             tally: The tally to which the log-probabilities are added.
-            begin: A prefix that all rows share. The prefix is cached, and no token of the prefix is
-                scored.
+            begin: A token prefix that all packed sequences share; empty for no prefix. The prefix
+                is cached, and no token of the prefix is scored.
 
         Raises:
             ScoringError: If the model fails.
@@ -141,7 +141,7 @@ class Packer:
     def _logits(
         self, packs: Sequence[Pack], kept: CachedPrefix, places: tuple[torch.Tensor, torch.Tensor]
     ) -> torch.Tensor:
-        """Return the logits at the given positions, with the shape (positions, vocabulary).
+        """Return the logits, of shape (positions, vocabulary), at the given positions.
 
         ``places`` contains the row and the column of each position.
         """
@@ -154,7 +154,7 @@ class Packer:
         piece = piece_of(length)
 
         def filled(rows: Sequence[Ints], fill: int) -> torch.Tensor:
-            """Return the rows as a table whose number of columns is a multiple of ``piece``."""
+            """Return the rows as a padded table whose width is a multiple of ``piece``."""
             table = np.full((len(rows), length + -length % piece), fill, np.int64)
             for number, row in enumerate(rows):
                 table[number, : len(row)] = row
@@ -180,9 +180,9 @@ def sight(ends: torch.Tensor) -> torch.Tensor:
     """Return the attention mask for packs, with the shape (packs, 1, length, length).
 
     Args:
-        ends: ``Pack.ends`` of each pack, padded with 0, of shape (packs, length). No token
-            attends to padding. Padding attends to the first token, because a softmax over no token
-            is NaN.
+        ends: ``Pack.ends`` of each pack, padded with 0, of shape (packs, length). No token attends
+            to padding. Padding positions attend to the first token of the pack, because a softmax
+            over an empty set is NaN.
     """
     import torch
 

@@ -1,9 +1,10 @@
 """Packs: rows that contain several prompts' inputs but store each shared prefix once.
 
-The sorted inputs form a prefix tree, which is traversed depth first. In a pack, a token comes after
-all tokens that precede it in its prompt, and attends only to those tokens and to itself. A pack
-contains as much of the prefix tree as fits in a row. If the tree is split between two packs, the
-second pack repeats the path from the root to its first new token.
+The inputs of all prompts are sorted, so that they represent a prefix tree in depth-first order. In
+a pack, a token comes after all tokens that precede it in its prompt, and attends only to those
+tokens and to itself. A pack usually has at least 7/8 of its maximum length, and ends where adjacent
+inputs share the fewest tokens. Where the prefix tree is split between two packs, the second pack
+repeats the path from the root to its first new token.
 """
 
 from __future__ import annotations
@@ -26,16 +27,16 @@ _LATEST = 7 / 8
 
 @dataclass(frozen=True, eq=False)
 class Pack:
-    """A part of the prefix tree of several rows, stored in depth-first order.
+    """A part of a prefix tree of token sequences (rows), stored in depth-first order.
 
     Args:
-        rows: The rows in this pack, sorted.
+        rows: The rows (token sequences) in this pack, sorted.
         ids: The tokens of the pack; each token comes after the tokens that precede it in its row.
-        depths: For each token, the number of tokens that precede it in its row. The number of
-            preceding tokens is also the token's position id.
-        ends: For each token, the index after the last token of its subtree. A token attends to
-            itself and to each earlier token whose entry in ``ends`` is greater than the index of
-            the attending token.
+        depths: For each token, the number of tokens that precede it in its row, which is its
+            position id if no prefix is cached.
+        ends: For each token, the index after the last token of its subtree in the prefix tree. A
+            token attends to itself and to each earlier token whose ``ends`` value is greater than
+            the index of the attending token.
         reads: The tokens to score; their ``position`` is an index in the pack, and their ``row`` is
             always 0.
     """
@@ -55,7 +56,7 @@ class Pack:
 
 
 def packs_of(ordered: Rows, length: int) -> list[Pack]:
-    """Split sorted rows into packs of at most ``length`` tokens; a longer row is one pack."""
+    """Group sorted rows into packs of at most ``length`` tokens; a longer row is one pack."""
     cuts = [0, *_cuts(ordered, length)]
     return [
         _pack(ordered.take(np.arange(begin, end)), ordered.shared[begin:end])
@@ -64,7 +65,7 @@ def packs_of(ordered: Rows, length: int) -> list[Pack]:
 
 
 def added_tokens(ordered: Rows, length: int) -> Ints:
-    """Return the number of tokens that each sorted row adds to the packs from ``packs_of``."""
+    """Return the number of tokens that each sorted row adds to its pack (see ``packs_of``)."""
     added = ordered.lengths - ordered.shared
     begins = [0, *_cuts(ordered, length)][:-1]
     added[begins] = ordered.lengths[begins]

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 Ints: TypeAlias = "NDArray[np.int64]"
 
 _CELLS = 2**22
-"""The maximum number of tokens, including padding, that are compared at once."""
+"""The maximum number of tokens, including padding, in one comparison of sequences."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,7 +50,7 @@ class Rows:
 
     @classmethod
     def of(cls, rows: Sequence[Row]) -> Rows:
-        """Convert rows to one ``Rows`` object, which stores them in arrays."""
+        """Convert ``Row`` objects to one ``Rows`` object."""
         lengths = [len(row.ids) for row in rows]
         ids = [token for row in rows for token in row.ids]
         return cls(np.array(ids, np.int64), starts_of(np.array(lengths, np.int64)), Reads.of(rows))
@@ -64,17 +64,17 @@ class Rows:
         return np.diff(self.starts)
 
     def row(self, number: int) -> tuple[int, ...]:
-        """Return the tokens of one sequence."""
+        """Return the token ids of the sequence with the given index."""
         return tuple(self.ids[self.starts[number] : self.starts[number + 1]].tolist())
 
     def take(self, numbers: Ints) -> Rows:
-        """Return the given sequences in the given order, with their tokens to score."""
+        """Return the sequences with the given indices, in the given order."""
         lengths = self.lengths[numbers]
         ids = self.ids[ragged(self.starts[:-1][numbers], lengths)]
         return Rows(ids, starts_of(lengths), self.reads.of_rows(numbers, len(self)))
 
     def behind(self, size: int) -> Rows:
-        """Return the sequences without their first ``size`` tokens, none of which is scored."""
+        """Return the sequences without their first ``size`` tokens, which must not be scored."""
         lengths = self.lengths - size
         ids = self.ids[ragged(self.starts[:-1] + size, lengths)]
         reads = self.reads
@@ -85,7 +85,7 @@ class Rows:
         )
 
     def ordered(self) -> Rows:
-        """Sort the sequences; merge each sequence that is a prefix of another into the latter."""
+        """Return sorted sequences; merge each prefix of a longer sequence into that sequence."""
         own = self.ids.astype(">i4").tobytes()
         bounds = (self.starts * 4).tolist()
         keys = [own[begin:end] for begin, end in pairwise(bounds)]
@@ -107,7 +107,7 @@ class Rows:
     def shared(self) -> Ints:
         """The length of the prefix that each sequence shares with the previous sequence.
 
-        The first element is 0.
+        The value for the first sequence is 0.
         """
         lengths = self.lengths
         found = np.zeros(len(self), np.int64)
@@ -131,7 +131,7 @@ class Rows:
 
 
 def starts_of(lengths: Ints) -> Ints:
-    """Return the start of each consecutive segment, and the end of the last segment."""
+    """Return the starts of consecutive segments of given lengths, and the end of the last."""
     starts = np.zeros(len(lengths) + 1, np.int64)
     np.cumsum(lengths, out=starts[1:])
     return starts
@@ -155,7 +155,7 @@ class Tree:
 
     Args:
         trunk: The prefix that all inputs of the prompt share.
-        rows: The inputs of the prompt, except inputs that are prefixes of other inputs.
+        rows: The inputs of the prompt that are not prefixes of longer inputs.
     """
 
     trunk: tuple[int, ...]
@@ -163,12 +163,12 @@ class Tree:
 
     @property
     def branches(self) -> bool:
-        """Whether two or more rows continue from a nonempty shared prefix."""
+        """Whether there are at least two rows, and the prefix that all rows share is not empty."""
         return len(self.rows) > 1 and bool(self.trunk)
 
     @property
     def tokens(self) -> int:
-        """The number of tokens to process if the shared prefix of all rows is processed once."""
+        """The number of tokens to process if the prefix ``trunk`` is processed only once."""
         return len(self.trunk) + sum(len(row.ids) - len(self.trunk) for row in self.rows)
 
     @property
@@ -204,14 +204,14 @@ def _shared(first: tuple[int, ...], last: tuple[int, ...]) -> tuple[int, ...]:
 
 
 LEAST = 64
-"""The minimum length of a cached prefix in tokens: a sixteenth of a full pack."""
+"""The minimum length of a cached prefix: 1/16 of a full pack of 1024 tokens."""
 
 
 def prefix_lengths(ordered: Rows, length: int) -> Ints:
     """Return, for each row, the length of the prefix to cache, or 0 to cache no prefix.
 
-    A prefix is cached only if no token of the prefix is scored and the rows that share the prefix
-    do not fit in one pack.
+    A prefix is cached only if its tokens are not scored, and the rows that share it do not fit in
+    one pack.
 
     Args:
         ordered: The sorted rows.
@@ -236,10 +236,10 @@ def prefix_lengths(ordered: Rows, length: int) -> Ints:
 def _parts(
     lengths: Sequence[int], shared: Sequence[int], part: range, length: int
 ) -> Iterator[range]:
-    """Split sorted rows where adjacent rows share the fewest tokens, and yield the parts.
+    """Yield parts of the sorted rows, split between rows that share the shortest prefixes.
 
-    A range of rows is split only if its rows share fewer than ``LEAST`` tokens, or if none of the
-    resulting parts fits in a pack.
+    A range of rows is split only if its rows share fewer than ``LEAST`` leading tokens, or if none
+    of the resulting parts fits in a pack.
     """
     if not part:
         return

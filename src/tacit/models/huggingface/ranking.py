@@ -1,9 +1,9 @@
-"""Rank words with a local model; single-token words need one forward pass per text.
+"""Rank words with a local model; one forward pass per text ranks single-token words.
 
-The log-probabilities of all candidates that are one token in their context are read at the same
-position. Candidates of several tokens, and candidates that merge with the text into one token, are
-scored in separate passes, like the answers of a ``Prompt``. If the separator is a separate token,
-its log-probability is obtained by scoring one single-token candidate in a separate pass.
+The log-probabilities of all candidate words that are a single token in the prompt are read at the
+same position. Candidates of several tokens, and candidates that merge with the text into one token,
+are scored in separate passes, like the answers of a ``Prompt``. If the separator is a separate
+token, its log-probability is obtained by scoring one single-token candidate in a separate pass.
 """
 
 from __future__ import annotations
@@ -42,14 +42,15 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class ReadPosition:
-    """The model's input, and the position at which the model predicts the candidates.
+    """The model's input, and the position at which the model predicts candidate words.
 
     Args:
-        ids: The token sequence.
-        position: The position whose logits predict the candidates. For models with a decoder, the
-            position is an index in ``start``; for other models, the position is an index in
-            ``ids``.
-        start: The decoder's input, for models with a decoder.
+        ids: The token ids of the model's input, or of the encoder's input for sequence-to-sequence
+            models.
+        position: The position whose logits predict the candidate words. The position is an index in
+            ``start`` for sequence-to-sequence models, and an index in ``ids`` for all other models.
+        start: The token ids of the decoder's input for sequence-to-sequence models; empty for all
+            other models.
     """
 
     ids: tuple[int, ...]
@@ -64,7 +65,7 @@ class ReadPosition:
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """A prompt, its candidates' tokenization, and the position at which they are predicted."""
+    """A prompt, its tokenized candidate words, and the position that predicts them."""
 
     prompt: RankingPrompt
     candidates: Candidates
@@ -78,7 +79,7 @@ class Asked:
 
 
 class RankingModel(LocalModel):
-    """A local model that ranks vocabularies; subclasses define which logits are read."""
+    """A local model that ranks the words of a vocabulary by their log-probabilities."""
 
     def __init__(self, checkpoint: Checkpoint, batch_tokens: int, *, in_order: bool = True) -> None:
         super().__init__(checkpoint, batch_tokens)
@@ -105,7 +106,7 @@ class RankingModel(LocalModel):
     def answer(self, requests: Sequence[Any]) -> list[Any]:
         """Return the answers in the order of the requests. See ``LanguageModel``.
 
-        Rankings of the same text are computed in one forward pass.
+        Ranking requests that have the same text are answered from one forward pass.
         """
         return by_kind(requests, {Prompt: self._score, RankingPrompt: self._rank})
 
@@ -181,7 +182,7 @@ class RankingModel(LocalModel):
         raise NotImplementedError
 
     def _written(self, prompts: Sequence[Prompt]) -> list[Written]:
-        """Return the tokens of answers in context, with None for an answer without tokens."""
+        """Return each prompt's answers as tokens in context; None for an answer without tokens."""
         raise NotImplementedError
 
     def _positions_of(self, prompts: Sequence[tuple[Prompt, Frame]]) -> list[ReadPosition]:
@@ -189,20 +190,20 @@ class RankingModel(LocalModel):
         raise NotImplementedError
 
     def _all_fit(self, prompt: Prompt, written: Written) -> None:
-        """Raise if the model cannot process one of a prompt's candidates; see ``_fits``."""
+        """Raise if ``_fits`` rejects the input for any of the prompt's candidates."""
         longest = max((one.ids for one in written if one), key=len, default=())
         highest = max((one.ids for one in written if one), key=max, default=())
         for ids in filter(None, (longest, highest)):
             self._fits(prompt, ids)
 
     def _logits(self, places: Sequence[ReadPosition]) -> torch.Tensor:
-        """Return the float32 logits at each position, of shape (positions, vocabulary)."""
+        """Return the float32 logits at the given positions, of shape (positions, vocabulary)."""
         return self._logits_at(places, self._body)
 
     def _logits_at(
         self, places: Sequence[ReadPosition], body: torch.nn.Module | None
     ) -> torch.Tensor:
-        """Return logits at certain positions; if ``body`` is not None, compute no other logits."""
+        """Return logits at given positions; if ``body`` is not None, compute no other logits."""
         import torch
 
         logits: torch.Tensor
@@ -220,7 +221,7 @@ class RankingModel(LocalModel):
             return logits[rows, positions].float()
 
     def _check_narrowing(self) -> None:
-        """Restrict logits to one position per row if log-probabilities stay the same."""
+        """Compute logits at only one position per row if log-probabilities do not change."""
         differences = []
         for body in bodies_of(self._model):
             difference = self._narrowing_difference(body)
@@ -237,9 +238,9 @@ class RankingModel(LocalModel):
         )
 
     def _narrowing_difference(self, body: torch.nn.Module) -> float:
-        """Return the largest log-probability change (nats) from computing only some logits.
+        """Return the largest log-probability change, in nats, if logits are restricted.
 
-        The result is infinity if the model fails when only some logits are computed.
+        The result is infinity if the model fails when logits are restricted to one position.
         """
         places = [
             ReadPosition(row.ids, len(row.ids) - 1 - n) for n, row in enumerate(self._made_up())
@@ -269,7 +270,7 @@ def _scored(asked: Asked, score: Scores) -> dict[int, float]:
 def _ranked(
     asked: Asked, whole: Mapping[int, float], single: torch.Tensor | None = None
 ) -> Ranking:
-    """Rank candidates, given log-probabilities of whole candidates and of single tokens.
+    """Rank candidates scored in separate passes together with single-token candidates.
 
     Raises:
         ScoringError: If a log-probability is not finite.

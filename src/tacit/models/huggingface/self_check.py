@@ -1,4 +1,4 @@
-"""Check at load time that log-probabilities do not change if prompts are packed or padded."""
+"""Check at load time that packing and padding do not change log-probabilities."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ T = TypeVar("T")
 
 
 def made_up(vocabulary: int, longest: int) -> tuple[Row, Row]:
-    """Return a short row and a row of ``longest`` tokens, both scored at every position."""
+    """Return a short and a long sequence, each with a token to score at every position."""
     spread = [1 + (i * 7919) % (vocabulary - 1) for i in range(longest)]
     short, long = (
         Row(tuple(ids), [Read(at, spread[0], number) for at in range(len(ids))])
@@ -60,8 +60,8 @@ def tolerance(model: PreTrainedModel, size: float = 0.0) -> float:
     """Return the largest log-probability change, in nats, that rounding alone can explain.
 
     In some quantised layers, the rounding of a token's values depends on the other tokens in the
-    forward pass. The spacing of half-precision logits increases with their magnitude; for example,
-    the spacing is 0.25 for bfloat16 logits between 32 and 64.
+    forward pass. The spacing of representable half-precision values increases with their magnitude;
+    for example, bfloat16 values between 32 and 64 are 0.25 apart.
 
     Args:
         model: The model.
@@ -100,7 +100,7 @@ _COMPARED_BEHIND = 3
 
 @dataclass(frozen=True, slots=True)
 class Packing:
-    """The result of testing whether prompts can be packed, and the limits of packs.
+    """Whether prompts can be packed, and the maximum lengths of a pack and of its rows.
 
     Args:
         length: Maximum length of a pack in tokens; 0 if prompts are not packed.
@@ -138,7 +138,7 @@ class Check:
     tolerance: float
 
     def packing(self) -> Packing:
-        """Compare packed rows, in one full pack and in several short packs, with unpacked rows.
+        """Compare rows in one full pack, and rows in several short packs, with unpacked rows.
 
         A local attention window that is longer than a full pack does not affect the
         log-probabilities in a pack.
@@ -152,7 +152,7 @@ class Check:
         )
 
     def keeping(self) -> Packing:
-        """Compare rows packed after a cached prefix of maximum length with unpacked rows."""
+        """Compare unpacked rows with rows packed after a cached prefix of maximum length."""
         size = min(self.deepest, self.length) - _DEPTH
         if size < LEAST:
             return Packing(0, refused=f"the model takes only {self.deepest} tokens")
@@ -194,8 +194,8 @@ class Check:
 def made_up_pack(vocabulary: int, length: int, deepest: int) -> list[Row]:
     """Return sorted rows that fill one pack and share prefixes of different lengths.
 
-    The longest row has half as many tokens as the pack (but at most ``deepest``), so that an
-    attention window that the model's config does not declare is noticed.
+    The longest row, which has half as many tokens as the pack (at most ``deepest``), reveals an
+    attention window that the model's config does not declare.
 
     Args:
         vocabulary: Number of tokens in the vocabulary.

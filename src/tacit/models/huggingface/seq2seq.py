@@ -1,11 +1,11 @@
 """Sequence-to-sequence models: T5, Flan-T5, T0, Macaw, BART and similar models.
 
 For each prompt, the encoder processes the text once, and the decoder scores all answers. The
-separator is not used, because the text and the answer are not joined into one string. Every token
-of an answer is scored given the text, the start of the decoder's input, and the preceding tokens of
-the answer. Unless prompts are formatted as a chat, a blank is replaced by the tokenizer's first
-sentinel, and the answer follows this sentinel in the decoder's input. A prompt with a blank is
-rejected if prompts are not formatted as a chat and the tokenizer has no sentinels.
+prompt's separator is not used, because the text and the answer are not joined into one string.
+Every token of an answer is predicted from the text, the start of the decoder's input, and the
+preceding tokens of the answer. Unless prompts are formatted as a chat, the tokenizer's first
+sentinel token replaces a blank in the text and precedes the answer in the decoder's input. A prompt
+with a blank is rejected if prompts are not formatted as a chat and the tokenizer has no sentinels.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ SENTINEL = "<extra_id_0>"
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """The encoder's input, and the decoder's rows for a prompt's answers."""
+    """The encoder's input, and the decoder's inputs (rows) for a prompt's answers."""
 
     text: tuple[int, ...]
     rows: tuple[Row, ...]
@@ -54,7 +54,7 @@ class Pair:
     def cost(self) -> int:
         """The number of tokens that the encoder and the decoder process.
 
-        The tokens of the text count once for the encoder, and once more for each row of the
+        The tokens of the text count once for the encoder, and once more for each input of the
         decoder.
         """
         return len(self.text) + sum(len(row.ids) + len(self.text) for row in self.rows)
@@ -81,7 +81,7 @@ class Seq2SeqModel(RankingModel):
         self._check_padding(self._score_pairs, pairs)
 
     def _scoring_cost(self, prompts: Sequence[Prompt]) -> list[int]:
-        """Return each prompt's cost: the number of tokens in its text and in its decoder rows."""
+        """Return each prompt's cost: the number of tokens in its text and its decoder inputs."""
         pairs = self._pairs(self._texts(prompts), self._answers(prompts))
         return [len(pair.text) + sum(len(row.ids) for row in pair.rows) for pair in pairs]
 
@@ -151,7 +151,7 @@ class Seq2SeqModel(RankingModel):
         return around[0] + SENTINEL + around[1]
 
     def _answers(self, prompts: Sequence[Prompt]) -> list[list[Tokens]]:
-        """Return the decoder's tokens for each answer: start, any sentinel, and the answer."""
+        """Return each answer's decoder input: start tokens, any sentinel, and the answer."""
         every = [self._without_end(answer) for prompt in prompts for answer in prompt.answers]
         tokens = iter(tokenize(self._bare, [_whole(answer) for answer in every]))
         encoded = []
@@ -178,7 +178,7 @@ class Seq2SeqModel(RankingModel):
         return replace(tokens, ids=ids, end=tokens.end + 1)
 
     def _start_of(self, prompt: Prompt) -> tuple[int, ...]:
-        """Return the decoder's tokens before an answer."""
+        """Return the tokens that precede an answer in the decoder's input."""
         if prompt.around is not None and self._sentinel is not None and self._chat is None:
             return (*self._start, self._sentinel)
         return self._start
@@ -263,7 +263,7 @@ class Seq2SeqModel(RankingModel):
 
 
 def _by_text(pairs: Sequence[Pair]) -> list[Pair]:
-    """Merge inputs with the same text, so that the encoder reads each text only once."""
+    """Merge pairs with the same encoder input, so that the encoder processes it only once."""
     rows: dict[tuple[int, ...], tuple[Row, ...]] = {}
     for pair in pairs:
         rows[pair.text] = (*rows.get(pair.text, ()), *pair.rows)

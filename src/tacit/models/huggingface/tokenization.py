@@ -1,9 +1,9 @@
 """Tokenize shared parts of strings once, if splitting the strings changes no tokens.
 
 A tokenizer that first splits text into words never merges tokens across the space before a word.
-Tacit splits a string at a space before a word and tokenizes the two parts separately. All answers
-of a prompt have the same first part of the string, and strings of different prompts may have the
-same second part. Strings are not split if the tokenizer may merge tokens across a space.
+Tacit splits a string at a space before a word and tokenizes the two parts separately. The strings
+for a prompt's answers share their first part, and strings for different prompts may share their
+second part. If the tokenizer can merge tokens across a space, strings are not split.
 """
 
 from __future__ import annotations
@@ -82,11 +82,11 @@ class Halves:
 
 
 def whole(tokenizer: PreTrainedTokenizerBase, filled: Sequence[Sequence[Filled]]) -> Halves:
-    """Tokenize whole strings; the first part is empty, and the second is the string.
+    """Tokenize whole strings: each first part is empty, and each second part is a string.
 
     Args:
         tokenizer: A tokenizer returned by ``bare``, which adds no special tokens.
-        filled: For each text, one string per answer, in which the answer is inserted.
+        filled: For each text, one string per answer: the text with the answer inserted.
 
     Raises:
         PromptError: If a text contains a special token that cannot be encoded as plain text.
@@ -101,8 +101,8 @@ def halves(tokenizer: PreTrainedTokenizerBase, filled: Sequence[Sequence[Filled]
 
     Args:
         tokenizer: A tokenizer returned by ``bare``, which adds no special tokens.
-        filled: For each text, one string per answer, in which the answer is inserted; the strings
-            of a text are equal up to the answer.
+        filled: For each text, one string per answer: the text with the answer inserted. All strings
+            of a text must be equal up to the answer.
 
     Raises:
         PromptError: If a text contains a special token that cannot be encoded as plain text.
@@ -127,7 +127,7 @@ def halves(tokenizer: PreTrainedTokenizerBase, filled: Sequence[Sequence[Filled]
 def locate_split(
     tokenizer: PreTrainedTokenizerBase, filled: Sequence[Filled]
 ) -> list[Tokens | None]:
-    """Return the same result as ``locate``, faster; ``splits(tokenizer)`` must be True.
+    """Return the same result as ``locate``, but faster; ``splits(tokenizer)`` must be True.
 
     Raises:
         PromptError: If a text contains a special token that cannot be encoded as plain text.
@@ -171,7 +171,7 @@ def _parts(component: Any) -> list[dict[str, Any]]:  # noqa: ANN401 - from an un
 
 
 def _splits_words(parts: Sequence[dict[str, Any]]) -> bool:
-    """Return whether text is always split into words at the single space before a letter."""
+    """Return whether a pre-tokenizer always splits text at a single space before a letter."""
     if [part["type"] for part in parts] == ["Split", "ByteLevel"]:
         first, second = parts
         known = first["pattern"].get("Regex") in _WORDS
@@ -192,7 +192,7 @@ def _splits_words(parts: Sequence[dict[str, Any]]) -> bool:
 
 
 def _may_reach(added: str) -> bool:
-    """Return whether an added token may include or strip a single space before a letter."""
+    """Return whether an added token can include or strip a single space before a letter."""
     bare = added.strip()
     if not bare:
         return len(added) == 1

@@ -1,4 +1,4 @@
-"""Tokenize a vocabulary, and find words that are a single token for several models."""
+"""Tokenize a vocabulary, and find words that are a single token for all given models."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 MOST_SEVERAL = 1000
-"""The maximum number of candidates per prompt that may be scored in separate passes."""
+"""The maximum number of candidate words per prompt that are scored in separate passes."""
 
 Frame = tuple[tuple[int, ...], tuple[int, ...]]
 """The tokens before and after the only token in which a prompt's candidates differ."""
@@ -43,20 +43,20 @@ _RIGHT = re.compile(r"\s+|\S+")
 
 @dataclass(frozen=True, slots=True)
 class Candidates:
-    """The tokenization of the words of a vocabulary in one kind of context.
+    """The tokenization of a vocabulary's words in prompts with the same adjacent text.
 
     Args:
         single: Indices of words whose token sequences in the text differ from each other in only
             one token. The log-probabilities of all words in ``single`` are read at one position.
-        ids: The token ids in which the words in ``single`` differ.
-        several: Indices of the words that are scored separately: words of several tokens, and words
-            that change the tokens of the surrounding text.
+        ids: For each word in ``single``, the id of the one token that differs between these words.
+        several: Indices of the words that are scored in separate passes: words of several tokens,
+            and words that change the tokens of the surrounding text.
         tokens: Number of tokens per word; 0 if the tokenizer produces no token for the word.
-        witnesses: A few words that reveal whether another context changes the tokenization of the
-            vocabulary. Each element contains the index of the word, its tokens, and whether the
-            word is in ``single``.
+        witnesses: A few words that are tokenized in every prompt, to detect a prompt that changes
+            the tokenization of the vocabulary. Each element contains a word's index, the word's
+            tokens, and whether the word is in ``single``.
         lead: Number of scored tokens, such as the separator, that come before the differing token
-            of each word in ``single``. A ``Frame`` also contains the leading scored tokens.
+            of each word in ``single``. The leading scored tokens are also part of the ``Frame``.
     """
 
     single: NDArray[np.int64]
@@ -90,8 +90,9 @@ class CandidateTokens:
 
     Args:
         tokenizer: The model's tokenizer.
-        is_known: Function that returns whether an answer contains only known tokens.
-        in_order: Whether the model predicts each token from the tokens before it. If True, the
+        is_known: Function that returns whether an answer can be encoded without the tokenizer's
+            unknown token.
+        in_order: Whether the model predicts each token only from preceding tokens. If True, the
             leading tokens that all candidates share have the same log-probability for all
             candidates.
     """
@@ -117,13 +118,14 @@ class CandidateTokens:
         """Return the tokenization of each prompt's candidates in the prompt.
 
         Args:
-            prompts: The prompts.
+            prompts: The ranking prompts.
             filled: Each prompt with one of its candidates inserted.
             write: Function that returns the tokens of each prompt's answers in context, with None
                 for an answer without tokens.
 
         Raises:
-            PromptError: If too many candidates need separate forward passes.
+            PromptError: If more than ``MOST_SEVERAL`` candidates of a prompt need separate forward
+                passes.
         """
         if self._reaches:
             return [self._in_full(prompt, write) for prompt in prompts]
@@ -188,7 +190,7 @@ class CandidateTokens:
 
         If the separator is a separate token, every candidate has more than one scored token. If no
         candidate is a single token, the result is the most common pair among the candidates that
-        differ only in the last token.
+        differ only in their last scored token.
         """
         frames = Counter((0, _around(one)) for one in known if one.end - one.begin == 1)
         if not frames and self._in_order:
@@ -198,7 +200,7 @@ class CandidateTokens:
 
 
 def _reaches(tokenizer: PreTrainedTokenizerBase) -> bool:
-    """Return whether any token contains a space after other characters, and so can join words."""
+    """Return whether any token can join two words (has a space after another character)."""
     from tokenizers import decoders, models
 
     tokens = list(tokenizer.get_vocab())
@@ -215,11 +217,12 @@ def _reaches(tokenizer: PreTrainedTokenizerBase) -> bool:
 
 
 def _nearest(filled: Filled) -> tuple[str, str, str]:
-    """Return the separator, and the adjacent text that may merge with a candidate.
+    """Return the separator, and the text directly before and directly after a candidate.
 
-    The adjacent text is white space, or the characters up to the next white space. An ellipsis in
-    the result marks omitted text, because a tokenizer may treat the start and the end of a string
-    differently from its middle.
+    Before and after the candidate, the result contains the adjacent white space or, if there is
+    none, the characters up to the nearest white space. An ellipsis in the result marks omitted
+    text, because a tokenizer may treat the start and the end of a string differently from its
+    middle.
     """
     before, after = filled.string[: filled.begin], filled.string[filled.end :]
     left, right = _LEFT.search(before), _RIGHT.match(after)
@@ -296,8 +299,8 @@ def shared_vocabulary(models: Sequence[HasWords]) -> Vocabulary:
 def whole_words(tokenizer: PreTrainedTokenizerBase) -> Vocabulary:
     """Return the words that a tokenizer (from ``bare``) encodes as one token after a space.
 
-    The candidates are the tokens of the vocabulary that can begin a word, without their space
-    marker. Tokens that can begin a word are WordPiece tokens without ``##``, and tokens that start
+    The candidate words are the tokenizer's tokens that can begin a word, with any space marker
+    removed. Tokens that can begin a word are WordPiece tokens without ``##``, and tokens that start
     with Ġ (byte-level) or ▁ (SentencePiece). Each candidate is tokenized after another word and a
     space, and is returned if the result is the token from which the candidate was obtained. Added
     and special tokens, and tokens that the tokenizer never produces, are excluded.

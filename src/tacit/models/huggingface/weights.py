@@ -173,10 +173,11 @@ def _without_progress_bar() -> Iterator[None]:
 def load_weights(
     name: str, kind: str, config: PreTrainedConfig, options: LoadOptions, device: torch.device
 ) -> PreTrainedModel:
-    """Load a model's weights and its adapter, and move the model to its device.
+    """Load a model's weights and any adapter, and move the model to the given device.
 
     Raises:
-        ModelError: If the weights cannot be loaded, belong to another model, or are incomplete.
+        ModelError: If the weights cannot be loaded, do not match the model's config, or are
+            incomplete.
         NetworkError: If the hub cannot be reached.
     """
     import torch

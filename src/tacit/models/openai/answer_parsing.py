@@ -3,9 +3,9 @@
 Replies are stored verbatim, without the model's reasoning. Parsing stored replies into votes needs
 no model and can be repeated. To count as a vote, a reply must begin with one of the prompt's
 answers, possibly after words such as "The answer is". Letter case and decoration such as quotation
-marks or Markdown are ignored. A sentence or line of the reply must end directly after the answer,
-and the reply must not contain another answer of the prompt. Replies from which no answer can be
-parsed are counted as ``unparsed`` in the votes.
+marks or Markdown are ignored. A reply counts as a vote only if a sentence or line ends directly
+after the answer, and the reply contains no other answer of the prompt. Replies from which no answer
+can be parsed are counted as ``unparsed`` in the votes.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ _END = re.compile(
 
 
 def votes_of(samples: Sequence[Sample], answers: Sequence[str]) -> Votes:
-    """Count how many of the sampled replies contain each answer."""
+    """Count how many of the sampled replies vote for each answer."""
     answers = strings(answers, "answers")
     read = [_read_sample(one, answers) for one in samples if one.state != "thinking"]
     thinking = sum(one.state == "thinking" for one in samples)
@@ -77,8 +77,7 @@ def read_answer(reply: str, answers: Sequence[str]) -> str | None:
     Args:
         reply: The model's text.
         answers: The prompt's answers. If several answers differ only in letter case, the result is
-            the answer that is spelled as in the reply. If several answers differ only in letter
-            case and none is spelled as in the reply, the result is the first of them.
+            the one that is spelled as in the reply, or else the first of them.
     """
     answers = strings(answers, "answers")
     reply = reply.strip()
@@ -89,7 +88,7 @@ def read_answer(reply: str, answers: Sequence[str]) -> str | None:
 
 
 def _read(text: str, answers: Sequence[str]) -> str | None:
-    """Return the answer at the start of a text; None if the text contains two answers or none."""
+    """Return the answer that begins a text; None if the text contains two answers or none."""
     forms = {answer: _bare(answer).casefold() for answer in answers}
     rests = {answer: _rest(text, form) for answer, form in forms.items()}
     begun = [answer for answer in answers if rests[answer] is not None]
@@ -106,7 +105,7 @@ def _read(text: str, answers: Sequence[str]) -> str | None:
 
 
 def _rest(text: str, form: str) -> str | None:
-    """Return the text after a leading answer; None if no valid answer begins the text.
+    """Return the rest of a text after a leading answer; None if there is no such answer.
 
     A number is accepted as an answer only if it is the whole text, because a number at the
     beginning may belong to a numbered list.

@@ -1,10 +1,10 @@
-"""Canaries: stored answers of a server that reveal a change of the server's model.
+"""Canaries: stored answers with which a change of a server's model is detected.
 
 The score store saves the canaries with the scores, as part of the model's description. Each time
-Tacit connects to a server, Tacit sends the prompts of the canaries again. If the answers have
-changed, the server runs another model under the same name, or the same model with another
-precision. Scores of a server whose answers have changed are cached as the scores of a different
-model.
+Tacit connects to a server, Tacit sends the prompts of the canaries again. If the server's answers
+have changed, the server runs a different model under the same name, or the same model with a
+different precision. Scores of a server whose answers have changed are cached as the scores of a
+different model.
 """
 
 from __future__ import annotations
@@ -23,18 +23,18 @@ if TYPE_CHECKING:
     from tacit.models.openai.preflight import Seen
 
 Canary = dict[str, Any]
-"""A server's answer: a ``text``, the next ``token`` or its ``id``, and the ``logprob``.
+"""A server's answer: the prompt ``text``, next ``token``, its ``id`` and ``logprob``.
 
 If ``token`` and ``id`` are None, ``logprob`` is the summed log-probability of the text's own
-tokens. For a model without log-probabilities, a canary contains a ``text`` and the model's
-``reply``.
+tokens. If replies are sampled, a canary contains the prompt ``text`` and the model's ``reply`` at
+temperature 0.
 """
 
 _OF_EACH = 2
 
 
 def canaries_of(seen: Seen) -> list[Canary]:
-    """Return a server's canaries: each text's likeliest next tokens and echoed log-probability."""
+    """Return canaries: likeliest next tokens and echoed log-probabilities of several texts."""
     canaries: list[Canary] = []
     for text, token in seen.next_tokens.items():
         known = [(one, one.logprob) for one in token.top if one.logprob is not None]
@@ -57,7 +57,7 @@ def same_answers(canaries: Sequence[Canary], seen: Seen) -> bool:
 
 
 def _now(canary: Canary, seen: Seen) -> float:
-    """Return the server's current log-probability for a canary; NaN if the server returns none."""
+    """Return the server's current log-probability for a canary; NaN if there is none."""
     if canary["token"] is None and canary["id"] is None:
         return seen.echoes.get(canary["text"], math.nan)
     token = seen.next_tokens.get(canary["text"])
@@ -68,10 +68,10 @@ def _now(canary: Canary, seen: Seen) -> float:
 def fingerprint_of(
     identity: Mapping[str, Any], seen: Seen, kept: Path | None
 ) -> tuple[str, list[Canary]]:
-    """Return the fingerprint under which a server's scores are cached, and the server's canaries.
+    """Return the fingerprint under which a server's scores are cached, and its canaries.
 
     Args:
-        identity: The visible server settings that affect the scores.
+        identity: The server settings that Tacit can see and that affect the scores.
         seen: The server's current answers to the texts of the preflight.
         kept: The folder of the score store, which contains the descriptions of known servers; None
             to treat every server as new.
@@ -89,10 +89,10 @@ def recognised(
     kept: Path | None,
     same: Callable[[Sequence[Canary]], bool],
 ) -> tuple[str, list[Canary]]:
-    """Return a server's fingerprint and canaries; the function ``same`` compares the canaries.
+    """Return a known server's stored fingerprint and canaries, or new ones if none matches.
 
     Args:
-        identity: The visible server settings that affect the answers.
+        identity: The server settings that Tacit can see and that affect the answers.
         new: The canaries that were computed from the server's current answers.
         kept: The folder of the score store, which contains the descriptions of known servers; None
             to treat every server as new.

@@ -111,7 +111,7 @@ class Talk:
     """Chat requests to one model on a server.
 
     Args:
-        client: The server's client.
+        client: The HTTP client for the server.
         model: The server's name for the model.
         thinking: The maximum length of the reasoning in tokens; 0 turns reasoning off, ``all`` sets
             no limit, and None is for a model that does not reason.
@@ -232,7 +232,7 @@ class Talk:
 
 
 ROOM = 1024
-"""The token limit of a request for a reply that should end before the limit.
+"""The token limit of the preflight request whose reply should not be truncated.
 
 No token limit is set if the model is asked to reason, or if ``ROOM`` tokens do not fit in the
 server's context window.
@@ -243,7 +243,7 @@ MOST_CALLS = 2
 
 
 def ended(talk: Talk) -> ChatReply:
-    """Request a reply of at most ``ROOM`` tokens or, if necessary, of unlimited length.
+    """Request a reply that should be complete, if possible with the token limit ``ROOM``.
 
     Raises:
         RefusalError: If the server refuses the request.
@@ -258,6 +258,6 @@ def ended(talk: Talk) -> ChatReply:
 
 
 def begun(said: ChatReply) -> bool:
-    """Return whether a reply contains the closing tag of the reasoning without an opening tag."""
+    """Return whether a reply has a closing tag of the reasoning but no opening tag."""
     opened = said.thought.strip() or said.text.lstrip().startswith(OPENS)
     return CLOSES in said.text and not opened

@@ -40,7 +40,7 @@ UNCUT: tuple[dict[str, float], ...] = (
     {"top_k": 0, "min_p": 0.0, "repeat_penalty": 1.0, "repetition_penalty": 1.0},
     {"top_k": -1, "min_p": 0.0, "repetition_penalty": 1.0},
 )
-"""Settings that stop servers from truncating the distribution or penalising repeated tokens.
+"""Settings that make servers sample from the full distribution, without penalties.
 
 The names of the settings, and the value of ``top_k`` that stands for all tokens, differ between
 servers. The first variant of the settings that the server accepts is used.
@@ -66,8 +66,8 @@ class Sampler:
         refused: The deficiencies of the server that the preflight found.
         temperature: The estimated temperature of the sampled replies; None if it cannot be
             estimated.
-        watch: A repeated check during a run for changes in the server's log-probabilities; None if
-            the check is not possible.
+        watch: A check, repeated during a run, that detects changes in the server's
+            log-probabilities; None if the check is not possible.
         redraw: A function that samples new replies, starting from a given seed, and compares the
             replies with the server's log-probabilities; None if no comparison is possible.
     """
@@ -131,7 +131,7 @@ def try_sampling(talk: Talk, concurrency: int = 1) -> Sampler:
 def _read_alike(
     talk: Talk, where: str, concurrency: int, refused: list[str], *, several: bool
 ) -> tuple[Temperature | None, Watch | None, Callable[[int], Inspection | None] | None]:
-    """Estimate the sampling temperature, and prepare the checks that are repeated during a run.
+    """Estimate the sampling temperature, and prepare checks to repeat during a run.
 
     Each deficiency of the server that is found is appended to ``refused``.
 
@@ -167,7 +167,8 @@ def _drawn(talk: Talk, first: ChatReply | None = None) -> list[list[ChatReply]]:
 
     Args:
         talk: Object that sends chat requests to the model.
-        first: The first reply to the first prompt, if it was already requested; None to request it.
+        first: The first reply to the first open-ended prompt, if already received; None to request
+            that reply.
     """
     known = [] if first is None else [first]
     pieces = [(text, 1 + at) for text in OPEN_ENDED for at in range(DRAWN)]
@@ -176,7 +177,7 @@ def _drawn(talk: Talk, first: ChatReply | None = None) -> list[list[ChatReply]]:
 
 
 def _asked(talk: Talk, where: str) -> tuple[Talk, list[str], ChatReply | None]:
-    """Return accepted settings, deficiencies of the server, and any reply received.
+    """Return requests with accepted settings, the server's deficiencies, and any reply.
 
     If the server accepts the first variant of the settings, as most servers do, the server's reply
     is reused as the first sampled reply.
@@ -192,7 +193,7 @@ def _asked(talk: Talk, where: str) -> tuple[Talk, list[str], ChatReply | None]:
 
 
 def _settled(talk: Talk, where: str) -> Talk:
-    """Return requests with a token-limit field and seed setting that the server accepts.
+    """Return requests with a token-limit field and a seed setting that the server accepts.
 
     Raises:
         ModelError: If the server refuses every variant of the settings.
@@ -212,7 +213,7 @@ def _settled(talk: Talk, where: str) -> Talk:
 
 
 def _uncut(talk: Talk) -> tuple[Talk, list[str]]:
-    """Return requests that sample from all tokens, and a note if the server refuses them."""
+    """Return requests with accepted ``UNCUT`` settings, or unchanged requests and a note."""
     for uncut in UNCUT:
         asked = talk.but(uncut=uncut)
         try:
@@ -266,7 +267,7 @@ def _check_ends(talk: Talk, where: str, drawn: Sequence[Sequence[ChatReply]]) ->
 
 
 def _gives_several(talk: Talk, refused: list[str]) -> bool:
-    """Return whether one request returns several replies; if not, add the reason to ``refused``."""
+    """Return whether one request returns several replies; add any problem to ``refused``."""
     try:
         some = talk.replies(OPEN_ENDED[0], seed=1 + DRAWN, several=DRAWN)
     except RefusalError:
@@ -281,7 +282,7 @@ def _gives_several(talk: Talk, refused: list[str]) -> bool:
 
 
 def _canaries(talk: Talk, refused: list[str]) -> tuple[Canary, ...]:
-    """Return the replies at temperature 0; empty if the server returns too few replies."""
+    """Return replies at temperature 0 as canaries; empty if the server returns too few."""
     found = _likeliest(talk, TEXTS, 1)
     if len(found) * 2 >= len(TEXTS):
         return tuple(found)
@@ -336,7 +337,7 @@ def _likeliest(talk: Talk, texts: Sequence[str], concurrency: int) -> list[Canar
 
 
 class ReplyWatch:
-    """Checks during a run whether a chat server's replies have changed or never vary.
+    """Checks that, during a run, replies at temperature 0 stay the same and samples vary.
 
     Args:
         sampler: The result of the preflight.
@@ -416,10 +417,11 @@ class ReplyWatch:
             )
 
     def recheck_fully(self) -> None:
-        """Run the most informative checks of the server at the end of a run.
+        """Check the server as thoroughly as possible at the end of a run.
 
         Raises:
-            ScoringError: If the server's replies have changed, or the server failed.
+            ScoringError: If the server's replies have changed or no longer vary, or the server
+                failed.
         """
         if self._watch is not None:
             self._watch.recheck_fully()
@@ -444,11 +446,12 @@ class ReplyWatch:
 
 
 def same_replies(canaries: Sequence[Canary], now: Sequence[Canary]) -> bool:
-    """Return whether at least 75 % of the replies at temperature 0 are unchanged.
+    """Return whether at least 75 % of the stored replies at temperature 0 are unchanged.
 
-    Rounding under different batching on the server may change a word of a reply, whereas another
-    model changes most replies. A stored reply is compared only if the server now returns a reply to
-    the same prompt. If fewer than half of the stored replies can be compared, the result is False.
+    Rounding under different batching on the server can change a word of a reply, whereas a
+    different model changes most replies. A stored reply is compared only if the server now returns
+    a reply to the same prompt. If fewer than half of the stored replies can be compared, the result
+    is False.
     """
     known = {canary["text"]: canary["reply"] for canary in now}
     try:

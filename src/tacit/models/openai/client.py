@@ -49,16 +49,16 @@ class FailureError(ScoringError):
 
 
 class _Thread(threading.local):
-    """The ``Stream`` whose items the current thread processes; None outside a stream."""
+    """The ``Stream`` whose items the current thread processes; None if there is no stream."""
 
     stream: Stream[Any, Any] | None = None
 
 
 class Client:
-    """A connection to one server, which several threads may share.
+    """An HTTP client for one server; several threads may share an instance.
 
     Args:
-        address: The base address, without ``/completions``.
+        address: The server's base address, such as ``http://localhost:8000/v1``.
         options: Options such as the timeout, the number of concurrent requests and the back-off.
         key: The API key to send with each request; None for no key.
         transport: An httpx transport that replaces the network in tests.
@@ -123,11 +123,11 @@ class Client:
     def at_once(
         self, work: Callable[[Item], Result], items: Sequence[Item], several: int
     ) -> list[Result]:
-        """Return ``work(item)`` for each item, in order; several items are processed concurrently.
+        """Return ``work(item)`` for each item, in order; items are processed concurrently.
 
-        If an item fails or the user interrupts the run, no further item is started and no request
-        is retried. An interruption closes the connections of pending requests without waiting for
-        responses.
+        If ``work`` raises an error or the user interrupts the run, items that have not been started
+        are skipped, and no request is retried. An interruption closes the connections of pending
+        requests without waiting for responses.
         """
         found: dict[int, Result] = {}
         for part in self.stream(work, items, max(1, min(several, len(items)))):
@@ -142,11 +142,11 @@ class Client:
         seconds: float = math.inf,
         check: Callable[[], None] | None = None,
     ) -> Generator[list[tuple[int, Result]]]:
-        """Yield results as they arrive, each with the index of its item.
+        """Yield batches of results as they arrive; each result is paired with its item's index.
 
-        While the consumer handles one batch of results, threads process further items. Between two
-        batches of results, the consumer may use the client, including its method ``at_once``. See
-        ``Stream.parts`` for the errors raised and for closing the generator early.
+        While the caller handles a batch of results, the threads continue to process items. Between
+        two batches of results, the caller may send requests with this client, for example with
+        ``at_once``. See ``Stream.parts`` for the errors raised and for closing the generator early.
 
         Args:
             work: The function to apply to each item, in one of several threads.
@@ -154,8 +154,8 @@ class Client:
             several: The number of threads.
             seconds: The maximum time in seconds for which results are collected before they are
                 yielded as a batch.
-            check: A function that is called before each yield and at the end. The function raises
-                an exception if the results are unreliable.
+            check: A function to call before each batch of results and at the end of the stream; it
+                raises an exception if the results are unreliable.
         """
 
         def in_stream(item: Item) -> Result:
@@ -167,17 +167,17 @@ class Client:
 
     @property
     def path_hint(self) -> str:
-        """A hint for messages if the address does not end with ``/v1``; empty if it does."""
+        """A hint for error messages if the address does not end with ``/v1``; otherwise empty."""
         if self.address.rstrip("/").endswith("/v1"):
             return ""
         return f"; is the address {self.address.rstrip('/')}/v1?"
 
     def models(self) -> list[dict[str, Any]]:
-        """Return the entries of ``/models``; empty if the server does not list its models.
+        """Return the server's list of models (``/models``); empty if there is no list.
 
         Raises:
             NetworkError: If no server answers at the address.
-            ModelError: If the server refuses the key.
+            ModelError: If the server rejects the API key.
             ScoringError: If the server failed at every attempt.
         """
         try:
@@ -198,7 +198,7 @@ class Client:
         """Return the server's answer to a completions request.
 
         Args:
-            body: The request.
+            body: The JSON body of the request.
             timeout: The timeout in seconds, which cannot exceed the client's timeout; None for the
                 client's timeout.
             attempts: The maximum number of attempts; None for the number in the client's back-off
@@ -230,7 +230,7 @@ class Client:
         *,
         first: bool = False,
     ) -> dict[str, Any]:
-        """Send a request with retries; if ``first`` is True, fail at once if no server responds."""
+        """Send a request with retries; if ``first`` is True, do not retry a failed connection."""
         from tenacity import RetryError, Retrying, retry_if_exception_type
 
         seconds, stream = min(timeout or math.inf, self._timeout), self._thread.stream
@@ -360,7 +360,7 @@ class Client:
 
 
 def _packed(response: httpx.Response) -> str:
-    """Return the name of a response's compression; empty if the response is not compressed."""
+    """Return the compression method of a response; empty if the response is not compressed."""
     named: str = response.headers.get("content-encoding", "").strip()
     return "" if named.lower() == "identity" else named
 

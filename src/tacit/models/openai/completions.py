@@ -1,4 +1,4 @@
-"""Score prompts on a completions server, from next-token or echoed log-probabilities."""
+"""Score answers with the log-probabilities that a completions server returns."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class Measured:
         logprob: The log-probability of the answer in nats; None if unavailable.
         tokens: The number of tokens of the answer; 0 if unknown.
         spanned: Whether a token of the answer also covers characters outside the answer.
-        missing: The reason why there is no log-probability; None if there is one.
+        missing: The reason why ``logprob`` is None; None if the log-probability is available.
     """
 
     logprob: float | None
@@ -71,10 +71,10 @@ class Reading:
     _echoes: dict[str, Aligned | None] = field(default_factory=dict)
 
     def read(self, answers: Sequence[Filled]) -> list[Measured]:
-        """Return one measurement per answer of the prompt, in the order of the answers.
+        """Return the log-probability of each answer, in the order of ``answers``.
 
         Raises:
-            ScoringError: If the server failed or refused a prompt.
+            ScoringError: If the server refuses a request or failed at every attempt.
         """
         if answers and not self.abilities.before and _is_empty(answers[0]):
             # A local model would start with BOS or EOS.
@@ -92,14 +92,14 @@ class Reading:
         ]
 
     def _by_next(self, answers: Sequence[Filled]) -> bool:
-        """Return whether one request can score all answers, because each is a single token."""
+        """Return whether each answer is a single token, so that one request scores all answers."""
         if not self.abilities.top or self.tokenizer is None:
             return False
         cuts = [self._tokens(filled) for filled in answers]
         return all(cut is not None and cut[0].end - cut[0].begin == 1 for cut in cuts)
 
     def _tokens(self, filled: Filled) -> tuple[Tokens, Cut] | None:
-        """Return the tokens of the answer and of the whole string; None if unknown."""
+        """Return the tokens of an answer and of the prompt with the answer; None if unknown."""
         if self.tokenizer is not None:
             cut = self.tokenizer.cut(filled.string)
         else:
@@ -111,7 +111,7 @@ class Reading:
         return None if tokens is None else (tokens, cut)
 
     def _echoed(self, filled: Filled) -> Measured:
-        """Score an answer by the echoed log-probabilities of the prompt with the answer."""
+        """Score an answer as part of a prompt whose log-probabilities the server returns."""
         found, echo = self._tokens(filled), self._echo(filled.string)
         if found is None or echo is None:
             return Measured(None, missing=UNSPELT)
@@ -124,7 +124,7 @@ class Reading:
         return _measured(tokens, sum(values))
 
     def _following(self, filled: Filled) -> Measured:
-        """Score an answer by the next-token log-probabilities of its tokens."""
+        """Score an answer by the log-probability of each of its tokens as the next token."""
         found = self._tokens(filled)
         if found is None:
             return Measured(None, missing=UNSPELT)
@@ -187,7 +187,7 @@ class Reading:
         return first and likeliest(first, self.abilities.top)
 
     def _echo(self, text: str) -> Aligned | None:
-        """Return the tokens of a text's echo; None if the echo does not match the text."""
+        """Return a text's tokens in the server's echo; None if text and echo do not match."""
         if text not in self._echoes:
             echoed = self.questions.echoed(text)
             before = self.abilities.before
@@ -240,13 +240,13 @@ def load_server(
         address: The server's address, such as ``http://localhost:8000/v1``.
         options: Options such as the served model's name, the tokenizer and the number of concurrent
             requests.
-        kept: The folder of the score store, in which known servers are looked up; None to treat
-            every server as new.
+        kept: The folder of the score store, which describes the servers of earlier runs; None to
+            treat every server as new.
 
     Raises:
         ModelError: If no server answers at the address, or the server cannot be used for scoring;
             the message states the reason.
-        MissingPackage: If the package extra ``server`` is not installed.
+        MissingPackage: If Tacit's optional extra ``server`` is not installed.
         ScoringError: If the server failed at every attempt.
     """
     options = options or ServerOptions()
@@ -261,13 +261,13 @@ def load_server(
 
 
 class ServerModel(ScoringServer):
-    """A model on a completions server, which scores answers as continuations of a prompt.
+    """A model that scores answers as continuations of a prompt, on a completions server.
 
     Args:
         served: The server's model with the result of its preflight.
         concurrency: The number of concurrent requests.
-        kept: The folder of the score store, in which known servers are looked up; None to treat
-            every server as new.
+        kept: The folder of the score store, which describes the servers of earlier runs; None to
+            treat every server as new.
     """
 
     def __init__(self, served: Served, concurrency: int, kept: Path | None = None) -> None:
@@ -357,7 +357,7 @@ class ServerModel(ScoringServer):
         return cost
 
     def _identified(self) -> dict[str, Any]:
-        """Return the visible server settings that affect the scores."""
+        """Return the known settings of the server that affect the scores."""
         abilities, tokenizer = self._served.abilities, self._served.tokenizer
         return {
             "address": self._address,

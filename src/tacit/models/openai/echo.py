@@ -20,11 +20,11 @@ if TYPE_CHECKING:
     from tacit.models.openai.tokenizer import TokenizerFile
 
 _SHORT = 10.0
-"""Timeout in seconds of the first echo request that asks for no generated token.
+"""Timeout in seconds of the first echo request, which asks for zero generated tokens.
 
-The timeout is short because some servers, if asked for no token, generate tokens until their memory
-is full. A server that does not respond before the short timeout is asked for one generated token,
-with the full timeout.
+The timeout is short because some servers that are asked for zero tokens generate tokens until their
+memory is full. A server that does not respond before the short timeout is asked for one generated
+token, with the full timeout.
 """
 
 _TRIES = 2
@@ -35,7 +35,7 @@ _DRAWS = 4
 
 @dataclass(frozen=True)
 class Echo:
-    """The result of testing whether a server echoes prompts.
+    """The result of testing whether a server returns prompt log-probabilities (echo).
 
     Args:
         questions: Object that sends requests to the server, with the settings that produce the
@@ -45,7 +45,8 @@ class Echo:
             incorrect.
         before: The number of special tokens that the server puts before a text; None if unknown.
         refused: The deficiencies of the server's echo.
-        texts: The echoed tokens of each text; empty if the echoed log-probabilities are incorrect.
+        texts: For each text, its tokens in the server's echo; empty if the echoed log-probabilities
+            are incorrect.
         odd: Whether the server returns tokens that differ from the prompt's tokens.
     """
 
@@ -74,8 +75,8 @@ class Aligned:
         text: The text.
         before: The number of special tokens before the text.
         cut: The text's tokens.
-        logprobs: The log-probability of each token, in nats; None if the server returns none, for
-            example because nothing precedes the token.
+        logprobs: The log-probability of each token, in nats; None for a token without a
+            log-probability, for example because nothing precedes the token.
     """
 
     text: str
@@ -86,7 +87,7 @@ class Aligned:
 
 @dataclass(frozen=True)
 class _Pair:
-    """A next token with its log-probabilities from generation and from an echo, in nats.
+    """A token with two log-probabilities in nats: as a generated token, and in an echo.
 
     ``drift`` contains, for each token of the text, the absolute change in its log-probability when
     the next token is appended to the text.
@@ -143,12 +144,12 @@ def find_echo(
     spaced: bool,
     long: Collection[str] = (),
 ) -> Echo:
-    """Test the variants of echo requests; return the first with correct log-probabilities.
+    """Test variants of the echo request; return the first variant with a correct echo.
 
     Args:
         questions: Object that sends the requests to the server.
         tokenizer: The model's tokenizer; None to use the server's spelling of tokens.
-        nexts: The next token of each text, with the most probable tokens at its position.
+        nexts: The next token after each text, with the most probable tokens at its position.
         spaced: Whether the server's tokens include the space before a word.
         long: The long texts among the keys of ``nexts``.
 
@@ -216,7 +217,7 @@ def _try(
 
 
 def _unaligned(asked: Questions, tokens: Sequence[Token]) -> Echo:
-    """Return the result for an echo that does not contain the prompt."""
+    """Return an ``Echo`` that explains why the returned tokens do not match the prompt."""
     if len(tokens) <= MOST_BEFORE + 1:
         return Echo(asked, refused=(f"it returns no tokens of the prompt ({asked.way})",))
     said = f"the tokens of its echo differ from the prompt's ({asked.way})"
@@ -276,7 +277,7 @@ def _listed(tokens: Sequence[int | str]) -> str:
 
 
 def _is_written(cut: Cut, tokens: Sequence[Token], tokenizer: TokenizerFile) -> bool:
-    """Return whether the returned tokens begin with a text's tokens."""
+    """Return whether a server's list of tokens begins with the tokens of a text."""
     if len(tokens) < len(cut.tokens):
         return False
     pairs = zip(cut.tokens, tokens, strict=False)
@@ -346,7 +347,7 @@ def _pairs(
     echo: Aligned,
     candidates: Sequence[tuple[str, float]],
 ) -> list[_Pair]:
-    """Return next tokens of a text, with log-probabilities from generation and from an echo."""
+    """Return tokens with two log-probabilities: as a generated token, and in an echo."""
     pairs: list[_Pair] = []
     for more, following in candidates:
         try:
@@ -373,7 +374,7 @@ def _apart(one: float | None, other: float | None) -> float:
 
 
 def _worst_example(pairs: Sequence[_Pair], asked: Questions) -> str:
-    """Return a message that describes an incorrect echo and quotes its worst example."""
+    """Return a message about an incorrect echo, with the largest difference as an example."""
     worst = max(pairs, key=lambda pair: math.inf if math.isnan(pair.apart) else pair.apart)
     wrong = sum(not pair.apart <= TYPICAL for pair in pairs)
     more = asked.client.hide(worst.more)

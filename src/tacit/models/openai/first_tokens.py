@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 SCORER = "server-chat-1"
 
 MOST_CALLS = len(TOPS) + 2 * len(TEXTS) + ENOUGH + 3 * MOST_TEXTS + chat.MOST_CALLS
-"""The maximum total number of requests in the preflight and in the final check."""
+"""The maximum total number of requests in the preflight and the check after a run."""
 
 _TRIES = 5
 _BYTES_PER_TOKEN = 4
@@ -54,7 +54,7 @@ class Beginnings:
         seen: The server's answers to the texts of the preflight.
         differences: The server's answers to pairs of texts; the two texts of a pair differ in one
             detail.
-        notes: Deficiencies of the server that a local model would not have.
+        notes: The server's deficiencies, which a local model would not have.
     """
 
     talk: Talk
@@ -66,12 +66,11 @@ class Beginnings:
 
 
 def try_beginnings(talk: Talk, concurrency: int = 1) -> Beginnings:
-    """Check how many log-probabilities a chat server returns, and whether they are reproducible.
+    """Check how many log-probabilities a chat server returns and if they are reproducible.
 
     Args:
-        talk: Object that sends chat requests to the model, with the settings that are already
-            known.
-        concurrency: The number of concurrent requests during the run.
+        talk: Object that sends chat requests to the model, with the user's settings.
+        concurrency: The number of concurrent requests during the run that follows the preflight.
 
     Raises:
         ModelError: If the server cannot be used; the message states the reason and a remedy.
@@ -158,11 +157,11 @@ def _pads(tokens: Sequence[Token]) -> bool:
 
 
 def _asked(talk: Talk, where: str) -> Talk:
-    """Return requests for as many top log-probabilities as the server accepts.
+    """Return ``talk`` with the largest ``top`` (number of log-probabilities) that works.
 
     Raises:
-        ModelError: If the server returns no log-probabilities for any requested number of tokens,
-            or its answer is invalid.
+        ModelError: If the server refuses every tested number of log-probabilities, or if its answer
+            is invalid.
     """
     refusal: ScoringError | None = None
     for top in TOPS:
@@ -184,7 +183,7 @@ def _asked(talk: Talk, where: str) -> Talk:
 
 
 def _apart(first: Token, again: Token) -> list[float]:
-    """Return the absolute log-probability differences (nats) of tokens that both answers list.
+    """Return absolute log-probability differences (nats) of tokens that two answers share.
 
     Tokens that contain only a part of a character are omitted, because servers give many such
     tokens the same spelling.
@@ -200,7 +199,7 @@ def _apart(first: Token, again: Token) -> list[float]:
 def watch_of(
     differences: Differences, firsts: Mapping[str, Token], talk: Talk, concurrency: int
 ) -> Watch:
-    """Return a ``Watch`` that checks the first tokens of a chat model's replies.
+    """Return a monitor (``Watch``) of the first tokens of a chat model's replies.
 
     Args:
         differences: The server's answers to pairs of texts; the two texts of a pair differ in one
@@ -234,8 +233,8 @@ class FirstTokensModel(ScoringServer):
     Args:
         beginnings: The result of the server's preflight.
         concurrency: The number of concurrent requests.
-        kept: The folder of the score store, in which known servers are looked up; None to treat
-            every server as new.
+        kept: The folder of the score store, which describes the servers of earlier runs; None to
+            treat every server as new.
     """
 
     def __init__(self, beginnings: Beginnings, concurrency: int, kept: Path | None = None) -> None:

@@ -1,14 +1,14 @@
 """Exact multinomial test of whether sampled tokens match a server's log-probabilities.
 
-The statistic G compares each word's share of the draws with the probability that the server
-reports. G is twice the log-likelihood ratio between the observed shares and the reported
-probabilities, summed over all texts. The distribution of G is computed exactly, because it is far
-from a chi-squared distribution if there are few draws and many improbable tokens. Multinomial
-counts have the same distribution as independent Poisson counts with a given sum. The distribution
-of G is therefore a convolution over the categories: one category for each listed word, and one
-category for all other words. The contribution of each category to G is rounded up to a multiple of
-a fixed step. The observed G and the distribution of G are computed from the same rounded
-contributions, so the p-value is exact for the rounded statistic.
+The statistic G compares each word's share of the sampled replies with the probability that the
+server reports for the word. G is twice the log-likelihood ratio between the observed shares and the
+reported probabilities, summed over all texts. The distribution of G is computed exactly, because it
+is far from a chi-squared distribution if there are few draws and many improbable tokens.
+Multinomial counts have the same distribution as independent Poisson counts conditional on their
+sum. The distribution of G is computed as a convolution over categories: one for each word that the
+server lists, and one for all other words. The contribution of each category to G is rounded up to a
+multiple of a fixed step. The observed G and the distribution of G are computed from the same
+rounded contributions, so the p-value is exact for the rounded statistic.
 """
 
 from __future__ import annotations
@@ -36,11 +36,13 @@ if TYPE_CHECKING:
 
 
 OUTSIDE = ""
-"""The category of all tokens that are not listed or cannot be identified by their text."""
+"""The category of all tokens except complete words that the server lists."""
 
 _LEAST_OUTSIDE = 1e-3
-"""The minimum probability of ``OUTSIDE``, because a smaller remainder may be only a rounding error
-of the listed probabilities.
+"""The minimum probability of ``OUTSIDE``.
+
+If the probabilities of the listed words sum to almost 1, the difference from 1 may be only a
+rounding error.
 """
 
 _LEAST_LISTED = -30.0  # nats; a less probable token counts as not listed
@@ -68,23 +70,23 @@ class Counted:
 
     @property
     def draws(self) -> int:
-        """The total number of draws."""
+        """The total number of sampled tokens."""
         return sum(self.counts.values())
 
     @property
     def farthest(self) -> tuple[str, float]:
-        """The word whose excess draws contribute most to G, and its expected number of draws."""
+        """The word whose excess contributes most to the statistic G, and its expected count."""
         worst = max(self._excess, key=lambda word: self._excess[word])
         return worst, self.probabilities[worst] * self.draws
 
     @property
     def farthest_part(self) -> float:
-        """The contribution to G of the word that ``farthest`` returns."""
+        """The contribution of the word in ``farthest`` to the statistic G."""
         return max(self._excess.values())
 
     @property
     def _excess(self) -> dict[str, float]:
-        """The contribution to G of each word drawn more often than expected; 0 for other words."""
+        """Each word's contribution to the statistic G, or 0 if the word is not drawn too often."""
         expected = {word: share * self.draws for word, share in self.probabilities.items()}
         return {
             word: _log_ratio(count, expected[word]) if count > expected[word] else 0.0
@@ -93,13 +95,13 @@ class Counted:
 
 
 def word_of(text: str) -> str:
-    """Strip white space from a text; return ``OUTSIDE`` for a special or incomplete token."""
+    """Return a token's text without white space; ``OUTSIDE`` if special or incomplete."""
     word = text.strip(_SPACES)
     return word if identifies_token(word) and not _SPECIAL.fullmatch(word) else OUTSIDE
 
 
 def probabilities_of(token: Token) -> dict[str, float]:
-    """Return the probability of each listed word, and the probability of all other words.
+    """Return the probability of each word that a server lists, and of all other words.
 
     Tokens that differ only in white space count as one word.
     """
@@ -151,7 +153,7 @@ def _summed(drawn: tuple[tuple[tuple[float, ...], int], ...]) -> Floats:
 
 @lru_cache(maxsize=_CACHED)
 def _parts(shares: tuple[float, ...], draws: int) -> NDArray[np.int64]:
-    """Return each word's contribution to G for each possible count, in units of ``_STEP``.
+    """Return each word's contribution to the statistic G, by count, in units of ``_STEP``.
 
     Twice the difference between the expected and the observed count is added to each contribution,
     so that no contribution is negative. The added differences sum to 0 over all words.
@@ -167,7 +169,10 @@ def _log_ratio(seen: int, expected: float) -> float:
 
 @lru_cache(maxsize=_CACHED)
 def _distribution(shares: tuple[float, ...], draws: int) -> Floats:
-    """Return the distribution of G in bins of width ``_STEP``; the last bin is open-ended."""
+    """Return the distribution of the statistic G for one text, in bins of width ``_STEP``.
+
+    The last bin includes all larger values.
+    """
     state = np.zeros((draws + 1, _BINS))
     state[0, 0] = 1.0
     for share, steps in zip(shares, _parts(shares, draws), strict=True):
@@ -197,7 +202,10 @@ OPPOSITES = (("true", "false"), ("false", "true"), ("yes", "no"), ("no", "yes"))
 
 _TEMPERATURES = (0.7, 1.4)
 _ENOUGH = 0.6
-"""The divergence, in nats per draw, at which 24 draws have a likelihood ratio above a million."""
+"""The divergence, in nats per draw, that suffices to detect a sampling fault.
+
+With 24 draws, a divergence of 0.6 nats per draw gives a likelihood ratio above a million.
+"""
 
 
 def choose(known: Mapping[str, Shares], most: int) -> list[str]:
@@ -236,14 +244,14 @@ def _divergence(drawn: Shares, shares: Shares) -> float:
 
 
 def _heated(shares: Shares, temperature: float) -> dict[str, float]:
-    """Return the distribution at another temperature; ``OUTSIDE`` keeps its probability."""
+    """Return the word distribution at ``temperature``; ``OUTSIDE`` keeps its probability."""
     hot = {word: each ** (1 / temperature) for word, each in shares.items() if word != OUTSIDE}
     scale = (1 - shares[OUTSIDE]) / max(sum(hot.values()), 1e-300)
     return {OUTSIDE: shares[OUTSIDE], **{word: each * scale for word, each in hot.items()}}
 
 
 def _mixed(shares: Shares, other: Shares) -> dict[str, float]:
-    """Return the distribution of first words if half of the replies answer another text."""
+    """Return the distribution of first words if half of the replies answer another prompt."""
     theirs = {word: other.get(word, 0.0) for word in shares if word != OUTSIDE}
     theirs[OUTSIDE] = max(1 - sum(theirs.values()), 0.0)
     return {word: (each + theirs[word]) / 2 for word, each in shares.items()}

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 QUIET = 1e-3
-"""The largest difference in nats between repeated log-probabilities that causes no warning."""
+"""The largest change of a log-probability, in nats, that causes no warning."""
 
 AT_A_LOOK = 2
 """The number of preflight requests that are repeated in each check during a run."""
@@ -64,7 +64,7 @@ class Watched:
 
 
 def echo_of(echo: Aligned) -> Token:
-    """Return a ``Token`` whose ``top`` contains the last log-probabilities of an echo."""
+    """Return a ``Token`` whose ``top`` contains the last five log-probabilities of an echo."""
     values = [one for one in echo.logprobs if one is not None][-_LIKELIEST:]
     return Token(None, None, None, tuple(Token(str(at), None, v) for at, v in enumerate(values)))
 
@@ -73,8 +73,8 @@ class Watch:
     """A monitor that compares a server's answers during a run with the preflight's answers.
 
     Args:
-        watched: The answers that the server returned during the preflight. Each check covers a few
-            consecutive answers.
+        watched: The answers that the server returned during the preflight; each check during a run
+            repeats the requests for a few of the answers.
         ask: A function that repeats requests concurrently and returns the server's current answers.
         where: The model's name and the server's address, for use in messages.
         telling: The number of answers at the beginning of ``watched`` that are checked at the end
@@ -117,7 +117,7 @@ class Watch:
         self._check(some)
 
     def recheck_fully(self) -> None:
-        """At the end of a run, recheck the most informative of the recorded answers.
+        """At the end of a run, recheck the most informative answers of the preflight.
 
         Raises:
             UnreliableError: If the server's answers differ from the preflight's answers twice in a
@@ -229,6 +229,6 @@ class ScoringServer(ABC):
     def _in_flight(
         self, prompts: Sequence[Prompt], seconds: float
     ) -> Generator[list[tuple[int, Scores]]]:
-        """Yield scores as they arrive, each with the index of its prompt."""
+        """Yield batches of scores as they arrive, each score with the index of its prompt."""
         look = self._watch.recheck
         return self._client.stream(self._score, prompts, self._concurrency, seconds, look)

@@ -72,7 +72,7 @@ class Transport(httpx.BaseTransport):
         self._pool = _pool(self._network, connections, proxy)
 
     def handle_request(self, request: httpx.Request) -> httpx.Response:
-        """Send a request and return the response; the same thread must read the response's body.
+        """Send a request and return the response; the same thread must read the body.
 
         Raises:
             httpx.TransportError: If the request failed, or the deadline has passed.
@@ -148,7 +148,7 @@ class _Budget:
 
 
 class _Network(httpcore.NetworkBackend):
-    """A network back-end whose sockets obey the limits of the current thread's request."""
+    """A network back-end with time and size limits for the request of the current thread."""
 
     def __init__(self) -> None:
         self._thread = threading.local()
@@ -157,7 +157,7 @@ class _Network(httpcore.NetworkBackend):
 
     @property
     def budget(self) -> _Budget:
-        """The remaining time and the remaining bytes of the current thread's request."""
+        """The time and the number of bytes that remain for the current thread's request."""
         budget: _Budget = self._thread.budget
         return budget
 
@@ -215,7 +215,7 @@ class _Network(httpcore.NetworkBackend):
 
 
 class _Stream(httpcore.NetworkStream):
-    """A connection that obeys the current request's limits instead of httpcore's timeouts."""
+    """A connection that obeys the request's time and size limits, not httpcore's timeouts."""
 
     def __init__(self, connected: socket.socket, network: _Network) -> None:
         self._socket = connected

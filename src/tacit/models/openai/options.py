@@ -18,7 +18,10 @@ if TYPE_CHECKING:
     from tenacity import RetryCallState
 
 KEYS = ("TACIT_API_KEY", "OPENAI_API_KEY")
-"""Environment variables for the API key. The first variable that is set is used, even if empty."""
+"""Environment variables for the API key.
+
+Tacit uses the first of the variables in ``KEYS`` that is set, even if its value is empty.
+"""
 
 SHORT, LONG = 120.0, 600.0
 """Default timeouts in seconds: ``SHORT``, or ``LONG`` if the model is asked to reason."""
@@ -29,7 +32,7 @@ Thinking = int | Literal["all"] | None
 
 @dataclass(frozen=True)
 class Backoff:
-    """Exponential back-off with random waits, so that clients do not retry at the same moment.
+    """Exponential back-off with random waits, so that clients do not retry simultaneously.
 
     Args:
         attempts: The maximum number of attempts per request.
@@ -47,8 +50,8 @@ class Backoff:
     def seconds(self, state: RetryCallState) -> float:
         """Return the number of seconds to wait after a failed request.
 
-        If the server asks for a certain wait, the returned time is at least as long, but never
-        longer than ``most``.
+        The returned time is at least the wait that the server asks for, but never longer than
+        ``most``.
         """
         from tenacity import wait_random_exponential
 
@@ -100,7 +103,7 @@ def is_address(name: str) -> bool:
 
 
 def check_holds_no_key(name: str) -> None:
-    """Reject an address that may contain an API key, before a message or file quotes the key.
+    """Reject an address that may contain an API key, before the address is quoted.
 
     Args:
         name: A model's name as specified by the user; a name that is not an address is accepted.
@@ -158,7 +161,7 @@ def check_address(name: str, options: ServerOptions | None = None) -> str:
 
 
 def _leads_somewhere(address: str) -> bool:
-    """Return whether an address has a host, no invalid port and no invalid character."""
+    """Return whether an address has a host, a valid port (if any) and valid characters."""
     try:
         parts = urlsplit(address)
         whole = bool(parts.hostname) and parts.port != 0

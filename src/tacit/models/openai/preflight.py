@@ -59,8 +59,10 @@ TEXTS = (
     "A bear is an animal that has",
     "We went to the shop to buy some",
 )
-"""The first prompts of every preflight; the server's answers to them (canaries) identify its
-model."""
+"""The first prompts of every preflight.
+
+The server's answers to these prompts (canaries) identify the model.
+"""
 
 log = logging.getLogger(__name__)
 
@@ -86,7 +88,7 @@ class Abilities:
     """The server features that, according to the preflight, work correctly.
 
     Args:
-        questions: The requests to the server, with settings that the server accepts.
+        questions: Object that sends requests to the server, with settings that the server accepts.
         top: The number of most probable next tokens that the server returns; 0 if the server
             returns none.
         echo: Whether the server returns correct log-probabilities of a prompt's own tokens.
@@ -95,7 +97,8 @@ class Abilities:
         refused: The server's deficiencies, each with the evidence for it.
         seen: The server's answers to the preflight's texts, from which Tacit derives the canaries
             that identify the model.
-        watched: The answers to check during a run; the most informative answers come first.
+        watched: The preflight's answers that are compared with the server's answers during a run;
+            the most informative answers come first.
         telling: The number of most informative answers, which come first in ``watched``.
     """
 
@@ -130,10 +133,10 @@ def preflight(
     """Run the preflight of a completions server.
 
     Args:
-        questions: The requests to the server, with those settings that are known before the
-            preflight.
+        questions: Object that sends requests to the server, with the settings that are known before
+            the preflight.
         tokenizer: The model's tokenizer; None to rely on the tokens that the server returns.
-        concurrency: The number of concurrent requests during the run.
+        concurrency: The number of concurrent requests during the run that follows the preflight.
 
     Raises:
         ModelError: If the server is unusable; the message states the reason.
@@ -202,16 +205,16 @@ def _differences(
     tokenizer: TokenizerFile | None,
     about: tuple[float, int, int],
 ) -> tuple[Differences, list[str]]:
-    """Check whether answers to similar texts differ; return the comparison and notes.
+    """Check whether answers to similar texts differ; return the comparison and warnings.
 
     Args:
-        asked: The requests to the server.
+        asked: Object that sends requests to the server.
         where: The model's name and the server's address, for use in messages.
         nexts: The next token after each text of the preflight, with its log-probability.
         tokenizer: The model's tokenizer; None if the user specified none.
-        about: Three numbers: the difference in nats between log-probabilities that were requested
-            twice, the number of most probable tokens that the server returns, and the number of
-            concurrent requests.
+        about: Three numbers: the largest difference in nats between repeated log-probabilities, the
+            number of most probable tokens that the server returns, and the number of concurrent
+            requests.
 
     Raises:
         ModelError: If the server returns the same answers to different texts.
@@ -237,7 +240,7 @@ def _differences(
 
 
 def _miscounted(asked: Questions, echo: Echo) -> list[str]:
-    """Return a note if the server's token counts do not match the tokens in its echo."""
+    """Return a warning if the server's token counts do not match the tokens in its echo."""
     beside = {
         counted - found.before - len(found.cut.tokens)
         for text, found in echo.texts.items()
@@ -254,7 +257,7 @@ def _miscounted(asked: Questions, echo: Echo) -> list[str]:
 def _of_special_tokens(
     counted: int | None, echoed: int | None, tokenizer: TokenizerFile | None
 ) -> list[str]:
-    """Return notes if a server puts an unexpected number of special tokens before a text.
+    """Return warnings if a server puts an unexpected number of special tokens before texts.
 
     Args:
         counted: The number of special tokens according to the token counts that the server returns;
@@ -292,7 +295,7 @@ def _watched(
 
 
 def of_noise(noise: float) -> str:
-    """Return the note on a server whose answers to the same text differ slightly."""
+    """Return the warning about a server whose answers to the same text differ slightly."""
     return f"log-probabilities of the same text differ by up to {noise:.2g} nats between requests"
 
 
@@ -302,7 +305,7 @@ def mixed(texts: Sequence[str]) -> list[str]:
 
 
 def plausibility(nexts: Mapping[str, Token], names: Collection[str]) -> list[str]:
-    """Return notes on implausible log-probabilities and on unexpected model names.
+    """Return warnings about implausible log-probabilities and unexpected model names.
 
     Args:
         nexts: For each text, a token that the server drew after the text, with the most probable
@@ -340,11 +343,11 @@ def _noise(
     spaced: bool,  # noqa: FBT001 - as in Abilities
     concurrency: int,
 ) -> float:
-    """Return the largest difference between repeated log-probabilities, in nats.
+    """Return the largest log-probability difference (nats) between repeated requests.
 
     Raises:
-        ModelError: If log-probabilities that are requested twice differ by more than rounding
-            errors.
+        ModelError: If log-probabilities of the same prompt differ by more than rounding can
+            explain.
     """
 
     def differences(texts: Sequence[str], again: Sequence[Token | None]) -> list[float]:
@@ -377,7 +380,7 @@ def _noise(
 def _next_tokens(
     questions: Questions, where: str, *, with_ids: bool
 ) -> tuple[Questions, dict[str, Reply]]:
-    """Return requests with settings that the server accepts, and the reply to each text.
+    """Return ``questions`` with accepted settings, and the reply to each preflight text.
 
     Raises:
         ModelError: If the server refuses all variants of the settings, or its replies are invalid.

@@ -1,4 +1,4 @@
-"""Choose a proxy from the environment; servers on this machine are reached without a proxy."""
+"""Choose the proxy for a server from the environment; a local server needs no proxy."""
 
 from __future__ import annotations
 

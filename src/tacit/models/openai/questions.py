@@ -16,10 +16,13 @@ if TYPE_CHECKING:
     from tacit.models.openai.token_lists import Reply, Token
 
 Way = Literal["echo", "prompt_logprobs"]
-"""The request field for a prompt's own tokens: OpenAI's ``echo`` or vLLM's ``prompt_logprobs``."""
+"""The request field that asks for the prompt's tokens.
+
+OpenAI's field is ``echo``, and vLLM's field is ``prompt_logprobs``.
+"""
 
 _SILENT = 8
-"""The maximum number of retries after an empty completion, which has no log-probability."""
+"""The maximum number of retries after an empty completion (no log-probability)."""
 
 
 @dataclass(frozen=True)
@@ -32,7 +35,8 @@ class Questions:
         top: The number of most probable tokens to request per position.
         least: The number of tokens (0 or 1) that the server generates in addition to an echo.
         by_id: Whether to request token ids instead of token texts; vLLM supports token ids.
-        way: The request field for a prompt's own tokens: ``echo`` or ``prompt_logprobs``.
+        way: The request field that asks for the prompt's own tokens: ``echo`` or
+            ``prompt_logprobs``.
         habits: Properties that all replies of the server share, such as the model's name.
     """
 
@@ -65,7 +69,8 @@ class Questions:
         """Concurrently request the next token after each text; a missing token is None.
 
         Raises:
-            ScoringError: As raised by ``next_token``.
+            ScoringError: If the server refuses a request or failed at every attempt, or if its
+                answer is not a completion.
         """
         return self.client.at_once(lambda text: self.next_token(text).first, texts, concurrency)
 
@@ -86,7 +91,7 @@ class Questions:
         return (reply.prompt or ()) if self.way == "prompt_logprobs" else reply.tokens
 
     def but(self, **changed: object) -> Questions:
-        """Return a copy of these requests with the given fields changed."""
+        """Return a copy of this object with the given fields changed."""
         return replace(self, **changed)  # type: ignore[arg-type] # the names are fields
 
     def _reply(

@@ -140,7 +140,7 @@ def _encoded(secret: str) -> set[str]:
 
 
 def _begin(character: str) -> str:
-    """Return regex text that matches a secret's first character inside a character class."""
+    """Return a secret's first character as regex text for a character class."""
     return r"\s+" if character.isspace() else re.escape(character)
 
 
@@ -154,7 +154,7 @@ def _blanks(blanks: str) -> str:
 
 
 def _spellings(character: str) -> str:
-    """Return a pattern that matches a character, whether it is escaped or not."""
+    """Return a pattern that matches a character in escaped or unescaped form."""
     number = ord(character)
     digits = f"{number:02x}"
     named = f"|{codepoint2name[number]}" if number in codepoint2name else ""

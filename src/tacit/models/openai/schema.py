@@ -32,8 +32,10 @@ if TYPE_CHECKING:
     from tacit.models.openai.token_lists import Token
 
 NEVER = -9000.0
-"""A log-probability of at most this value means probability 0, which servers report as -9999 or
-less."""
+"""A log-probability of at most this value means probability 0.
+
+Servers report a probability of 0 as -9999 or less.
+"""
 
 _MOST_DIGITS = 18  # an id has 64 bits
 _HALF = re.compile("[\ud800-\udfff]")
@@ -70,7 +72,7 @@ def _logprob(value: Any) -> Any:  # noqa: ANN401 - whatever a server sends
 
 
 def count(value: object) -> int | None:
-    """Return a token count or token id; None for any value that is not an integer."""
+    """Return the value if it is an integer, such as a token count; otherwise, return None."""
     return value if isinstance(value, int) and not isinstance(value, bool) else None
 
 
@@ -267,7 +269,7 @@ def validated(
 
 
 def _problem(error: ErrorDetails) -> str:
-    """Describe a validation error and its location without repeating values from the server."""
+    """Describe a validation error and its location, without values from the server."""
     where = ""
     for part in error["loc"]:
         if isinstance(part, int):
@@ -310,7 +312,7 @@ _FIELDS = frozenset(
 Result = TypeVar("Result")
 
 MOST_MASS = 1.001
-"""The largest allowed sum of the probabilities at one position, with a margin for rounding."""
+"""The largest valid sum of token probabilities at a position, allowing for rounding."""
 
 _ABOVE_ZERO = 1e-3
 _EXACTLY_ONE = 1e-6
@@ -352,8 +354,8 @@ def check_logprobs(tokens: Sequence[Token], noise: float = UNKNOWN_NOISE) -> Non
 
     Args:
         tokens: The tokens that a server returned.
-        noise: The difference in nats between log-probabilities that the server returns for the same
-            request.
+        noise: The largest difference, in nats, between the log-probabilities that the server
+            returns when a request is repeated.
 
     Raises:
         ReplyError: If a log-probability is above 0 or is not a number, if the probabilities at one

@@ -37,8 +37,8 @@ class Tally:
     """A thread-safe comparison of drawn tokens with the reported log-probabilities.
 
     Args:
-        top: The number of most probable tokens to compare at each position; a drawn token that the
-            server lists in addition is not counted.
+        top: The number of most probable tokens to compare at each position, not counting a less
+            probable token that the server lists only because it was drawn.
     """
 
     top: int
@@ -106,7 +106,7 @@ def notes_on(drawn: Sequence[Token]) -> list[str]:
 
 
 def _is_rare(masses: Sequence[float], hits: int, *, again: bool) -> bool:
-    """Return whether improbably many or few drawn tokens are among the most probable tokens.
+    """Return whether too many or too few drawn tokens are among the most probable tokens.
 
     The false-alarm rate is 1 in 1,000, or far lower if ``again`` is True.
     """
@@ -154,10 +154,10 @@ class _About:
 class Habits:
     """The properties that all replies of a server share.
 
-    Replies are recorded until ``settle`` is called; a later reply with other properties is
-    rejected. Threads may share an instance. ``noise`` is the difference in nats between
-    log-probabilities that the server returns for the same request. ``tally`` compares the tokens
-    drawn after ``settle`` with their log-probabilities.
+    The properties of replies are recorded until ``settle`` is called; after the call, a reply with
+    other properties is rejected. Threads may share an instance. ``noise`` is the largest
+    difference, in nats, between the log-probabilities that the server returns when a request is
+    repeated. ``tally`` compares the tokens drawn after ``settle`` with their log-probabilities.
     """
 
     _seen: list[tuple[str, _About]] = field(default_factory=list)
@@ -184,8 +184,8 @@ class Habits:
         Args:
             tokenizer: The model's tokenizer. Without a tokenizer, the token count of a new prompt
                 is rejected only if it is implausibly low for the prompt's number of words.
-            noise: The difference in nats between log-probabilities that the server returns for the
-                same request.
+            noise: The largest difference, in nats, between the log-probabilities that the server
+                returns when a request is repeated.
             top: The number of most probable tokens that the server returns.
         """
         self.tally = Tally(top) if top > 1 else None
@@ -209,7 +209,7 @@ class Habits:
         self._beside = beside.pop() if len(beside) == 1 else None
 
     def counted(self, text: str) -> int | None:
-        """Return the server's token count for a text of the preflight; None if there is none."""
+        """Return the server's token count for a preflight text; None if there is no count."""
         return self._counts.get(text)
 
     def draw(self, tokens: Sequence[Token]) -> None:

@@ -20,7 +20,7 @@ Item = TypeVar("Item")
 Result = TypeVar("Result")
 
 _MOMENT = 0.05
-"""Seconds between two attempts to close the connections of threads that are still running."""
+"""Seconds between two attempts to close the connections of running threads."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +43,7 @@ class Stream(Generic[Item, Result]):
         check: A function that is called before results are yielded and at the end of the stream;
             None for no check.
 
-    If the attribute ``abandoned`` is True, no further item is started and no request is retried. If
+    If the attribute ``abandoned`` is True, the threads start no new item and retry no request. If
     the attribute ``interrupted`` is True, no further request is sent.
     """
 
@@ -63,14 +63,15 @@ class Stream(Generic[Item, Result]):
         self._failures: list[BaseException] = []
 
     def parts(self, several: int, seconds: float) -> Generator[list[tuple[int, Result]]]:
-        """Yield batches of finished results; each result is paired with the index of its item.
+        """Yield batches of results; each result is paired with the index of its item.
 
-        A finished result is yielded after at most ``seconds`` seconds, provided that the consumer
-        keeps requesting batches. If an item or the check fails, no further item is started, and the
-        error is raised after the results of pending items have been yielded. After an
-        ``UnreliableError``, no further results are yielded. If the user interrupts the run or the
-        generator is closed, the connections of pending requests are closed. If the user interrupts
-        the run, the ``KeyboardInterrupt`` is raised after the finished results have been yielded.
+        A result is yielded at most ``seconds`` seconds after its item is finished, provided that
+        the caller keeps requesting batches. If ``work`` or ``check`` raises an error, no further
+        item is started, and the error is raised after the results of pending items have been
+        yielded. After an ``UnreliableError``, no further results are yielded. If the user
+        interrupts the run or the generator is closed, the connections of pending requests are
+        closed. If the user interrupts the run, the ``KeyboardInterrupt`` is raised after the
+        finished results have been yielded.
 
         Args:
             several: The number of threads.
@@ -93,7 +94,7 @@ class Stream(Generic[Item, Result]):
             raise next(filter(_is_unreliable, self._failures), self._failures[0])
 
     def _carry_out(self) -> None:
-        """Process items in one thread, and put None in the queue when the thread ends."""
+        """Process items in one thread, and put None in the result queue when the thread ends."""
         try:
             while not self.abandoned:
                 with self._lock:
@@ -148,7 +149,7 @@ class Stream(Generic[Item, Result]):
             self._failures.append(error)
 
     def _arrived(self, due: float) -> list[_Finished[Result] | None]:
-        """Return the entries of the queue; if the queue is empty, wait for one until ``due``."""
+        """Return the results in the queue; if the queue is empty, wait for one until ``due``."""
         left = min(max(0.0, due - time.monotonic()), threading.TIMEOUT_MAX)
         try:
             first = self._finished.get(timeout=left)

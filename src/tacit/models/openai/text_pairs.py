@@ -35,8 +35,10 @@ _SHORTER = (
     "it is"
 )
 _ESCAPED = "Ice < steam & tea"
-"""A text whose answer changes if a server begins to escape HTML; a pair of texts cannot reveal this
-fault."""
+"""A text whose answer changes if a server begins to escape HTML.
+
+A pair of texts cannot reveal whether a server escapes HTML.
+"""
 _TWO_PARTS = "Question: Is tea hot?\nAnswer: Yes\n\nQuestion: Is {} hot?\nAnswer:"
 _WORDS = {"first": "The", "case": "green", "middle": "baker", "last": "sea"}
 _OTHERS = {"first": "Our", "case": "Green", "middle": "miner", "last": "sky"}
@@ -102,7 +104,7 @@ class Differences:
         nexts: The next token after each text, with the most probable tokens at its position; the
             most informative texts come first.
         telling: The number of most informative texts, which come first in ``nexts``. The most
-            informative texts are the long texts, the second text of each short pair, and
+            informative texts are the long texts, the second text of each pair of short texts, and
             ``_ESCAPED``.
         alike: For each pair whose two texts have the same answer, a description of the difference
             between the texts.
@@ -135,13 +137,13 @@ def compare_pairs(
     Args:
         at_once: A function that returns the next token after each text, with the most probable
             tokens at its position.
-        known: The next tokens that were requested earlier, by text.
+        known: The next tokens that were already requested; the keys are the texts.
         is_same: A function that returns whether two texts have the same tokens. Equal answers to
             two texts with the same tokens are correct.
-        noise: The difference in nats between log-probabilities that the server returns for the same
-            request.
-        top: The number of most probable tokens to compare at each position; a drawn token that the
-            server lists in addition is not counted.
+        noise: The largest difference, in nats, between the log-probabilities that the server
+            returns when a request is repeated.
+        top: The number of most probable tokens to compare at each position, not counting a less
+            probable token that the server lists only because it was drawn.
 
     Raises:
         ScoringError: If the server failed.
@@ -188,7 +190,7 @@ def _asked(
 
 
 def apart(one: Token, other: Token, most: int | None = None) -> list[float]:
-    """Return the absolute differences between the log-probabilities at two positions.
+    """Return each token's absolute log-probability difference between two positions.
 
     Args:
         one: A token with the most probable tokens at its position.
@@ -196,12 +198,10 @@ def apart(one: Token, other: Token, most: int | None = None) -> list[float]:
         most: The number of most probable tokens of ``one`` to compare; None to compare all tokens.
 
     Returns:
-        One difference in nats per compared token. A token that is missing from ``other`` is skipped
-        if its log-probability is less than ``LARGEST`` above the lowest log-probability in
-        ``other``. The difference is NaN if a token is missing from ``other`` although its
-        log-probability is at least ``LARGEST`` above the lowest log-probability in ``other``. A
-        token may be missing from ``other``, because a server lists only one of several tokens with
-        identical spellings.
+        One difference in nats per compared token. A token that ``other`` does not list is skipped
+        if its log-probability is below the lowest log-probability in ``other`` plus ``LARGEST``;
+        otherwise, its difference is NaN. A token that cannot be identified by its id or its
+        spelling is skipped.
     """
     least = _least_listed(other)
     known = [(each, each.logprob) for each in one.top if each.logprob is not None]
@@ -253,8 +253,8 @@ def problems_and_notes(
 
     Args:
         differences: The result of ``compare_pairs``.
-        trims: Whether the server may drop white space at the ends of a text, as many chat templates
-            do.
+        trims: Whether the server may drop white space at the beginning and the end of a text, as
+            many chat templates do.
     """
     allowed = ENDS if trims else ()
     wrong = [each for each in differences.alike if each not in allowed]

@@ -1,9 +1,9 @@
-"""Parse the tokens in a server's answer, which may have one of three formats.
+"""Parse the list of tokens in a server's answer, in any of three answer formats.
 
 A completion in OpenAI's format lists tokens, their log-probabilities, and the most probable tokens
-at each position. The server of llama.cpp lists one object per token, in the format of chat
-completions. vLLM adds ``prompt_logprobs`` to OpenAI's format, with one object per token of the
-prompt.
+at each position. The llama.cpp server returns a list with one object per token, as in chat
+completions. vLLM adds the field ``prompt_logprobs`` to OpenAI's format, with one object per token
+of the prompt.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from tacit.models.openai.schema import PromptEntry, TopToken
 
 TOPS = (100, 20, 5, 1)
-"""Numbers of most probable tokens to request; the first number that a server accepts is used."""
+"""Numbers of top tokens to request, tried in order until the server accepts one."""
 
 _BY_ID = "token_id:"
 _HALF = "\ufffd"
@@ -46,7 +46,7 @@ class Token:
         number: The token's id, if the server returns ids.
         logprob: The token's log-probability in nats, given its context; None if the server returns
             none.
-        top: The most probable tokens at the same position, if they were requested.
+        top: The most probable tokens at the token's position, if they were requested.
     """
 
     text: str | None
@@ -60,7 +60,8 @@ class Reply:
     """One completion that a server returned.
 
     Args:
-        tokens: The completion's tokens; if the prompt is echoed, the prompt's tokens come first.
+        tokens: The completion's tokens; if the server echoes the prompt, the prompt's tokens come
+            first.
         prompt: The prompt's tokens, if the server returned ``prompt_logprobs``.
         counted: The number of tokens in the prompt, as counted by the server; None if the server
             returns no count.
@@ -83,8 +84,8 @@ def read_reply(answer: Mapping[str, Any], noise: float = 0.0) -> Reply:
 
     Args:
         answer: The server's answer.
-        noise: The difference in nats between log-probabilities that the server returns for the same
-            request.
+        noise: The difference, in nats, by which the server's log-probabilities may vary when a
+            request is repeated.
 
     Raises:
         ReplyError: If the answer is not a completion, is inconsistent, or contains impossible
@@ -126,7 +127,7 @@ def _of_text(text: str, logprob: float | None, top: tuple[Token, ...] = ()) -> T
 
 
 def _prompt_token(entry: PromptEntry | None) -> Token:
-    """Convert an entry of ``prompt_logprobs``; None stands for a token without context."""
+    """Convert an entry of ``prompt_logprobs`` (None for the first token) to a ``Token``."""
     if entry is None:
         return Token(None, None, None)
     ((number, one),) = entry.items()
@@ -139,7 +140,7 @@ def identifies_token(text: str | None) -> bool:
 
 
 def find(top: Sequence[Token], text: str | None, number: int | None) -> Token | None:
-    """Return the listed token with the given id, or with the given text if there are no ids.
+    """Return the token in ``top`` with the given id, or the given text if there are no ids.
 
     Returns:
         The matching token; None if no token or several tokens match.
@@ -151,10 +152,11 @@ def find(top: Sequence[Token], text: str | None, number: int | None) -> Token | 
 
 
 def likeliest(token: Token, most: int) -> Token:
-    """Return a token whose list of most probable tokens is cut to ``most`` entries.
+    """Return the token with only the ``most`` most probable tokens in its list ``top``.
 
-    A server lists the drawn token even if it is not among the most probable tokens. Without the
-    limit ``most``, the list of tokens at a position would depend on which token was drawn.
+    In addition to the most probable tokens, a server lists the token that it drew, even if this
+    token is improbable. Without the limit ``most``, the list of tokens at a position would depend
+    on which token was drawn.
     """
     ranked = sorted(token.top, key=lambda one: math.inf if one.logprob is None else -one.logprob)
     return replace(token, top=tuple(ranked[:most]))
@@ -163,12 +165,13 @@ def likeliest(token: Token, most: int) -> Token:
 def returned(tokens: Sequence[Token]) -> int:
     """Return the number of most probable tokens that a server lists at each position.
 
-    The returned number is rounded down to a value in ``TOPS``. A drawn token that a server lists in
-    addition is not counted. The number of listed tokens varies between positions, because servers
-    merge tokens with identical spellings.
+    The result is rounded down to a value in ``TOPS``. If the server lists the drawn token in
+    addition to the most probable tokens, the drawn token is not counted. The number of listed
+    tokens varies between positions, because servers merge tokens with identical spellings.
 
     Args:
-        tokens: Tokens drawn after different texts.
+        tokens: Tokens that a server drew after different texts, each with its list of most probable
+            tokens.
     """
     # If a listed token is less probable than the drawn one, the drawn one is not additional.
     sure = [len(token.top) for token in tokens if len(token.top) == 1 or not _is_last(token)]
@@ -185,21 +188,21 @@ def _is_last(token: Token) -> bool:
 
 
 LARGEST = 0.1
-"""The largest difference, in nats, that counts as a rounding error.
+"""The largest log-probability difference, in nats, that counts as a rounding error.
 
-With half precision, rounding errors can reach ``LARGEST`` when a server batches requests
-differently.
+With half precision, a log-probability can change by up to ``LARGEST`` if a repeated request is
+batched with different requests.
 """
 
 TYPICAL = 0.02
-"""The largest median of several differences, in nats, that counts as a rounding error."""
+"""The largest median log-probability difference (nats) that counts as rounding error."""
 
 ENOUGH = 8
-"""The minimum number of texts on which two answers of the same server are compared."""
+"""The minimum number of texts for comparing two answers of a server to each text."""
 
 
 def agree(differences: Sequence[float]) -> bool:
-    """Return whether absolute differences in nats are small enough to be rounding errors.
+    """Return whether absolute log-probability differences (nats) may be rounding errors.
 
     Raises:
         ValueError: If the list of differences is empty.

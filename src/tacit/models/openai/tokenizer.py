@@ -160,8 +160,8 @@ class TokenizerFile:
 def _unique(spelled: Iterable[tuple[int, str]]) -> dict[str, int]:
     """Map each unambiguous text to the id of its token.
 
-    Some servers omit incomplete characters. A text is ambiguous if several tokens have the same
-    text after their incomplete characters are removed.
+    Some servers omit incomplete characters from the text of a token. A text is ambiguous if several
+    tokens have the same text after their incomplete characters are removed.
     """
     own = list(spelled)
     tokens: dict[str, list[int]] = {}
@@ -199,13 +199,14 @@ def cut_by_texts(tokens: Sequence[Token], text: str) -> tuple[int, Cut] | None:
     """Find a text's tokens among the tokens that a server returned, by their spellings.
 
     Args:
-        tokens: The tokens that the server returned, possibly with special and generated tokens.
+        tokens: The tokens that the server returned, which may include special tokens and generated
+            tokens.
         text: The prompt.
 
     Returns:
         The number of special tokens before the text, and the text's tokens. The result is None if
-        the tokens do not spell the text, for example because a token is part of a character or
-        because the server omits spaces.
+        the tokens do not spell the text, for example because a token contains only part of a
+        character or because the server omits spaces.
     """
     written = [token.text for token in tokens]
     if tokens and tokens[0].text is None and tokens[0].number is None:

@@ -1,21 +1,24 @@
 """Compare a chat server's sampled replies with its reported log-probabilities.
 
-A server may sample at another temperature, truncate the distribution, change replies, or mix up
-prompts. A single reply does not reveal whether a server samples incorrectly. If a server returns
-the log-probabilities of a reply's first token, Tacit samples some first tokens and applies two
-tests to them. The first test estimates the temperature T of the samples. At temperature T, each
-listed token is drawn with a probability proportional to p^(1/T), where p is the token's original
-probability. T is estimated by maximum likelihood. The confidence interval of T is computed from the
-likelihood ratio. The second test is a goodness-of-fit test of all draws, in which all unlisted
-tokens form one category.
+A server may sample at a temperature other than 1, truncate the distribution, change replies, or mix
+up prompts. A single reply does not reveal whether a server samples incorrectly. If a server returns
+the log-probabilities of a reply's first token, Tacit samples some first tokens and applies a
+temperature test and a goodness-of-fit test to them. The temperature test estimates the temperature
+T of the sampled tokens by maximum likelihood. At temperature T, each token that the server lists is
+drawn with a probability proportional to p^(1/T), where p is the probability that the server reports
+for the token. The confidence interval of the temperature T is computed from the likelihood ratio.
+The goodness-of-fit test compares how often each token was drawn with the probability that the
+server reports for the token. All tokens that the server does not list form one category.
 
 The combined p-value of the temperature test and the goodness-of-fit test is twice the smaller of
-the two p-values (Bonferroni correction). If the combined p-value is below 0.01, additional tokens
-are drawn with other seeds and tested separately. Tacit warns the user if the combined p-value of
-the additional tokens is below 0.1. With a correct server, one comparison in a thousand leads to a
-warning. At the end of a run, Tacit raises an error if the combined p-value of the additional tokens
-is below 0.001. With a correct server, one comparison in a hundred thousand leads to an error. Most
-comparisons need few draws, because additional tokens are drawn only if the first p-value is low.
+the two p-values (Bonferroni correction). If the combined p-value of the first draws is below 0.01,
+Tacit draws additional tokens with other seeds and tests the additional tokens separately. Tacit
+warns the user if the combined p-value is below 0.01 for the first draws and below 0.1 for the
+additional draws. With a correct server, at most one comparison in a thousand leads to a warning. At
+the end of a run, Tacit raises an error if the combined p-value is below 0.01 for the first draws
+and below 0.001 for the additional draws. With a correct server, at most one comparison in a hundred
+thousand leads to an error. Most comparisons need few draws, because additional tokens are drawn
+only if the combined p-value of the first draws is below 0.01.
 """
 
 from __future__ import annotations
@@ -51,29 +54,30 @@ TRIED = (
     TEXTS[8],
     "Choose one of these words at random and say nothing else: True, False, Yes, No",
 )
-"""The prompts for which the first token of the reply is requested with its log-probability.
+"""Prompts for which the log-probabilities of the reply's first token are requested.
 
-For most of the prompts, ``text_pairs`` has a counterpart that differs in one place. One of the
-prompts offers the answers in ``OPPOSITES``, to detect a server that replaces an answer with its
-opposite.
+For most of the prompts, the module ``text_pairs`` contains a similar prompt that differs in only
+one place. One of the prompts offers the answers True, False, Yes and No, to detect a server that
+replaces an answer with its opposite (see ``OPPOSITES``).
 """
 
 DRAWN_TEXTS = 3
-"""The number of texts to which replies are sampled; Tacit selects the texts that best reveal
-sampling faults."""
+"""The maximum number of prompts to which replies are sampled.
+
+Tacit selects the prompts that best reveal sampling faults.
+"""
 
 AT_ONCE, SINGLY = 24, 8
-"""Draws per text: ``AT_ONCE`` if a request can return several replies, otherwise ``SINGLY``."""
+"""Draws per prompt: ``AT_ONCE`` with several replies per request, else ``SINGLY``."""
 
 AGAIN = 2
-"""The number of additional draws for each first draw, if the first draws do not match the
-log-probabilities."""
+"""The number of additional draws per first draw, if the first draws fail the tests."""
 
 SEEDS = SINGLY**2 * (1 + AGAIN)
 """The maximum number of seeds that one call of ``Drawing.inspect`` uses."""
 
 MOST_CALLS = len(TOPS) + len(TRIED) + 2 * DRAWN_TEXTS * SINGLY * (1 + AGAIN)
-"""The maximum number of requests for the checks at the beginning and at the end of a run."""
+"""The maximum number of requests for the checks at the start and the end of a run."""
 
 LOOK_AGAIN, TELL, REFUSE = 0.01, 0.1, 0.001
 """P-value limits: ``LOOK_AGAIN`` (more draws), ``TELL`` (a warning), ``REFUSE`` (an error)."""
@@ -89,7 +93,7 @@ class Temperature:
     """The temperature of a server's replies, estimated from sampled first tokens.
 
     Args:
-        draws: The number of sampled first tokens that are among the listed tokens.
+        draws: The number of sampled first tokens that are among the tokens that the server lists.
         value: The estimated temperature.
         low: The lower end of the temperature's 95 % CI.
         high: The upper end of the temperature's 95 % CI.
@@ -126,8 +130,8 @@ def estimate(drawn: Sequence[tuple[Sequence[float], Sequence[int]]]) -> Temperat
     """Estimate the temperature at which tokens were sampled.
 
     Args:
-        drawn: For each text, the log-probabilities of the listed tokens and the number of draws of
-            each token.
+        drawn: For each prompt, the log-probability of each listed token, and the number of times
+            that the token was drawn.
 
     Returns:
         The estimated temperature; None if there are fewer than ten draws.
@@ -154,7 +158,7 @@ def estimate(drawn: Sequence[tuple[Sequence[float], Sequence[int]]]) -> Temperat
 
 
 def first_tokens(talk: Talk, concurrency: int) -> dict[str, Token]:
-    """Return first tokens of replies to the prompts in ``TRIED``; empty if there are none."""
+    """Return the reply's first token for each prompt in ``TRIED``; empty if unavailable."""
     first, *others = TRIED
     for top in TOPS[1:]:
         asked = talk.but(top=top)
@@ -175,9 +179,10 @@ class Inspection:
     """A comparison of sampled first tokens with a server's log-probabilities.
 
     Args:
-        counted: For each text, the number of times that each word was drawn.
-        first: The p-value of the first set of draws if ``counted`` is the second set; None if
-            ``counted`` is the first set.
+        counted: For each prompt, the number of times that each word was drawn as the first word of
+            the reply.
+        first: The combined p-value of the first draws if ``counted`` contains the additional draws;
+            None if ``counted`` contains the first draws.
     """
 
     counted: tuple[Counted, ...]
@@ -185,7 +190,7 @@ class Inspection:
 
     @cached_property
     def temperature(self) -> Temperature | None:
-        """The estimated temperature; None if too few draws are among the listed tokens."""
+        """The estimated temperature; None if too few of the sampled tokens are listed."""
         drawn = []
         for each in self.counted:
             listed = [word for word in each.probabilities if word != goodness_of_fit.OUTSIDE]
@@ -233,14 +238,14 @@ class Inspection:
 
 
 class Drawing:
-    """A comparison of sampled first tokens with log-probabilities, which can be repeated.
+    """A repeatable comparison of sampled first tokens with a server's log-probabilities.
 
     Args:
-        talk: The chat requests to the server.
-        firsts: For each text, the first token of the reply, with the most probable tokens at its
-            position.
+        talk: The object that sends chat requests to the server.
+        firsts: For each prompt, the first token of the reply, together with the most probable first
+            tokens.
         concurrency: The number of concurrent requests.
-        several: Whether one request returns several replies.
+        several: Whether the server can return several replies to one request.
     """
 
     def __init__(
@@ -274,7 +279,7 @@ class Drawing:
         return Inspection(more, look.chance)
 
     def _drawn(self, seed: int, sizes: Sequence[int]) -> tuple[Counted, ...]:
-        """Sample first tokens of replies to each text; missing replies are requested one by one."""
+        """Sample first tokens of replies to each prompt; request each missing reply separately."""
         each = [(seed + SINGLY * at, size) for at, size in enumerate(sizes)]
         pieces = [(text, first, size) for text in self._firsts for first, size in each]
         replies = self._talk.client.at_once(

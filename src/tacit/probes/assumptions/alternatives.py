@@ -1,4 +1,4 @@
-"""Build predicates from alternatives (people's own wordings of a feature in the norms).
+"""Build predicates from alternatives (people's own wordings of a feature of a concept).
 
 An alternative without a verb is completed with a verb, usually the verb of its feature: for the
 feature ``has keys``, the alternative "a keyboard" becomes "has a keyboard". An ungrammatical
@@ -60,12 +60,12 @@ def wordings(text: str) -> Iterator[str]:
 def corrected(said: str, feature: str) -> str | None:
     """Return the predicate of the feature if the alternative is ungrammatical.
 
-    An alternative is ungrammatical in two cases. In the first case, the alternative uses "be" as a
-    finite verb ("you be sick"), and the feature does not. In the second case, the alternative and
-    the feature consist of the same words, possibly in different forms, and only the alternative
-    contains a wrong form. A form is wrong if its apostrophe is missing ("queens head"), if it is a
-    singular noun without the required article or plural ending ("has antler", "has long tail"), or
-    if it is a base form after a preposition ("used for cut").
+    An alternative counts as ungrammatical if it uses "be" as a finite verb ("you be sick") and the
+    feature does not. An alternative also counts as ungrammatical if it consists of the same words
+    as the feature, possibly in different forms, and only the alternative contains a wrong form. A
+    word form is wrong if its apostrophe is missing ("queens head"), or if it is a base form after a
+    preposition ("used for cut"). A singular noun is a wrong form if it lacks the required article
+    or plural ending ("has antler", "has long tail").
 
     Args:
         said: The predicate of the alternative.

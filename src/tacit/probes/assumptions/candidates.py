@@ -40,8 +40,8 @@ def chance_precision(responses: int, candidates: int) -> float:
     """Return the expected average precision of a uniformly random ranking.
 
     For m responses among n candidates, the expectation is H_n/n + (m - 1)/(n - 1) (1 - H_n/n),
-    where H_n is the n-th harmonic number. The formula follows from the expected number of other
-    responses that precede a response at rank k, which is (k - 1)(m - 1)/(n - 1). With only one
+    where H_n is the n-th harmonic number. The formula holds because the expected number of
+    responses that precede a given response at rank k is (k - 1)(m - 1)/(n - 1). With only one
     response (m = 1), the expectation equals the expected reciprocal rank, H_n/n.
 
     Args:
@@ -70,8 +70,8 @@ def chance_precisions(elicitation: pl.DataFrame) -> pl.DataFrame:
         elicitation: The input table of ``elicitation_measures.precisions``.
 
     Returns:
-        The columns ``relation``, ``preface``, ``over``, ``concept``, ``candidates`` and ``chance``
-        (null if no response has a rank).
+        The columns ``relation``, ``preface``, ``over`` (the candidate set), ``concept``,
+        ``candidates`` and ``chance`` (null if no response has a rank).
     """
     import polars as pl
 

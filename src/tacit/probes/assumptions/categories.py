@@ -30,8 +30,8 @@ def by_category(norms: Norms) -> pl.DataFrame:
     """Compute the mean number of concepts per property for each property category.
 
     Args:
-        norms: The norms. Properties that no prompt can state are included. A property that occurs
-            in two categories is counted in both categories.
+        norms: The feature norms. Properties that no prompt can state are included. A property that
+            occurs in two categories is counted in both categories.
 
     Returns:
         The columns ``category`` (the categories sorted by name, followed by the pooled categories

@@ -1,8 +1,9 @@
 """Paired comparison of models on the assumptions probe, with confidence intervals.
 
-The ranks of two models are compared only among the same candidates. If two models ranked different
-candidates, retrieval ranks are recomputed among the concepts that both models scored, and no
-difference in mean average precision is reported for elicitation.
+The ranks of two models are comparable only if they are computed among the same candidates. If two
+models ranked different candidates, retrieval ranks are recomputed among the concepts that both
+models scored. For elicitation, no difference in mean average precision is reported if the models
+ranked different candidates.
 """
 
 from __future__ import annotations
@@ -37,13 +38,13 @@ _RETRIEVED = ("mrr", _PROBABILITY, "renormalised")
 _PROMPT = ["n", "concept"]
 
 AMONG_COMMON = "ranks are computed among the concepts that both models scored"
-"""The note on a comparison for which ranks were recomputed among the common candidates."""
+"""The note if ranks were recomputed among the candidates that both models scored."""
 
 NO_DIFFERENCE = "no difference is reported because the models ranked different candidates"
-"""The note if no difference is computed, because the candidates of two models differ."""
+"""The note if no difference is reported because two models ranked different candidates."""
 
 DIFFERENT_QUESTIONS = "the two models' prompts ask different questions"
-"""The note on a comparison between two different wordings."""
+"""The note if the prompts of the two models have different wordings."""
 
 _MEASURES = {
     "mrr": "mean reciprocal rank",
@@ -63,18 +64,19 @@ _OPTIONAL = (
 def compare(found: Mapping[str, Findings], bootstrap: Bootstrap | None = None) -> pl.DataFrame:
     """Compare the measures of each pair of models on the prompts that both models answered.
 
-    Retrieval is compared in every wording that both models share, and only for prompts that state
-    properties of all categories in the order ``top-decreasing``. If two models share no wording,
-    each wording of one model is compared with each wording of the other model, although different
-    wordings ask different questions. Elicitation is compared on the prompts that start with
-    "Everyone knows that", as in the paper. The probability of a whole sentence, which a causal
-    model returns in the wording ``sentence``, is not compared with the probability of a word.
+    For retrieval, the models are compared in every wording that they share. Only prompts with the
+    property order ``top-decreasing`` and without restriction to a property category are compared.
+    If two models share no wording, each wording of one model is compared with each wording of the
+    other model, although different wordings ask different questions. Elicitation is compared on the
+    prompts that start with "Everyone knows that", as in the paper. The probability of a whole
+    sentence, which a causal model returns in the wording ``sentence``, is not compared with the
+    probability of a word.
 
     Args:
         found: The findings by model name. The findings of each model must contain the tables
             ``retrieval``, ``retrieval_scores``, ``candidates`` and ``elicitation``, and a summary
             with the key ``kind``.
-        bootstrap: The bootstrap over concepts, which computes the confidence intervals;
+        bootstrap: The bootstrap that computes the confidence intervals by resampling concepts;
             ``Bootstrap.for_pairs`` by default.
 
     Returns:
@@ -84,17 +86,18 @@ def compare(found: Mapping[str, Findings], bootstrap: Bootstrap | None = None) -
         retrieval, and ``map vocabulary``, ``map sensible`` or ``spearman`` for elicitation.
         ``relation`` is null for retrieval. ``properties`` (the number of stated properties),
         ``first_wording`` and ``second_wording`` are null for elicitation. ``same_question`` is
-        false if the two wordings ask different questions. ``first_candidates`` is the number of
-        words that the first model ranked (the maximum over the prompts), and ``second_candidates``
-        is the corresponding number for the second model. ``first_chance`` is the mean chance level
-        of the first model, and ``second_chance`` is the mean chance level of the second model.
-        ``note`` contains caveats, or the reason why no difference is reported. The possible caveats
-        are that the two wordings ask different questions, and that ranks were recomputed among
-        fewer candidates than a model originally ranked. ``printed`` is true for all elicitation
-        rows, and for retrieval rows with 1, 4 or 10 stated properties. The columns for candidates
-        and chance levels are null for ``probability`` and ``spearman``, which do not depend on the
-        candidate set. ``first_value``, ``second_value`` and ``difference`` are null if no concept
-        was measured for both models.
+        false if ``first_wording`` and ``second_wording`` differ, because different wordings ask
+        different questions. ``first_candidates`` is the number of words that the first model ranked
+        (the maximum over the prompts), and ``second_candidates`` is the corresponding number for
+        the second model. ``first_chance`` is the mean chance level of the first model, and
+        ``second_chance`` is the mean chance level of the second model. ``note`` contains caveats,
+        or the reason why no difference is reported. The two possible caveats in ``note`` are that
+        the models' wordings ask different questions, and that ranks were recomputed among fewer
+        candidates than a model originally ranked. ``printed`` is true for all elicitation rows, and
+        for retrieval rows with 1, 4 or 10 stated properties. The columns for candidates and chance
+        levels are null for ``probability`` and ``spearman``, which do not depend on the candidate
+        set. ``first_value``, ``second_value`` and ``difference`` are null if no concept was
+        measured for both models.
     """
     import polars as pl
 
@@ -180,8 +183,8 @@ class Side:
     """The retrieval results of one model for the prompts in one wording.
 
     Args:
-        values: A table with one row per prompt; its columns are ``n``, ``concept``, ``candidates``
-            and one column per retrieval measure.
+        values: A table with one row per prompt; its columns are ``n`` (the number of properties in
+            the prompt), ``concept``, ``candidates`` and one column per retrieval measure.
         targets: A table with the columns ``n``, ``concept`` and ``word`` (the target of the
             prompt).
         scores: A table with one row per prompt and candidate word; its columns are ``n``,
@@ -261,7 +264,8 @@ def comparable(sides: Sequence[Side]) -> list[pl.DataFrame]:
     """Return the retrieval values of each model, computed among the same candidates.
 
     If all models have the same candidates, the values of each model are returned unchanged. If the
-    candidates differ, the values are recomputed among the words that all models scored.
+    candidates differ between models, the values are recomputed among the words that all models
+    scored.
     """
     first = sides[0]
     if first.candidates is not None and len({side.candidates for side in sides}) == 1:

@@ -46,7 +46,7 @@ _CONCEPTS = TableSpec(
 
 
 def _behind(spec: TableSpec, *names: str) -> TableSpec:
-    """Return a table's spec with only the named columns, for the rows of a single concept."""
+    """Return the specification of a table of one concept, with only the named columns."""
     by_name = {column.name: column for column in spec.columns}
     columns = tuple(by_name[name] for name in names)
     return replace(
@@ -71,7 +71,7 @@ _BEHIND = (
 def concept_views(findings: Findings, most: int) -> Iterator[View]:
     """Yield the report's table of all concepts, and the detail tables of each concept.
 
-    Opening a concept shows its prompts, the best candidates and people's responses.
+    In the report, opening a concept shows its prompts, the best candidates and people's responses.
 
     Args:
         findings: The findings of a run.
@@ -110,7 +110,7 @@ def concept_views(findings: Findings, most: int) -> Iterator[View]:
 def _with_ranks(
     concepts: pl.DataFrame, stated: pl.DataFrame, responses: pl.DataFrame
 ) -> pl.DataFrame:
-    """Add a concept's best rank per number of properties, and the best rank of a response."""
+    """Add each concept's best rank per number of properties, and its responses' best rank."""
     import polars as pl
 
     best = pl.col("rank").min()

@@ -78,9 +78,10 @@ class Corrections:
     """Corrected wordings of properties, and the corrections that match no property.
 
     Args:
-        norms: The norms. If the norms are in McRae's notation, the feature of a correction may be
-            written as in the file (``beh_-_eats``) or as Tacit reads it (``does eat``).
-        corrections: The corrections.
+        norms: The feature norms, which contain the properties to correct. If the norms are in
+            McRae's notation, a correction may contain the feature as written in the norms file
+            (``beh_-_eats``) or as Tacit reads it (``does eat``).
+        corrections: The corrections to apply.
     """
 
     def __init__(self, norms: Norms, corrections: Sequence[Correction] = ()) -> None:

@@ -41,8 +41,8 @@ class ElicitationPrompt:
         relation: The relation: ``is``, ``is a``, ``has``, ``has a`` or ``made of``.
         concept: The concept, as named in the norms.
         text: The prompt, such as "Everyone knows that a bear has ___."
-        responses: People's responses by decreasing frequency; equally frequent responses are in the
-            order of the file.
+        responses: People's responses, sorted by decreasing frequency; equally frequent responses
+            are in the order of the norms file.
     """
 
     relation: str
@@ -56,8 +56,8 @@ class Phrasing:
     """The phrasing of elicitation prompts; the defaults are those of the paper.
 
     Args:
-        preface: Whether the prompt starts with "Everyone knows that"; False corresponds to the
-            paper's ablation.
+        preface: Whether the prompt starts with "Everyone knows that"; False omits this preface, as
+            in the paper's ablation.
         wording: The wording: ``sentence``, or ``blank-last``, which has no full stop after the
             blank.
         any_article: Whether predicates with "an", such as "is an animal", also complete "is a ___".
@@ -76,11 +76,12 @@ class Phrasing:
 
 @dataclass(frozen=True, slots=True)
 class ElicitationRules:
-    """Rules that select concepts and responses; the defaults follow the paper where known.
+    """Rules that select concepts and responses; by default the paper's rules where known.
 
     Args:
-        concepts: The preset of concepts: ``paper``, ``tagged``, or ``all``, which includes concepts
-            of several words.
+        concepts: The preset of concepts: ``paper`` (single words without a sense tag), ``tagged``
+            (also concepts with a sense tag, as in ``seal_(animal)``), or ``all`` (also concepts of
+            several words).
         responses: The preset that determines which wordings count as responses, and how their
             frequencies are computed.
         least_people: The minimum production frequency of a property.
@@ -103,12 +104,12 @@ class Elicitation:
 
     Args:
         prompts: The prompts with at least one response, sorted by relation in the paper's order.
-            The prompts of one relation are in the order of the file.
+            Prompts with the same relation are in the order of their concepts in the norms file.
         steps: The concepts that each filter removed.
         without: For each relation, the number of concepts that passed the filters but have no
             one-word response.
         notes: For each kind of decision in ``tacit.probes.assumptions.responses.NOTES``, the number
-            of times that it was made.
+            of responses, alternatives or properties that the decision affected.
     """
 
     prompts: tuple[ElicitationPrompt, ...]
@@ -127,7 +128,7 @@ class Elicitation:
         The removed concepts are recorded as an additional filter step.
 
         Args:
-            norms: The norms, which determine the order of concepts.
+            norms: The feature norms, which determine the order of concepts.
             concepts: The number of concepts to keep; None keeps all.
         """
         there = {prompt.concept for prompt in self.prompts}
@@ -166,7 +167,7 @@ def elicit(
     only the corrected wording counts as a response.
 
     Args:
-        norms: The norms.
+        norms: The feature norms.
         phrasing: The phrasing of the prompts.
         corrections: The user's corrected wordings of properties.
         rules: The rules that select concepts and responses.
@@ -241,8 +242,8 @@ class Eliciting:
         own: The words that are a single token of the model; they form the candidate set
             ``vocabulary``.
         shared: The words that are a single token in every compared model. For each relation, the
-            candidate set ``sensible`` contains people's completions that are among the shared
-            words.
+            candidate set ``sensible`` contains the words in ``shared`` with which people completed
+            the relation.
         top: The number of best candidates to store for each prompt.
     """
 
@@ -264,7 +265,7 @@ class Eliciting:
 
     @cached_property
     def rankings(self) -> Sequence[RankingPrompt]:
-        """The ranking prompt of each item; its targets are accepted spellings among candidates."""
+        """One ranking prompt per item; its targets are accepted spellings in the candidates."""
         return [self._ranking(item) for item in self.items]
 
     def candidates(self, item: Item) -> Vocabulary:
@@ -273,7 +274,7 @@ class Eliciting:
 
     @cached_property
     def _sensible(self) -> Mapping[str, Vocabulary]:
-        """For each relation, the shared words that people gave as a completion for any concept."""
+        """For each relation, the words in ``shared`` that people gave as a completion."""
         any_way = next(iter(self.asked.values()), None)
         if any_way is None:
             return {}
@@ -308,8 +309,8 @@ class Prince:
     """Prince's own examples as retrieval and elicitation prompts (Weir et al. 2020, Table 3).
 
     Args:
-        candidates: The words that are a single token of the model; a target that is not a candidate
-            is left out.
+        candidates: The words that are a single token of the model; a target word that is not a
+            candidate is left out.
         wording: The wording of prompts that ask for the concept: ``sentence`` or ``blank-last``.
         ending: The wording of prompts that ask for properties: ``sentence`` or ``blank-last``.
         top: The number of best candidates to store for each prompt.
@@ -323,7 +324,7 @@ class Prince:
 
     @cached_property
     def shown(self) -> Sequence[ListPrompt]:
-        """The prompts of each example: one for the concept, then one for each relation."""
+        """The prompts of each example: one that asks for the concept, then one per relation."""
         return [
             told
             for example in self.examples

@@ -35,15 +35,15 @@ def precisions(elicitation: pl.DataFrame) -> pl.DataFrame:
     responses with a rank of at most r, divided by r.
 
     Args:
-        elicitation: The columns ``relation``, ``preface``, ``over``, ``concept``, ``spelling``,
-            ``rank`` and ``candidates``. Other accepted spellings of the responses must be excluded
-            from the candidates when ``rank`` is computed.
+        elicitation: The columns ``relation``, ``preface``, ``over`` (the candidate set),
+            ``concept``, ``spelling``, ``rank`` and ``candidates``. When ``rank`` is computed, the
+            candidates must include only the most probable accepted spelling of each response.
 
     Returns:
-        The columns ``relation``, ``preface``, ``over``, ``concept``, ``responses`` (the number of
-        responses with a rank), ``absent`` and ``missing`` (the numbers of absent and missing
-        responses), ``candidates`` (the number of candidates) and ``value`` (the average precision;
-        null if no response has a rank).
+        The columns ``relation``, ``preface``, ``over`` (the candidate set), ``concept``,
+        ``responses`` (the number of responses with a rank), ``absent`` and ``missing`` (the numbers
+        of absent and missing responses), ``candidates`` (the number of candidates) and ``value``
+        (the average precision; null if no response has a rank).
     """
     import polars as pl
 
@@ -67,8 +67,9 @@ def correlations(elicitation: pl.DataFrame) -> pl.DataFrame:
     """Compute Spearman's rho between production frequency and log-probability for each prompt.
 
     Args:
-        elicitation: The columns ``relation``, ``preface``, ``over``, ``concept``, ``frequency``,
-            ``rank`` and ``logprob``. Only rows whose ``over`` is ``vocabulary`` are used.
+        elicitation: The columns ``relation``, ``preface``, ``over`` (the candidate set),
+            ``concept``, ``frequency``, ``rank`` and ``logprob``. Only rows whose ``over`` is
+            ``vocabulary`` are used.
 
     Returns:
         The columns ``relation``, ``preface``, ``concept``, ``too_few`` (fewer than 3 ranked
@@ -110,11 +111,11 @@ def by_relation(elicitation: pl.DataFrame, bootstrap: Bootstrap) -> pl.DataFrame
         bootstrap: The bootstrap that computes the confidence intervals by resampling concepts.
 
     Returns:
-        The columns ``relation``, ``preface``, ``over``, ``prompts`` (the number of prompts with a
-        ranked response), ``absent`` and ``missing`` (the numbers of absent and missing responses),
-        ``without`` (the number of prompts that are left out because no response has a rank),
-        ``map`` (the mean average precision), ``map_low`` and ``map_high`` (the ends of its
-        confidence interval).
+        The columns ``relation``, ``preface``, ``over`` (the candidate set), ``prompts`` (the number
+        of prompts with a ranked response), ``absent`` and ``missing`` (the numbers of absent and
+        missing responses), ``without`` (the number of prompts that are left out because no response
+        has a rank), ``map`` (the mean average precision), ``map_low`` and ``map_high`` (the ends of
+        the confidence interval of ``map``).
     """
     import polars as pl
 
@@ -140,11 +141,11 @@ def agreement(elicitation: pl.DataFrame, bootstrap: Bootstrap) -> pl.DataFrame:
         bootstrap: The bootstrap that computes the confidence intervals by resampling concepts.
 
     Returns:
-        The columns ``relation``, ``preface``, ``prompts``, ``used`` (the number of prompts with a
-        rho), ``too_few`` (the number of prompts with fewer than 3 ranked responses), ``constant``
-        (the number of prompts whose frequencies or log-probabilities are all tied), ``spearman``
-        (the mean rho of the used prompts), ``spearman_low`` and ``spearman_high`` (the ends of its
-        confidence interval).
+        The columns ``relation``, ``preface``, ``prompts``, ``used`` (the number of prompts for
+        which rho is defined), ``too_few`` (the number of prompts with fewer than 3 ranked
+        responses), ``constant`` (the number of prompts whose frequencies or log-probabilities are
+        all tied), ``spearman`` (the mean of rho over the used prompts), ``spearman_low`` and
+        ``spearman_high`` (the ends of the confidence interval of ``spearman``).
     """
     import polars as pl
 

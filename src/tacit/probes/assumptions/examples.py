@@ -102,7 +102,7 @@ def _among(table: pl.DataFrame, kinds: Mapping[str, str]) -> str:
 
 
 def chosen(table: pl.DataFrame) -> tuple[list[str], str]:
-    """Choose the concepts to show: "bear" (the paper's example) if available, and others.
+    """Choose the concepts to show: "bear" (the paper's example) and typical other concepts.
 
     Args:
         table: The table ``retrieval`` of all models, with only the rows in which properties are in
@@ -110,8 +110,8 @@ def chosen(table: pl.DataFrame) -> tuple[list[str], str]:
 
     Returns:
         The concepts, and a text that describes the choice. If "bear" is available, it comes first.
-        The other concepts are at fixed percentiles of the concepts' mean reciprocal rank, which is
-        computed over all prompts and models.
+        Concepts other than "bear" are at fixed percentiles of the mean reciprocal rank, which is
+        computed for each concept over all prompts and models.
     """
     import polars as pl
 
@@ -139,7 +139,7 @@ def chosen(table: pl.DataFrame) -> tuple[list[str], str]:
 def phrases(texts: Sequence[str], wording: str) -> list[str]:
     """Return the property that each prompt adds to the previous one: ``has fur``, ``+ is big``.
 
-    If a prompt does not extend the preceding prompt, the whole texts of the prompts are returned.
+    If any prompt does not extend the preceding prompt, the whole texts of the prompts are returned.
     """
     said = [_properties(text, wording) for text in texts]
     known: list[str] = []
@@ -152,7 +152,7 @@ def phrases(texts: Sequence[str], wording: str) -> list[str]:
 
 
 def _properties(text: str, wording: str) -> str | None:
-    """Return a prompt's properties as one phrase; None if the prompt has another wording."""
+    """Return a prompt's properties as one phrase; None if its wording is not ``wording``."""
     template = load_templates().retrieval.get(wording)
     if template is None:
         return None

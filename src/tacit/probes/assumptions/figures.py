@@ -112,7 +112,7 @@ def retrieval_categories(shown: Shown) -> Chart | None:
     Returns:
         The chart, with one row of panels per model. The panels of each row show the concepts' mean
         reciprocal rank, the concepts' mean probability, and the number of concepts. The result is
-        None if no prompt is restricted to a category.
+        None if no prompt is restricted to properties of one category.
     """
     import polars as pl
 
@@ -255,7 +255,7 @@ def ablation(shown: Shown) -> Chart | None:
 
 @figure("Favoured words", "Words that rank first for many different concepts.")
 def favoured(shown: Shown) -> Chart | None:
-    """Draw the most frequent top candidates by relation, and how often each was correct.
+    """Draw the most frequent top candidates by relation, and how often each is a response.
 
     Returns:
         The chart, with a row of panels per model; None if no word was ever the top candidate.

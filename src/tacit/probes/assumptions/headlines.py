@@ -86,7 +86,7 @@ def headline_views(findings: Findings) -> Iterator[View]:
 
 
 def retrieved(findings: Findings, numbers: Sequence[int]) -> pl.DataFrame:
-    """Return the mean retrieval measures for given numbers of properties (order ``MAIN``).
+    """Return the mean retrieval measures per number of properties, for the order ``MAIN``.
 
     The column ``probability`` contains the probability that reports show. If a causal model scores
     whole sentences (in the wording ``sentence``), the column ``probability`` contains the
@@ -115,7 +115,7 @@ def retrieved(findings: Findings, numbers: Sequence[int]) -> pl.DataFrame:
 
 
 def elicited(findings: Findings) -> pl.DataFrame:
-    """Return the elicitation measures with the preface and ``vocabulary`` as candidates."""
+    """Return the elicitation measures of prompts with the preface, among ``vocabulary``."""
     return findings.tables[ELICITATION_BY_RELATION.name].filter(preface=True, over="vocabulary")
 
 

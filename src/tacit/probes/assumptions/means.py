@@ -22,8 +22,8 @@ class Paired(NamedTuple):
             interval, as with fewer than ``FEWEST_CLUSTERS`` concepts.
         high: The upper end of the confidence interval of the difference; None if there is no
             interval.
-        p_value: The two-sided p-value for the hypothesis of no difference; None if there is no
-            interval.
+        p_value: The two-sided p-value for the hypothesis of no difference. Without an interval, the
+            p-value is None, or 1 if the difference is 0 in all resamples.
     """
 
     pairs: int

@@ -27,24 +27,24 @@ class Answers:
     """The answers to yes/no questions. Each array has the shape (questions,).
 
     Args:
-        positive: Whether the answer is positive. False if the positive and the negative score tie,
-            or if the answer is missing.
-        missing: Whether the question has no answer. An answer is missing if no positive word or no
-            negative word is a candidate, or if a word with an unknown score could have the best
+        positive: Whether the answer is positive. False if the best positive and the best negative
+            score are equal, or if the answer is missing.
+        missing: Whether the question has no answer. An answer is missing if no positive or no
+            negative word can be the answer, or if a word with an unknown score could have the best
             score.
         tied: Whether the best positive score equals the best negative score. A tie counts as a
             negative answer.
-        winner: The index of the input (prompt variant and answer word) that decides the answer.
-            ``winner`` is -1 if the answer is missing, or if the answer does not depend on a single
-            input.
+        winner: The index of the input (a prompt variant combined with one answer word) that decides
+            the answer. ``winner`` is -1 if the answer is missing, or if the answer does not depend
+            on a single input.
         margin: The best score of a positive word minus the best score of a negative word, in nats.
-            For the method ``count``, the margin is the number of combinations of meta-prompt and
-            label pair that favour the positive word, minus the number of combinations that favour
-            the negative word. For sampled replies with the method ``max``, the margin is the share
-            of positive replies minus the share of negative replies. For sampled replies with the
-            method ``single``, the margin is the number of votes for the positive word minus the
-            number of votes for the negative word. The margin is NaN if the answer is missing, or if
-            the best score of the losing answer is unknown.
+            For ``count``, the margin is the number of combinations of meta-prompt and label pair
+            with a higher positive score, minus the number with a higher negative score. For sampled
+            replies with the method ``max``, the margin is the share of positive replies minus the
+            share of negative replies. For sampled replies with the method ``single``, the margin is
+            the number of votes for the positive word minus the number of votes for the negative
+            word. The margin is NaN if the answer is missing, or if the best score for the opposite
+            answer is unknown.
     """
 
     positive: Bools
@@ -59,14 +59,14 @@ class Method:
     """A method of answering yes/no questions.
 
     Args:
-        preset: With ``max``, the paper's method, the input (prompt variant and answer word) with
-            the highest score decides the answer. With ``single``, only one meta-prompt and one
-            label pair are used. With ``single``, the answer is the word of the label pair that has
-            the higher score. With ``count``, each combination of meta-prompt and label pair has one
+        preset: With ``max``, the paper's method, the input (a prompt variant combined with one
+            answer word) with the highest score decides the answer. With ``single``, only one
+            meta-prompt and one label pair are used, and the word with the higher score in this pair
+            is the answer. With ``count``, each combination of meta-prompt and label pair has one
             vote, and the majority of the votes decides the answer. With ``calibrated``, the mean
-            score of each input over all questions is first subtracted from the scores of the input.
-            With ``calibrated``, the input with the highest calibrated score decides the answer.
-            ``count`` and ``calibrated`` are methods of Tacit and are not in the paper.
+            score of each input over all questions is subtracted from the input's scores, and the
+            input with the highest difference decides the answer. ``count`` and ``calibrated`` are
+            methods of Tacit and are not in Sahu et al. (2022).
         meta: The number of the meta-prompt for the preset ``single``; None for other presets.
         pair: The positive word and the negative word for the preset ``single``; None for other
             presets.
@@ -97,8 +97,8 @@ class Method:
 
         Args:
             scores: Scores in nats, shape (questions, inputs); NaN for a missing score.
-            inputs: The inputs (prompt variants with answer words), in the order of the columns of
-                ``scores``.
+            inputs: The inputs (each a prompt variant combined with one answer word), in the order
+                of the columns of ``scores``.
             most: Upper bounds of the missing scores (``Bounds.background``).
 
         Raises:
@@ -111,7 +111,7 @@ class Method:
         return by_best(scores, *self.sides(inputs), most)
 
     def sides(self, inputs: Inputs) -> tuple[Ints, Ints]:
-        """Return the indices of the method's positive inputs, and of its negative inputs.
+        """Return the indices of inputs with a positive word, and those with a negative word.
 
         Raises:
             RequestError: If the inputs do not contain the method's meta-prompt or label pair.
@@ -127,11 +127,12 @@ def by_best(scores: Floats, positive: Ints, negative: Ints, most: Floats | None 
 
     Args:
         scores: Scores in nats, shape (questions, inputs); NaN for a missing score.
-        positive: The indices of the inputs with a positive answer word. If several inputs have the
-            same highest score, ``winner`` is the first of these inputs.
+        positive: The indices of the inputs with a positive answer word. If several inputs with a
+            positive answer word have the highest score, the field ``winner`` of the answer is the
+            index of the first of these inputs.
         negative: The indices of the inputs with a negative answer word.
-        most: Upper bounds of the missing scores, shape (questions, inputs). ``most`` is None if
-            words without a score are not candidate answers.
+        most: Upper bounds of the missing scores, shape (questions, inputs). If ``most`` is None,
+            words without a score cannot be the answer.
     """
     best_yes, yes = _best(scores, positive)
     best_no, no = _best(scores, negative)
@@ -157,8 +158,8 @@ def by_votes(counts: Floats, inputs: Inputs) -> Answers:
     Args:
         counts: Vote counts, shape (questions, inputs); NaN if no reply to the input's prompt could
             be parsed.
-        inputs: The inputs (prompt variants with answer words), in the order of the columns of
-            ``counts``.
+        inputs: The inputs (each a prompt variant combined with one answer word), in the order of
+            the columns of ``counts``.
 
     Returns:
         The answers. The field ``winner`` of the answers is always -1. The margin is the share of
@@ -176,12 +177,14 @@ def by_votes(counts: Floats, inputs: Inputs) -> Answers:
 def without_unvoted(counts: Floats, inputs: Inputs) -> Floats:
     """Return a copy in which the vote counts of label pairs without votes are NaN.
 
-    The answer of a label pair without votes is missing instead of tied.
+    If a label pair without votes has NaN as counts, its answer is missing; with counts of 0, its
+    answer would be tied.
 
     Args:
         counts: Vote counts, shape (..., inputs); NaN if no reply to the input's prompt could be
             parsed.
-        inputs: The inputs (prompt variants with answer words) along the last axis of ``counts``.
+        inputs: The inputs (each a prompt variant combined with one answer word) along the last axis
+            of ``counts``.
     """
     told = counts.copy()
     yes, no = inputs.positive.ravel(), inputs.negative.ravel()
@@ -203,7 +206,7 @@ def contests(scores: Floats, inputs: Inputs) -> Floats:
 
 
 def calibrated(scores: Floats) -> Floats:
-    """Subtract from each score of an input the mean of all known scores of the input.
+    """Subtract from the scores of each input the mean of the input's known scores.
 
     If an input has the same score for all questions, its calibrated scores are exactly 0, without
     rounding errors.
@@ -221,9 +224,8 @@ def calibrated(scores: Floats) -> Floats:
 def _calibrated_within(scores: Floats, most: Floats | None) -> tuple[Floats, Floats | None]:
     """Return calibrated scores, and upper bounds for the missing calibrated scores.
 
-    If one score of an input is unknown, the mean score of the input is unknown. If the mean score
-    of an input is unknown, all calibrated scores of the input are NaN, and their upper bounds are
-    infinite.
+    An input with an unknown score has an unknown mean, so its calibrated scores are NaN and their
+    upper bounds are infinite.
     """
     if most is None:
         return calibrated(scores), None
@@ -233,7 +235,7 @@ def _calibrated_within(scores: Floats, most: Floats | None) -> tuple[Floats, Flo
 
 
 def _by_count(scores: Floats, inputs: Inputs) -> Answers:
-    """Answer by majority over the combinations of meta-prompt and label pair."""
+    """Derive answers by majority vote of the combinations of meta-prompt and label pair."""
     ahead = contests(scores, inputs).reshape(len(scores), inputs.positive.size)
     missing: Bools = np.asarray(np.isnan(ahead).all(axis=1))
     margin = (ahead > 0).sum(axis=1) - (ahead < 0).sum(axis=1)
@@ -256,7 +258,7 @@ def _best(scores: Floats, among: Ints) -> tuple[Floats, Ints]:
 
 
 def _hidden(scores: Floats, most: Floats | None, among: Ints) -> Floats:
-    """Return the highest upper bound of the missing scores; minus infinity if none."""
+    """Return the highest bound of the missing scores; minus infinity if none is missing."""
     if most is None:
         return np.full(len(scores), -np.inf)
     hidden: Floats = np.where(np.isnan(scores[:, among]), most[:, among], -np.inf).max(axis=1)
@@ -268,22 +270,22 @@ class Chosen:
     """The answers to anchor questions. Each array except ``values`` has the shape (anchors,).
 
     Args:
-        choice: The index of the selected choice. If several choices have the highest value,
-            ``choice`` is the index of the first of these choices. ``choice`` is -1 if the answer is
-            missing.
+        choice: The index of the selected choice. If several choices have the highest value (field
+            ``values``), ``choice`` is the index of the first of these choices. ``choice`` is -1 if
+            the answer is missing.
         missing: Whether the anchor question has no answer. An anchor question has no answer if the
-            value of one of its choices is unknown. With sampled replies, an anchor question also
-            has no answer if several choices have the highest value.
+            value of one of its choices is unknown, or, with sampled replies, if several choices
+            have the highest value.
         tied: Whether another choice has the same value as the selected choice.
-        winner: The index of the prompt variant (for ``choose``) or of the input (for ``verify``)
-            that decides the answer. ``winner`` is -1 if the answer is missing, or if the answer
-            does not depend on a single score.
+        winner: The index of the prompt variant (with ``choose``), or of the combination of prompt
+            variant and answer word (with ``verify``), that decides the answer. ``winner`` is -1 if
+            the answer is missing, or if the answer does not depend on a single score.
         margin: The value of the selected choice minus the value of the second-best choice; NaN if
             the answer is missing. The margin is in nats per byte for ``choose`` and in nats for
             ``verify``. For ``verify_votes``, the value of a choice is the share of positive replies
             minus the share of negative replies.
         values: The value of every choice in the units of ``margin``, shape (anchors, choices); NaN
-            for unknown values and for padding.
+            for unknown values and for padding of shorter lists of choices.
     """
 
     choice: Ints
@@ -295,7 +297,7 @@ class Chosen:
 
 
 def choose(scores: Floats, sizes: Ints, most: Floats | None = None) -> Chosen:
-    """Select the choice with the highest score per byte in any prompt variant.
+    """Select the choice with the highest score per byte over all prompt variants.
 
     Args:
         scores: Log-probabilities in nats, shape (anchors, variants, choices); NaN if missing.
@@ -319,7 +321,8 @@ def verify(scores: Floats, inputs: Inputs, sizes: Ints, most: Floats | None = No
 
     Args:
         scores: Log-probabilities in nats, shape (anchors, choices, inputs); NaN if missing.
-        inputs: The inputs (prompt variants with answer words) along the last axis of ``scores``.
+        inputs: The inputs (each a prompt variant combined with one answer word) along the last axis
+            of ``scores``.
         sizes: Lengths of the choices in UTF-8 bytes, shape (anchors, choices); 0 for padding.
         most: Upper bounds of the missing scores (``Bounds.verified``).
     """
@@ -332,12 +335,13 @@ def verify_votes(counts: Floats, inputs: Inputs, sizes: Ints) -> Chosen:
     Args:
         counts: Vote counts, shape (anchors, choices, inputs); NaN if no reply to the input's prompt
             could be parsed.
-        inputs: The inputs (prompt variants with answer words) along the last axis of ``counts``.
+        inputs: The inputs (each a prompt variant combined with one answer word) along the last axis
+            of ``counts``.
         sizes: Lengths of the choices in UTF-8 bytes, shape (anchors, choices); 0 for padding.
 
     Returns:
-        The selected choices. If several choices have the highest share, the anchor question has no
-        answer, because ties are common if there are few replies.
+        The selected choices. If several choices tie for the highest share of positive replies, as
+        is common with few replies, the anchor question has no answer.
     """
     answers = by_votes(counts.reshape(-1, counts.shape[-1]), inputs)
     margin = answers.margin.reshape(sizes.shape)
@@ -360,7 +364,7 @@ def without_ties(found: Chosen) -> Chosen:
 def verify_between(
     scores: Floats, positive: Ints, negative: Ints, sizes: Ints, most: Floats | None = None
 ) -> Chosen:
-    """Select choices like ``verify``, using only the given positive and negative inputs."""
+    """Select choices as in ``verify``, using only the given positive and negative inputs."""
     shape = (-1, scores.shape[-1])
     bound = None if most is None else most.reshape(shape)
     answers = by_best(scores.reshape(shape), positive, negative, bound)
@@ -368,7 +372,7 @@ def verify_between(
 
 
 def choice_table(scored: Sequence[Sequence[Scores]]) -> tuple[Floats, Ints]:
-    """Return two arrays for ``choose``: the scores of all choices, and the lengths of all choices.
+    """Return the scores and the lengths of all choices as two arrays for ``choose``.
 
     Args:
         scored: For each anchor question, one ``Scores`` object per prompt variant, in the order of
@@ -391,7 +395,8 @@ def verify_table(scored: Sequence[Sequence[Sequence[Scores]]], inputs: Inputs) -
     Args:
         scored: For each anchor question and each of its choices, one ``Scores`` object per prompt
             variant, in the order of the prompt variants. At least one anchor question is required.
-        inputs: The inputs (prompt variants with answer words) of a yes/no question.
+        inputs: The inputs of a yes/no question: each input is a prompt variant combined with one
+            answer word.
     """
     widest = max(map(len, scored))
     table = np.full((len(scored), widest, len(inputs.words)), np.nan)
@@ -402,14 +407,15 @@ def verify_table(scored: Sequence[Sequence[Sequence[Scores]]], inputs: Inputs) -
 
 
 def verify_votes_table(votes: Sequence[Votes], choices: Sequence[int], inputs: Inputs) -> Floats:
-    """Return the votes for the choices of all anchor questions as an array for ``verify_votes``.
+    """Return the votes for all anchor questions' choices as an array for ``verify_votes``.
 
     Args:
         votes: The votes on all prompts, sorted by anchor question, then by choice, then by prompt
             variant.
         choices: The number of choices of each anchor question. At least one anchor question is
             required.
-        inputs: The inputs (prompt variants with answer words) of a yes/no question.
+        inputs: The inputs of a yes/no question: each input is a prompt variant combined with one
+            answer word.
     """
     table = np.full((len(choices), max(choices), len(inputs.words)), np.nan)
     there = np.arange(max(choices))[None] < np.array(choices)[:, None]
@@ -418,7 +424,7 @@ def verify_votes_table(votes: Sequence[Votes], choices: Sequence[int], inputs: I
 
 
 def _chosen(values: Floats, spoken: Ints, sizes: Ints) -> Chosen:
-    """Select the choice with the highest value, and the prompt variant or input of this value."""
+    """Select the choice with the highest value for each anchor question."""
     present = sizes > 0
     missing: Bools = np.asarray((np.isnan(values) & present).any(axis=1))
     known = np.where(present & ~np.isnan(values), values, -np.inf)

@@ -1,4 +1,4 @@
-"""Audit the background facts: count them by extraction rule, and draw a sample to rate."""
+"""Audit background facts: count them by extraction rule, and draw a sample to rate."""
 
 from __future__ import annotations
 
@@ -70,14 +70,14 @@ def sample(asked: Asked, anchors: Sequence[Anchor], n: int, seed: int) -> pl.Dat
     """Draw a random sample of background facts, without replacement, for people to rate.
 
     Each pair of a question and one of its facts has the same probability of being drawn. The draw
-    depends only on the seed, the questions' ids and the facts. The facts are sorted by a hash, and
-    the first ``n`` facts are drawn.
+    depends only on the seed, the anchor questions' ids and the facts. The pairs of anchor question
+    and fact are sorted by a hash, and the first ``n`` pairs are drawn.
 
     Args:
         asked: The facts, and the anchor questions to which they belong.
         anchors: The anchor questions.
         n: The number of facts to draw; if fewer facts exist, all facts are returned.
-        seed: The seed of the hashes.
+        seed: The seed of the hashes by which the facts are sorted.
 
     Returns:
         Table with the columns of ``SAMPLE`` and an empty column ``rating``. In the column

@@ -1,8 +1,9 @@
 """Compute the background scores of anchor questions and relations (equation 1).
 
-There is one background question about each fact, and one about the fact's negative. The question
-about a fact should be answered positively, and the question about a negative should be answered
-negatively. Questions without an answer are excluded from background scores.
+There is one background question about each fact, and one about the fact's negative (a false version
+of the fact). The question about a fact should be answered positively, and the question about a
+negative should be answered negatively. Background questions without an answer are excluded from
+background scores.
 """
 
 from __future__ import annotations
@@ -96,8 +97,9 @@ def by_relation(known: CorrectAnswers, asked: Asked, bootstrap: Bootstrap) -> pl
         ``positive_accuracy``, ``negative_accuracy``, ``background_score``, ``low`` and ``high``.
         ``positives`` is the number of answered questions about facts. ``negatives`` is the number
         of answered questions about negatives. ``low`` and ``high`` are the ends of the 95 % CI of
-        the background score. For the 95 % CI of the background score, the heads of the facts are
-        resampled as clusters. Values that cannot be computed because answers are missing are null.
+        the background score. The 95 % CI of the background score is computed by a bootstrap that
+        resamples all facts with the same head (first concept) together. Values that cannot be
+        computed because answers are missing are null.
     """
     import polars as pl
 
@@ -171,16 +173,17 @@ def relevance(
 
     Returns:
         Table with one row for all relations and one row per relation. ``facts_right`` is the number
-        of facts answered correctly, and ``facts_wrong`` is the number of facts answered
-        incorrectly. ``facts_right`` and ``facts_wrong`` exclude facts that belong only to
-        unanswered anchor questions. ``given_right`` is the accuracy on the anchor questions of a
-        fact, averaged over the facts that the model answers correctly. ``given_wrong`` is the
-        accuracy on the anchor questions of a fact, averaged over the facts that the model answers
-        incorrectly. ``accuracy`` is the accuracy on the anchor questions of a fact, averaged over
-        all facts. ``relevance`` is ``given_right`` minus ``accuracy``. ``low`` and ``high`` are the
-        ends of the confidence interval of the relevance. ``no_interval`` is the reason why the
-        relevance has no confidence interval, such as too few facts answered correctly. An average
-        over an empty set of facts is null.
+        of facts whose background question is answered correctly, and ``facts_wrong`` is the number
+        of facts whose background question is answered incorrectly. ``facts_right`` and
+        ``facts_wrong`` exclude facts that belong only to unanswered anchor questions.
+        ``given_right`` is an average over the facts answered correctly: for each fact, the accuracy
+        on the anchor questions to which the fact belongs. ``given_wrong`` is an average over the
+        facts answered incorrectly: for each fact, the accuracy on the anchor questions to which the
+        fact belongs. ``accuracy`` is an average over all facts: for each fact, the accuracy on the
+        anchor questions to which the fact belongs. ``relevance`` is ``given_right`` minus
+        ``accuracy``. ``low`` and ``high`` are the ends of the confidence interval of the relevance.
+        ``no_interval`` is the reason why the relevance has no confidence interval, such as too few
+        facts answered correctly. An average over an empty set of facts is null.
     """
     import polars as pl
 

@@ -1,4 +1,4 @@
-"""Evaluate simple methods of answering anchor questions, such as the longest choice.
+"""Evaluate baselines that answer anchor questions, for example by the longest choice.
 
 Each baseline is evaluated by its accuracy and its conceptual consistency. The conceptual
 consistency of a baseline measures how well the model's background scores predict which anchor
@@ -38,7 +38,7 @@ def anchor_baselines(
 
     Args:
         of: The anchor questions.
-        scored: All scores or votes of the run.
+        scored: All scores, or all votes of sampled replies, of the run.
         anchors: Table with one row per anchor question and the columns ``right``,
             ``background_score`` and ``cluster``.
         bootstrap: The bootstrap that resamples clusters to compute the confidence intervals.
@@ -57,7 +57,7 @@ def anchor_baselines(
 
 
 def _values(of: Sequence[Anchor], scored: Scored) -> Mapping[str, Floats]:
-    """Return the value of each choice for each baseline, shape (anchors, choices)."""
+    """Return, for each baseline, the values of the choices, shape (anchors, choices)."""
     sizes = scored.sizes
     none = np.full(sizes.shape, np.nan)
     prior, gain = none, none
@@ -95,7 +95,7 @@ def _correct(values: Floats, sizes: Ints, answer: Ints) -> Floats:
 
 
 def _majority(answer: Ints) -> Floats:
-    """Return whether each correct choice has the index that is most often correct."""
+    """Return whether each correct choice has the most common index of correct choices."""
     right: Floats = (answer == np.bincount(answer).argmax()).astype(float)
     return right
 

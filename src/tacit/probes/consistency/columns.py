@@ -1,4 +1,4 @@
-"""Columns that several tables of the consistency probe share."""
+"""Columns that occur in several tables of the consistency probe."""
 
 from __future__ import annotations
 

@@ -1,8 +1,9 @@
 """Compare models by paired differences with confidence intervals.
 
 For each pair of models, every measure is computed over the anchor questions for which both models
-have an answer and a background score. Intervals and p-values, except those of the odds ratio, are
-computed by resampling question concepts. The same resamples are used for both models of a pair.
+have an answer and a background score. Intervals and p-values are computed by resampling question
+concepts, except for the adjusted odds ratio, whose interval and p-value come from a regression.
+Both models of a pair are evaluated on the same resamples of question concepts.
 """
 
 from __future__ import annotations
@@ -56,7 +57,7 @@ _RANKED: Mapping[str, Figure] = {
 
 
 def compare(found: Mapping[str, Findings], bootstrap: Bootstrap | None = None) -> pl.DataFrame:
-    """Return the measures of the two models in each pair, and the measures' differences.
+    """Return, for each pair of models, both models' measures and their differences.
 
     Args:
         found: The findings of each model, by the model's name.
@@ -82,7 +83,7 @@ def compare(found: Mapping[str, Findings], bootstrap: Bootstrap | None = None) -
 
 @dataclass(frozen=True)
 class Aligned:
-    """The anchor questions for which each compared model has an answer and a background score.
+    """The anchor questions for which every model has an answer and a background score.
 
     Args:
         clusters: The question concept of each anchor question, shape (anchors,).
@@ -98,7 +99,7 @@ class Aligned:
 
     @classmethod
     def of(cls, tables: Sequence[pl.DataFrame]) -> Aligned:
-        """Select the anchor questions for which every model has a background score and an answer.
+        """Select the anchor questions with an answer and a background score for every model.
 
         Args:
             tables: The table ``anchors`` of each model.
@@ -122,7 +123,7 @@ class Aligned:
     def figures(
         self, bootstrap: Bootstrap
     ) -> Iterator[tuple[str, tuple[float | None, float | None], Change]]:
-        """Yield each measure: its name, its values for the two models, and their difference."""
+        """Yield the name of each measure, both models' values, and the values' difference."""
         ones = np.ones_like(self.scores)
         for name, values in self.means.items():
             change = bootstrap.difference(self.clusters, values, ones)
@@ -138,25 +139,25 @@ class Aligned:
             yield name, (one, other), self._change(computes, (one, other), bootstrap)
 
     def odds_ratios(self) -> tuple[str, tuple[float | None, float | None], Change]:
-        """Return the name ``LOG_ODDS_RATIO``, both models' values, and their difference."""
+        """Return ``LOG_ODDS_RATIO``, the two models' log odds ratios, and their difference."""
         first, second = (ratio_of(table) for table in self.tables)
         values = (first.logarithm, second.logarithm)
         return LOG_ODDS_RATIO, values, difference(first, second)
 
     @property
     def means(self) -> Mapping[str, Floats]:
-        """The values of each measure that is a mean, shape (models, anchors)."""
+        """By measure, the values that are averaged over questions, shape (models, anchors)."""
         return {"background score, mean over questions": self.scores, "questions right": self.right}
 
     def thresholds(self) -> list[Thresholds]:
-        """Count anchor questions and correct answers by model, cluster and score."""
+        """Count anchor questions and correct answers by model, cluster and background score."""
         return [
             Thresholds.of(*each, self.clusters)
             for each in zip(self.right, self.scores, strict=True)
         ]
 
     def _within_strata(self) -> list[WithinStrata]:
-        """Count questions and correct answers by model, cluster, score and stratum."""
+        """Count questions and right answers by model, cluster, background score and stratum."""
         strata = strata_of(self.tables[0]["facts"].to_numpy())
         return [
             WithinStrata.of(*each, self.clusters, strata)
@@ -186,7 +187,7 @@ class Thresholds:
 
     Args:
         right: Number of anchor questions answered correctly, shape (clusters, thresholds). The
-            thresholds are the background scores, sorted from high to low.
+            thresholds are the distinct background scores, sorted from high to low.
         rows: Number of anchor questions, shape (clusters, thresholds).
     """
 
@@ -195,7 +196,7 @@ class Thresholds:
 
     @classmethod
     def of(cls, right: Floats, score: Floats, clusters: NDArray[np.str_]) -> Thresholds:
-        """Count the anchor questions and the correct answers of one model, by cluster and score."""
+        """Count one model's questions and correct answers by cluster and background score."""
         names, cluster = np.unique(clusters, return_inverse=True)
         levels, level = np.unique(-score, return_inverse=True)
         cells, shape = cluster * len(levels) + level, (len(names), len(levels))
@@ -219,7 +220,7 @@ class Thresholds:
 
 @dataclass(frozen=True)
 class WithinStrata:
-    """The counts of ``Thresholds``, separately for anchor questions with similar numbers of facts.
+    """Counts of questions and correct answers by cluster, background score and stratum.
 
     Args:
         right: Number of anchor questions answered correctly, shape (clusters, thresholds * strata).
@@ -236,7 +237,7 @@ class WithinStrata:
     def of(
         cls, right: Floats, score: Floats, clusters: NDArray[np.str_], strata: NDArray[np.intp]
     ) -> WithinStrata:
-        """Count one model's questions and correct answers by cluster, score and stratum."""
+        """Count a model's questions and right answers by cluster, background score and stratum."""
         names, cluster = np.unique(clusters, return_inverse=True)
         levels, level = np.unique(-score, return_inverse=True)
         n = int(strata.max(initial=0)) + 1

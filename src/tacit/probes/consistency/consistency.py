@@ -46,9 +46,9 @@ def by_relation(
 ) -> pl.DataFrame:
     """Compute conceptual consistency separately for each relation (Figure 7a).
 
-    For each relation, conceptual consistency is computed over the anchor questions that have a fact
-    of the relation. The background score of an anchor question is computed from all of its facts,
-    including facts of other relations.
+    For each relation, conceptual consistency is computed over the anchor questions that have at
+    least one fact of the relation. The background score of an anchor question is computed from all
+    of its facts, including facts of other relations.
 
     Returns:
         Table with one row per relation. ``subset`` is the constant "relation", and ``name`` is the
@@ -77,8 +77,8 @@ def by_concept(
     """Compute conceptual consistency separately for each frequent concept (Figure 7b).
 
     For each concept, conceptual consistency is computed over the anchor questions that have a fact
-    about the concept. At most 14 concepts are included, namely the most frequent ones. A concept is
-    included only if it occurs in the backgrounds of at least 28 anchor questions.
+    about the concept. The concepts are the most frequent ones, at most 14, of those that occur in
+    the backgrounds of at least 28 anchor questions.
 
     Returns:
         Table with the columns of ``by_relation`` and one row per concept, the most frequent concept
@@ -92,7 +92,7 @@ def by_concept(
 
 
 def frequent_concepts(asked: Asked, among: pl.Series | None = None) -> pl.DataFrame:
-    """Return the concepts that occur most often in backgrounds of anchor questions, at most 14.
+    """Return the (at most 14) most frequent concepts in anchor questions' backgrounds.
 
     Args:
         asked: The facts of each anchor question.

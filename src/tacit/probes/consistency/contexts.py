@@ -1,9 +1,10 @@
-"""Select the facts that precede an anchor question (METHODS section 4, "Intervention").
+"""Select the facts that precede an anchor question in a prompt (METHODS section 4).
 
-Each anchor question has three contexts with the same number of facts. The first context of an
-anchor question contains facts from the question's own background. The second context contains the
-negatives of the facts in the first context, presented as if they were true. The third context
-contains facts of another anchor question. Facts without a negative are not used in contexts.
+An anchor question has up to three contexts (sets of facts in the prompt), all with the same number
+of facts. The first context of an anchor question contains facts from the question's own background.
+The second context contains the negatives of the facts in the first context, presented as if they
+were true. The third context contains irrelevant facts, which belong to another anchor question.
+Facts without a negative (false version) are not used in contexts.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
     from tacit.sources.anchors import Anchor
 
 CONDITIONS = ("true", "false", "irrelevant")
-"""The names of contexts with true facts, with negatives, and with irrelevant facts."""
+"""The names of the three kinds of contexts: true facts, negatives, irrelevant facts."""
 
 MOST_FACTS = 5
 """The default maximum number of facts in a context."""
@@ -37,7 +38,7 @@ _WORD = re.compile(r"\w+")
 
 
 class Fact(NamedTuple):
-    """A background fact and the tail of its negative."""
+    """A background fact, and the tail (second concept) of the fact's negative."""
 
     head: str
     relation: str
@@ -53,8 +54,8 @@ class ContextChoice:
         most: Maximum number of facts in a context. The facts with the highest weights are selected
             for the context. Facts of equal weight are sorted by a hash of the seed and the fact,
             and the facts with the smallest hashes are selected.
-        seed: The seed of the hashes. The seed also determines which other anchor question provides
-            the irrelevant facts.
+        seed: The seed of the hashes that order facts of equal weight and determine which anchor
+            question provides the irrelevant facts of another anchor question.
     """
 
     most: int = MOST_FACTS
@@ -68,14 +69,14 @@ class ContextChoice:
 
 @dataclass(frozen=True)
 class Contexts:
-    """The contexts of the anchor questions.
+    """The contexts (facts in the prompt) of the anchor questions.
 
     Each anchor question is identified by its index in ``anchors``.
 
     Args:
         anchors: The anchor questions.
         background: The facts and concepts of the anchor questions.
-        templates: The templates of statements and contexts.
+        templates: The templates of statements of facts and of contexts.
         choice: The rules by which the facts of a context are selected.
 
     Raises:
@@ -123,15 +124,15 @@ class Contexts:
 
     @cached_property
     def irrelevant(self) -> Mapping[int, tuple[Fact, ...]]:
-        """The facts of another anchor question, for each anchor question.
+        """For each anchor question, irrelevant facts that belong to another anchor question.
 
-        The anchor question that provides the irrelevant facts shares no concept with the anchor
-        question that receives them. The number of irrelevant facts equals the number of the anchor
-        question's own facts in a context. An anchor question is omitted if no other anchor question
-        has suitable irrelevant facts. The heads and tails of the irrelevant facts are not concepts
-        of the anchor question that receives the facts. Except for stop words, no word of the
-        irrelevant facts' heads and tails occurs in the question or the choices of the anchor
-        question that receives the facts.
+        The irrelevant facts of an anchor question are taken from another anchor question, and the
+        two questions have no concept in common. The number of irrelevant facts of an anchor
+        question equals the number of its facts in ``own``. An anchor question for which no
+        irrelevant facts can be found is omitted. No head or tail (first or second concept) of an
+        anchor question's irrelevant facts is a concept of this anchor question. No word in the
+        heads and tails of an anchor question's irrelevant facts, except stop words, occurs in the
+        text or the choices of this anchor question.
         """
         order = sorted(self.own, key=lambda at: self.choice.rank(self.anchors[at].id))
         found: dict[int, tuple[Fact, ...]] = {}
@@ -142,7 +143,7 @@ class Contexts:
         return {anchor: found[anchor] for anchor in self.own if anchor in found}
 
     def _fitting(self, anchor: int, others: Sequence[int]) -> Iterator[tuple[Fact, ...]]:
-        """Yield the facts of other anchor questions that can be irrelevant facts."""
+        """Yield sets of irrelevant facts for an anchor question, in the order of ``others``."""
         concepts, n = self._concepts.get(anchor, frozenset()), len(self.own[anchor])
         for other in others:
             facts = self.own[other][:n]
@@ -162,7 +163,7 @@ class Contexts:
 
     @cached_property
     def _words(self) -> Mapping[int, frozenset[str]]:
-        """The words of each anchor question's question and choices, except stop words."""
+        """The words of each anchor question's text and choices, except stop words."""
         from tacit.knowledge.words import Words
 
         is_stop = Words().is_stop
@@ -177,7 +178,7 @@ class Contexts:
 
     @cached_property
     def touching(self) -> Mapping[int, bool]:
-        """Whether a fact of the anchor question contains a concept of the correct choice.
+        """By question, whether a fact in ``own`` contains a concept of the correct choice.
 
         The mapping is empty if the concepts of the correct choices are unknown.
         """
@@ -197,7 +198,7 @@ class Contexts:
 
     @cached_property
     def texts(self) -> Mapping[str, Mapping[int, str]]:
-        """The text of each context, by condition and index of the anchor question."""
+        """The text of each context, by condition and by index of the anchor question."""
         tails = {
             at: tuple(fact._replace(tail=fact.negative) for fact in facts)
             for at, facts in self.own.items()
@@ -215,7 +216,7 @@ class Contexts:
         )
 
     def wrapped(self, condition: str, anchor: int, prompt: Prompt) -> Prompt:
-        """Return the prompt of an anchor question, preceded by a context of the anchor question."""
+        """Return an anchor question's prompt, preceded by the context for a condition."""
         return self.templates.context.wrapped(self.texts[condition][anchor], prompt)
 
 
@@ -224,7 +225,7 @@ def _words(*texts: str) -> frozenset[str]:
 
 
 def _sets(table: pl.DataFrame, *keys: str) -> Mapping[Any, frozenset[str]]:
-    """Group the concepts by key, and return each key's set of concepts."""
+    """Return the set of concepts for each value of the key columns."""
     grouped = table.group_by(keys).agg("concept")
     return {
         row[0] if len(keys) == 1 else row[:-1]: frozenset(row[-1]) for row in grouped.iter_rows()

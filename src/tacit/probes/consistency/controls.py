@@ -1,12 +1,12 @@
-"""Recompute conceptual consistency without some facts, or with another question's background.
+"""Recompute conceptual consistency without some facts or with irrelevant backgrounds.
 
 If background facts contain the correct choice, background scores may predict correct answers only
 because of these facts. The leakage controls exclude facts about the correct choice, about any
-choice, or about the question concept. The irrelevant background (Figure 1 of the paper) is the
-background of another anchor question. An anchor question and the anchor question that provides its
-irrelevant background have the same number of facts and no concept in common. The background scores
-of irrelevant backgrounds should not predict correct answers. The controls need no additional model
-calls (METHODS section 4).
+choice, or about the question concept. The irrelevant background of an anchor question (Figure 1 of
+Sahu et al. 2022) is the background of another anchor question. An anchor question and the source of
+its irrelevant background have the same number of facts and no concept in common. The background
+scores of irrelevant backgrounds should not predict correct answers. The leakage controls and the
+irrelevant background need no additional model calls (METHODS section 4).
 """
 
 from __future__ import annotations
@@ -120,11 +120,11 @@ CONTROLS = TableSpec(
 
 @dataclass(frozen=True)
 class Controls:
-    """The controls of one run.
+    """The leakage controls and the irrelevant backgrounds of one run.
 
     Args:
         of: The anchor questions.
-        background: The background of the anchor questions.
+        background: The concepts and facts of the anchor questions.
         asked: The facts of each anchor question.
         known: Whether the model correctly answered the question about each fact and the question
             about its negative.
@@ -141,7 +141,7 @@ class Controls:
     seed: int = 0
 
     def table(self, how: Permutations | None = None) -> pl.DataFrame:
-        """Compute all controls.
+        """Compute conceptual consistency under each control.
 
         Args:
             how: The parameters of the permutations for the p-values and the confidence intervals;
@@ -164,7 +164,7 @@ class Controls:
         return pl.DataFrame(rows, schema=CONTROLS.schema)
 
     def _missing(self, name: str) -> str | None:
-        """Return why the facts of a control cannot be excluded; None if they can be excluded."""
+        """Return why a control cannot be computed, or None if it can be computed."""
         if name == "topic":
             topics = self.background.topics
             return NO_TOPIC if topics is None or topics.is_empty() else None
@@ -202,7 +202,7 @@ class Controls:
         )
 
     def _concepts(self, name: str) -> pl.DataFrame:
-        """Return each anchor question's concepts whose facts the control excludes."""
+        """Return, by anchor question, the concepts whose facts the control excludes."""
         import polars as pl
 
         anchor = pl.col("question").cast(pl.Int64).alias("anchor")
@@ -220,7 +220,7 @@ class Controls:
 
     @cached_property
     def _irrelevant(self) -> pl.DataFrame:
-        """The background score of each anchor question's partner; null without a partner."""
+        """The background scores of the irrelevant backgrounds; null where none is available."""
         import polars as pl
 
         scores = self.anchors["background_score"].to_list()
@@ -233,12 +233,12 @@ class Controls:
         return pl.DataFrame(found, schema, orient="row")
 
     def partners(self) -> list[int | None]:
-        """Return each anchor question's partner, which provides its irrelevant background.
+        """Return the index of the anchor question that provides each irrelevant background.
 
-        An anchor question and its partner have the same number of facts and no concept in common.
-        If an anchor question has several possible partners, a seeded hash selects one of them. The
-        partner is None if the anchor question has no background score, or if there is no possible
-        partner.
+        An anchor question and the source of its irrelevant background have the same number of facts
+        and no concept in common. If several anchor questions could provide an irrelevant
+        background, a seeded hash selects one of them. The result is None for an anchor question
+        that has no background score or no available irrelevant background.
         """
         scored = self.anchors["background_score"].is_not_null().to_list()
         facts = self.anchors["facts"].to_list()
@@ -261,7 +261,7 @@ class Controls:
 
     @cached_property
     def _of_anchor(self) -> list[frozenset[str]]:
-        """The concepts of each anchor question, including the heads and tails of its facts."""
+        """Each anchor question's concepts, and the heads and tails of the question's facts."""
         found: list[set[str]] = [set() for _ in self.of]
         for at, concept in self._pairs():
             found[at].add(concept)
@@ -277,7 +277,7 @@ class Controls:
 
 
 def doubts(rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
-    """Yield a warning if the irrelevant background predicts correct answers.
+    """Yield a warning if the irrelevant backgrounds predict correct answers.
 
     Args:
         rows: The rows of the table ``CONTROLS``.

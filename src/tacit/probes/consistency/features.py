@@ -51,10 +51,12 @@ class FactAnswers:
     Args:
         correct: Whether the model correctly answered the question about each fact and the question
             about its negative.
-        positive_margin: The margin of the answer to the question about each fact, shape (facts,);
-            NaN if unknown. If the answer is positive, the margin is greater than 0.
-        negative_margin: The margin of the answer to the question about each negative, shape
-            (facts,); NaN if unknown. If the answer is positive, the margin is greater than 0.
+        positive_margin: The margin (positive minus negative score) of the answer to the question
+            about each fact, shape (facts,); NaN if unknown. If the answer is positive, the margin
+            is greater than 0.
+        negative_margin: The margin (positive minus negative score) of the answer to the question
+            about each negative, shape (facts,); NaN if unknown. If the answer is positive, the
+            margin is greater than 0.
     """
 
     correct: CorrectAnswers
@@ -85,7 +87,7 @@ def features(
     """Compute the features of each anchor question's background and of the model's answer.
 
     Args:
-        scored: All scores or votes of the run.
+        scored: All scores, or all votes of sampled replies, of the run.
         reading: The methods by which answers are derived from the scores.
         asked: The facts of each anchor question.
         concepts: The concepts of each anchor question, as in ``Background.concepts``.
@@ -132,7 +134,7 @@ def of_answer(scored: Scored, reading: Reading, concepts: pl.DataFrame) -> pl.Da
     """Compute the features of the model's answer to each anchor question.
 
     Args:
-        scored: All scores or votes of the run.
+        scored: All scores, or all votes of sampled replies, of the run.
         reading: The methods by which answers are derived from the scores. The first method in
             ``reading.anchoring`` determines the answers to the anchor questions.
         concepts: The concepts of each anchor question, as in ``Background.concepts``.
@@ -201,7 +203,7 @@ def _priors(scored: Scored, chosen: Chosen) -> Floats:
 
 
 def _means(of: Ints, values: Floats, size: int) -> Floats:
-    """Return the mean of the known values in each group; NaN for a group without known values."""
+    """Return the mean of the known values in each group; NaN if a group has none."""
     known = ~np.isnan(values)
     sums = np.bincount(of[known], values[known], minlength=size)
     counts = np.bincount(of[known], minlength=size)

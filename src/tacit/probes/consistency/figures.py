@@ -1,8 +1,8 @@
 """Figures of the consistency probe (Sahu et al. 2022, Figures 3 to 7).
 
 A figure can show one or more models. If model sizes are compared, the horizontal axes of Figures 3
-and 4 show the models' numbers of parameters. The function that plots a figure returns None if a
-required table is missing or contains nothing to plot. Undefined values are not plotted.
+and 4 show the models' numbers of parameters. Each plotting function returns None if a table that it
+requires is missing or contains nothing to plot. Undefined values are not plotted.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ if TYPE_CHECKING:
     from tacit.findings.spec import Column, FigureSpec
 
 FARTHEST = 6
-"""Number of relations that are labelled in a scatter plot."""
+"""Number of relations labelled in a scatter plot: those farthest from the diagonal."""
 
 _N = declared.CONSISTENCY.column("n")
 _LIFT = declared.CONSISTENCY.column("lift")
@@ -80,7 +80,7 @@ _SIGNS = ("positive_accuracy", "negative_accuracy")
     "Figure 3 of Sahu et al. (2022), with the chance level and the lift above chance.",
 )
 def consistency(shown: Shown) -> Chart | None:
-    """Plot conceptual consistency with its chance level, and the lift above chance (Figure 3)."""
+    """Plot conceptual consistency, its chance level, and its lift above chance (Figure 3)."""
     table = shown.defined("consistency", "consistency")
     if table is None:
         return None
@@ -104,7 +104,7 @@ def consistency(shown: Shown) -> Chart | None:
 def background_and_anchors(shown: Shown) -> Chart | None:
     """Plot the mean background score and the accuracy on anchor questions (Figure 4).
 
-    If the background score or the accuracy is undefined, the figure has only one panel.
+    The panel of a measure is omitted if the measure is undefined for all models.
     """
     import polars as pl
 
@@ -154,7 +154,7 @@ def background_and_anchors(shown: Shown) -> Chart | None:
 
 @figure("Background score and consistency by relation", "Figure 5 of Sahu et al. (2022).")
 def background_against_consistency(shown: Shown) -> Chart | None:
-    """Plot background score against consistency by relation, one panel per model (Figure 5)."""
+    """Plot background scores against consistency, by relation and model (Figure 5)."""
     import polars as pl
 
     both = by_relation(shown)
@@ -441,7 +441,7 @@ def _axis(
 def _models(
     drawn: pl.DataFrame, axis: Axis, column: Column, shown: Shown, text: str
 ) -> alt.LayerChart:
-    """Plot one row per model, or one mark per model if model sizes are compared."""
+    """Plot one row per model, or one point per model if model sizes are compared."""
     import polars as pl
 
     labels, colours = list(shown.labels.values()), shown.look.colours
@@ -570,7 +570,7 @@ def _scatter(
 def _gives(
     winners: pl.DataFrame | None, model: str, of: str, colours: Palette
 ) -> Iterator[alt.LayerChart]:
-    """Yield a panel with the share of answers that each prompt variant decides, if known."""
+    """If known, yield a panel with the share of answers that each prompt variant decides."""
     won = None if winners is None else winners.filter(model=model, of=of)
     if won is not None and won["count"].sum():
         column = declared.WINNERS.column("share")
@@ -620,7 +620,7 @@ def _meta_prompts(ways: pl.DataFrame) -> Iterator[str]:
 
 
 def _guessing(choices: pl.DataFrame) -> dict[str, float]:
-    """Return each model's guessing accuracy: the mean of 1/(number of choices)."""
+    """Return the accuracy of random guessing by model: the mean of 1/(number of choices)."""
     import polars as pl
 
     counts = choices.group_by("model", "anchor", "meta", "pair").len()
@@ -629,7 +629,7 @@ def _guessing(choices: pl.DataFrame) -> dict[str, float]:
 
 
 def _baselines(model: str, anchoring: str, shown: Shown) -> tuple[float | None, float | None]:
-    """Return a model's guessing accuracy, and its accuracy with all prompt variants."""
+    """Return the accuracy of random guessing, and of a model with all prompt variants."""
     choices, anchors = (shown.table(name) for name in ("choices", "anchors"))
     guess = None if choices is None else _guessing(choices).get(model)
     if anchors is None:

@@ -1,16 +1,17 @@
 """Measure whether stating facts before an anchor question changes the model's answer.
 
-Each anchor question is asked once without a context and once with each of three contexts (METHODS
-section 4). The first context contains facts from the anchor question's own background. The second
-context contains the negatives of the anchor question's own facts, presented as if they were true.
-The third context contains facts of another anchor question. Any text before a question may change
-the answer. To isolate the effect of true facts, the model's answers after true facts are also
-compared with its answers after negatives and after irrelevant facts. A fact and its negative differ
-only in their tails. Answers are compared over all anchor questions, and within groups of anchor
-questions. The groups of anchor questions are defined by two properties of the anchor question's own
-facts. The first property is whether the model correctly answers the background questions about all
-of the anchor question's own facts. The second property is whether one of the anchor question's own
-facts contains a concept of the correct choice, so that the model may copy the answer.
+Each anchor question is asked without a context (facts before the question) and with up to three
+contexts (METHODS section 4). The first context of an anchor question contains facts from the
+question's own background. The second context of an anchor question contains the negatives (false
+versions) of the question's own facts, presented as if they were true. The third context of an
+anchor question contains irrelevant facts, which belong to another anchor question. Because any text
+before a question may change the answer, the answers after true facts are also compared with the
+answers after negatives and after irrelevant facts. A fact and its negative differ only in their
+tails (second concepts). Answers are compared over all anchor questions, and within groups that
+depend on a question's own facts (the facts in its first context). The first pair of groups
+separates anchor questions by whether the model correctly answers the background questions about all
+of the question's own facts. The second pair of groups separates anchor questions by whether one of
+the question's own facts contains a concept of the correct choice, which the model may copy.
 """
 
 from __future__ import annotations
@@ -45,14 +46,14 @@ COMPARISONS = (
     (CONDITIONS[0], CONDITIONS[1]),
     (CONDITIONS[0], CONDITIONS[2]),
 )
-"""The pairs of conditions that are compared, such as true facts and no facts."""
+"""The pairs of conditions that are compared, such as true facts against no facts."""
 GROUPS: Mapping[str, tuple[str, bool]] = {
     "facts correct": ("facts_right", True),
     "a fact incorrect": ("facts_right", False),
     "answer in a fact": ("answer_in_fact", True),
     "answer in no fact": ("answer_in_fact", False),
 }
-"""The column of ``ANSWERS_IN_CONTEXT`` and its value that define each group of anchor questions."""
+"""The column of ``ANSWERS_IN_CONTEXT`` and the value that define each question group."""
 
 ANSWERS_IN_CONTEXT = TableSpec(
     "answers_in_context",
@@ -217,12 +218,12 @@ def tables(
     asked: Asked,
     anchors: pl.DataFrame,
 ) -> dict[str, pl.DataFrame]:
-    """Return the tables of the intervention: the answers in context, and the changes of accuracy.
+    """Return the tables ``ANSWERS_IN_CONTEXT`` and ``INTERVENTION``, by table name.
 
     Args:
         contexts: The contexts of the anchor questions.
         chosen: The answers to the anchor questions, by condition. For each condition, the answers
-            are in the order of ``contexts.texts``.
+            are in the order of ``contexts.texts[condition]``.
         known: Whether the model correctly answered the question about each fact and the question
             about its negative.
         asked: The facts and the questions about the facts.
@@ -267,7 +268,8 @@ def _all_right(
 ) -> dict[int, bool | None]:
     """Return, for each anchor question, whether all its own facts were answered correctly.
 
-    The value is None if some facts have no answer and the answers to all other facts are correct.
+    The value for an anchor question is None if some of its own facts have no answer and none is
+    answered incorrectly.
     """
     of = asked.facts.select("head", "relation", "tail").iter_rows()
     right = dict(zip(of, known.positive.tolist(), strict=True))
@@ -279,7 +281,7 @@ def _all_right(
 
 
 def changes(answers: pl.DataFrame, bootstrap: Bootstrap | None = None) -> pl.DataFrame:
-    """Compute paired changes of accuracy between conditions, for all anchor questions and by group.
+    """Compute paired accuracy changes between conditions, overall and by question group.
 
     Args:
         answers: The table ``ANSWERS_IN_CONTEXT``.
@@ -322,7 +324,8 @@ def summary(contexts: Contexts, anchoring: str, found: pl.DataFrame) -> dict[str
 
     Args:
         contexts: The contexts of the anchor questions.
-        anchoring: The method of answering the anchor questions that follow a context.
+        anchoring: The anchoring method with which anchor questions are asked after a context:
+            ``choice`` or ``verify``.
         found: The table ``INTERVENTION``, which ``changes`` returns.
     """
     asked = {condition: len(of) for condition, of in contexts.texts.items()}
@@ -399,7 +402,7 @@ def _change(row: Mapping[str, Any]) -> str:
 
 
 def _left_out(found: Mapping[str, Any]) -> Iterator[str]:
-    """Yield sentences on the anchor questions that are missing from a comparison of conditions."""
+    """Yield sentences on anchor questions that are missing from a comparison of conditions."""
     bare, asked = found["without_context"], found["asked"]
     alone = found["anchors"] - asked[CONDITIONS[2]]
     if bare or alone:
@@ -417,7 +420,7 @@ def _left_out(found: Mapping[str, Any]) -> Iterator[str]:
 
 
 def notes(found: Mapping[str, Any]) -> Iterator[str]:
-    """Yield a sentence on how contexts are composed and how changes are tested.
+    """Yield sentences on how contexts are composed and how accuracy changes are tested.
 
     Args:
         found: The entries of the summary that describe the intervention.

@@ -1,4 +1,4 @@
-"""Examples of negatives for each relation (the paper's Table 3)."""
+"""Examples of negatives (false versions of facts) by relation (the paper's Table 3)."""
 
 from __future__ import annotations
 

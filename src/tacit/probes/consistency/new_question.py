@@ -1,4 +1,4 @@
-"""Predict whether a model answers a new question correctly, using the predictor of a run."""
+"""Predict whether a model answers a new question correctly, using a run's predictor."""
 
 from __future__ import annotations
 
@@ -43,9 +43,9 @@ class FactEffect:
         effect: The predicted probability of a correct answer, minus the probability that would be
             predicted if the answer to the question about the fact were reversed. Reversing an
             answer makes a correct answer incorrect (or vice versa) and changes the sign of its
-            margin. The probability for the reversed answer is computed with unchanged answers to
-            all other questions. The effect is None if the model did not answer the question about
-            the fact, or if the predictor does not use the background.
+            margin. When the answer about one fact is reversed, the answers to all other questions
+            stay unchanged. The effect is None if the model did not answer the question about the
+            fact, or if the predictor does not use the background.
     """
 
     fact: str
@@ -64,8 +64,8 @@ class AnswerPrediction:
         answer: The choice that the model selects.
         facts: The background facts, sorted by decreasing absolute value of their effect.
         predictor: Name of the predictor: ``both`` uses all features, and ``margin`` uses only the
-            answer margin. The predictor ``margin`` is used if any feature other than the answer
-            margin is missing.
+            answer margin (how far the selected choice is ahead of the second-best choice). The
+            predictor ``margin`` is used if a feature that ``both`` needs is missing.
         notes: Notes on why the prediction may be unreliable.
     """
 
@@ -108,10 +108,10 @@ class NewQuestion:
 
     Args:
         anchor: The question and its choices.
-        background: The background of the question.
-        templates: The templates of the questions.
+        background: The concepts and facts of the question.
+        templates: The templates of background questions and prompts.
         wording: The wording, which determines how concepts are inserted into the templates.
-        version: The version of the paper, which determines the meta-prompts.
+        version: The version of Sahu et al. (2022), which determines the meta-prompts.
         reading: The methods by which answers are derived from the scores.
     """
 
@@ -124,7 +124,7 @@ class NewQuestion:
 
     @classmethod
     def of(cls, options: ConsistencyOptions, question: str, choices: Sequence[str]) -> Self:
-        """Extract the background of a new question with the options of a run.
+        """Extract the background of a new question, using the extraction options of a run.
 
         Raises:
             RequestError: If the question or a choice is empty, there are fewer than two choices,
@@ -160,7 +160,7 @@ class NewQuestion:
 
     @cached_property
     def prompt_set(self) -> PromptSet:
-        """The prompts, in the same named groups as the prompts of a run."""
+        """The prompts for the new question, in the same named groups as in a run."""
         return PromptSet(
             self.asked.texts,
             (self.anchor,),
@@ -171,7 +171,7 @@ class NewQuestion:
         )
 
     def requests(self) -> Mapping[str, Requests]:
-        """Return the requests for the new question, in named groups."""
+        """Return the requests to the model for the new question, by name of their group."""
         return self.prompt_set.requests
 
     def predict(self, answers: Answers, predictors: Mapping[str, Predictor]) -> AnswerPrediction:
@@ -221,7 +221,7 @@ class NewQuestion:
         used: Predictor,
         values: Mapping[str, float | None],
     ) -> Iterator[str]:
-        """Yield notes on missing features, and on features outside the range of the run."""
+        """Yield notes on features that are missing or outside the range of the run's questions."""
         missing = predictors[BOTH].missing(values)
         if self.asked.facts.is_empty():
             yield "The prediction uses the answer margin alone: there is no background fact."

@@ -1,21 +1,22 @@
 """Measure how well tails alone distinguish facts from negatives (METHODS section 4).
 
-If tails reveal which questions are about facts, a model can reach a high background score without
-knowing the relation between the concepts. The no-knowledge baseline is a logistic regression on
-attributes of the tail. The first four attributes of a tail are its number of words, its length, its
-Zipf frequency and its part of speech. The fifth attribute is the tail's degree in the knowledge
-base. The sixth attribute is the number of facts in the knowledge base with the same relation and
-tail. All facts with the same head are in the same fold of the cross-validation.
+If tails (second concepts) reveal which questions are about facts, a model can reach a high
+background score without knowing the relation between the concepts. The no-knowledge baseline is a
+logistic regression on attributes of the tail. The first four attributes of a tail are its number of
+words, its length, its Zipf frequency and its part of speech. The fifth attribute is the tail's
+degree: the number of facts in the knowledge base that contain this concept. The sixth attribute is
+the number of facts in the knowledge base with the same relation and tail. All facts with the same
+head (first concept) are in the same fold of the cross-validation.
 
 The knowledge base contains every fact as an edge, but it does not contain the negatives. If the
-degree and the number of facts included the fact from which the tail was taken, both would be at
-least 1 for the tail of every fact. To avoid revealing which tails belong to facts, the degree and
-the number of facts exclude the fact from which the tail was taken. With the presets
-``same-relation`` and ``matched``, the tail of a negative is taken from another fact, and the degree
-and the number of facts exclude this other fact. With the preset ``uniform``, the tail of a negative
-is a dictionary word, and its degree and number of facts exclude no fact. If the negatives are
-formed by exchanging the tails of facts at random, facts and negatives have the same distribution of
-attributes, and the AUROC is 0.5. ``tacit.knowledge.tails`` computes the attributes of tails.
+fifth and sixth attributes (two counts) included the fact from which the tail was taken, both would
+be at least 1 for every fact's tail. To avoid revealing which tails belong to facts, the fifth and
+sixth attributes do not count the fact from which the tail was taken. With the presets
+``same-relation`` and ``matched``, a negative's tail is the tail of another fact, which the fifth
+and sixth attributes do not count. With the preset ``uniform``, a negative's tail is a dictionary
+word, and the fifth and sixth attributes count all facts. If the negatives are formed by exchanging
+the tails of facts at random, facts and negatives have the same distribution of attributes, and the
+AUROC is 0.5. ``tacit.knowledge.tails`` computes the attributes of tails.
 """
 
 from __future__ import annotations
@@ -113,7 +114,8 @@ def no_knowledge(tails: pl.DataFrame, facts: pl.DataFrame, bootstrap: Bootstrap)
         tails: The attributes of tails that ``tacit.knowledge.tails.tails_of`` returns.
         facts: The table ``facts`` with the model's answers. Facts without a negative are excluded
             from the evaluation.
-        bootstrap: The bootstrap that resamples the heads of facts to compute the intervals.
+        bootstrap: The bootstrap that resamples the heads (first concepts) of facts to compute the
+            intervals.
 
     Returns:
         The table that ``NO_KNOWLEDGE`` declares.
@@ -152,7 +154,7 @@ def _with_answers(tails: pl.DataFrame, facts: pl.DataFrame) -> pl.DataFrame:
 
 
 def _with_predictions(rows: pl.DataFrame) -> pl.DataFrame:
-    """Add the column ``predicted``, the out-of-fold probability that the row is a fact."""
+    """Add the out-of-fold probability that a row is about a fact, as column ``predicted``."""
     import polars as pl
 
     numbers = rows.select(

@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     Strings: TypeAlias = NDArray[np.str_]
 
 OPTIONAL = ("prior", "frequency")
-"""Features that the predictors omit if no anchor question of the run has a value for them."""
+"""Features that predictors omit if no anchor question of the run has a value for them."""
 
 PAIRS = (
     *((BOTH, BASE_RATE), (BOTH, MARGIN), (BOTH, ANSWER)),
@@ -103,12 +103,12 @@ class Rows:
         return logistic.why_not(self.right, self.clusters)
 
     def matrix(self, predictor: str) -> Floats:
-        """Return the values of a predictor's available features, shape (rows, features)."""
+        """Return the values of the features that a predictor uses, shape (rows, features)."""
         columns = [self.features[name] for name in self.names(predictor)]
         return np.stack(columns, axis=1) if columns else np.empty((len(self.right), 0))
 
     def names(self, predictor: str) -> list[str]:
-        """Return the names of the available features of a predictor."""
+        """Return the names of a predictor's features that have values in the run."""
         return [name for name in PREDICTORS[predictor] if name in self.features]
 
     @cached_property
@@ -164,11 +164,11 @@ def estimates(rows: Rows, bootstrap: Bootstrap) -> _Estimates:
     """Estimate the measures of the predictors and the differences between predictors.
 
     Returns:
-        Estimates for each pair of predictors and each measure. The estimate for a pair of
-        predictors is the measure of the first predictor minus the measure of the second predictor.
-        All estimates use the same resamples. If the second name of a pair is empty, the estimate is
-        the measure of the first predictor. If the predictors cannot be fitted, the estimates have
-        no values.
+        Estimates by pair of predictor names, then by measure. If both names of a pair are given,
+        the estimate is the measure of the first predictor minus the measure of the second
+        predictor. All estimates are computed from the same resamples of question concepts. If the
+        second name of a pair is empty, the estimate is the measure of the first predictor alone. If
+        the predictors cannot be fitted, the estimates have no values.
     """
     keys = [((name, ""), measure) for name in PREDICTORS for measure in MEASURES]
     keys += [(pair, measure) for pair in PAIRS for measure in GAINED]
@@ -185,7 +185,7 @@ def estimates(rows: Rows, bootstrap: Bootstrap) -> _Estimates:
 
 
 def measures(rows: Rows, found: _Estimates) -> pl.DataFrame:
-    """Return the table ``PREDICTION`` with the measures of each predictor and their intervals."""
+    """Return the table ``PREDICTION``: the measures of each predictor, with intervals."""
     about = {"n": len(rows.right), "undefined": rows.undefined}
     return table_of(
         PREDICTION,
@@ -194,7 +194,7 @@ def measures(rows: Rows, found: _Estimates) -> pl.DataFrame:
 
 
 def gains(rows: Rows, found: _Estimates) -> pl.DataFrame:
-    """Return the table ``GAINS`` of differences; empty if the predictors cannot be fitted."""
+    """Return the differences between predictors (table ``GAINS``); empty if none is fitted."""
     pairs = PAIRS if rows.undefined is None else ()
     return table_of(
         GAINS,
@@ -235,7 +235,7 @@ def predictions(rows: Rows, anchors: pl.DataFrame) -> pl.DataFrame:
 
 
 def tables(rows: Rows, anchors: pl.DataFrame, bootstrap: Bootstrap) -> dict[str, pl.DataFrame]:
-    """Return the tables about the prediction of correct answers, by name."""
+    """Return the tables about the prediction of correct answers, by table name."""
     found = estimates(rows, bootstrap)
     return {
         PREDICTION.name: measures(rows, found),
@@ -290,7 +290,7 @@ def why(reason: str) -> str:
 
 
 def sentences(summary: Mapping[str, Any]) -> Iterator[str]:
-    """Yield sentences on whether background scores improve the prediction of answers.
+    """Yield sentences on whether background scores help to predict correct answers.
 
     Args:
         summary: The summary of the probe's findings.
@@ -308,7 +308,7 @@ def sentences(summary: Mapping[str, Any]) -> Iterator[str]:
 
 
 def adds(summary: Mapping[str, Any]) -> str:
-    """Return a clause, with numbers, on whether background scores improve the prediction."""
+    """Return a clause, with numbers, on whether background scores help the prediction."""
     found = summary["prediction"]
     over = {row["over"]: row for row in summary[GAINS.name] if row["predictor"] == BOTH}
     chance, margin, rest = (_gain(over[name]) for name in (BASE_RATE, MARGIN, ANSWER))
