@@ -1,4 +1,4 @@
-"""Plot how well correct answers are predicted, and the accuracy by background score."""
+"""Plot the quality of predictions of correct answers, and accuracy by background score."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _OF = (
     "together predict which anchor questions are answered correctly.",
 )
 def prediction(shown: Shown) -> Chart | None:
-    """Plot all risk-coverage curves, and the calibration of the predictor ``both``."""
+    """Plot each predictor's risk-coverage curve, and the calibration of ``both``."""
     curves, bins = shown.table("risk_coverage"), shown.table("calibration")
     if curves is None or bins is None:
         return None
@@ -105,7 +105,7 @@ def _named(part: pl.DataFrame) -> pl.DataFrame:
     "background score.",
 )
 def accuracy_by_score(shown: Shown) -> Chart | None:
-    """Plot the accuracy on anchor questions in bins of the background score."""
+    """Plot the accuracy on anchor questions for each bin of background scores."""
     table = shown.defined("accuracy_by_score", "accuracy")
     if table is None:
         return None

@@ -45,7 +45,7 @@ class Predictor:
     fitted: Logistic
 
     def missing(self, values: Mapping[str, float | None]) -> list[str]:
-        """Return the names of the features without a value."""
+        """Return the names of the predictor's features that have no value in ``values``."""
         return [name for name in self.features if values[name] is None]
 
     def outside(self, values: Mapping[str, float | None]) -> list[str]:
@@ -54,7 +54,7 @@ class Predictor:
         return [name for name, (low, high) in ends if not low <= (values[name] or 0.0) <= high]
 
     def probability(self, values: Mapping[str, float | None]) -> Estimate:
-        """Return the probability of a correct answer, with its confidence interval.
+        """Return the predicted probability of a correct answer, with a confidence interval.
 
         Args:
             values: The value of each feature, by the name of the feature. Every feature of the
@@ -64,11 +64,11 @@ class Predictor:
 
 
 def tables(rows: Rows) -> dict[str, pl.DataFrame]:
-    """Fit the predictors to ``rows``, and return tables that describe the fitted predictors.
+    """Fit the predictors to the anchor questions in ``rows``, and tabulate the results.
 
     Returns:
-        A dictionary of the tables ``PREDICTOR`` and ``COVARIANCE``, by the name of the table. Both
-        tables have no rows if the predictors cannot be fitted.
+        A dictionary with the tables ``PREDICTOR`` and ``COVARIANCE``, by the name of the table.
+        Both tables have no rows if the predictors cannot be fitted.
     """
     import polars as pl
 
@@ -94,7 +94,7 @@ def tables(rows: Rows) -> dict[str, pl.DataFrame]:
 
 
 def stored(found: Mapping[str, pl.DataFrame]) -> dict[str, Predictor]:
-    """Return the fitted predictors of a run by name, or no predictors if the tables are empty."""
+    """Return the fitted predictors from a run's tables; empty if none was fitted."""
     covariances = found[COVARIANCE.name]
     predictors = {}
     for (name,), part in found[PREDICTOR.name].group_by("predictor", maintain_order=True):

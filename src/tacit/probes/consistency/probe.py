@@ -64,8 +64,8 @@ class Reading:
     """The methods by which answers are derived from scores.
 
     Args:
-        method: The method by which the answers to background questions are derived. A change of
-            ``method`` requires no model calls.
+        method: The method by which the answers to background questions are derived. If only
+            ``method`` changes, the stored scores are reused without new model calls.
         anchoring: The methods by which anchor questions are answered: ``choice``, ``verify`` or
             both. The main results use the first method in ``anchoring``.
 
@@ -91,8 +91,7 @@ class Reading:
         """Create a ``Reading`` from the options of the probe.
 
         Raises:
-            RequestError: If the option ``pair`` does not consist of two words, or an answering
-                method is unknown.
+            RequestError: If the option ``answering``, ``anchors``, ``meta`` or ``pair`` is invalid.
         """
         pair = None if options.pair is None else tuple(options.pair.split("/"))
         if pair is not None and len(pair) != 2:  # noqa: PLR2004 - a pair
@@ -104,26 +103,28 @@ class Reading:
 
 @dataclass(frozen=True)
 class ConsistencyProbe:
-    """A probe that asks anchor questions and questions about their background facts.
+    """A probe that asks anchor questions, and yes/no questions about background facts.
 
     Args:
         anchors: The anchor questions: multiple-choice questions with a correct choice.
-        background: The background facts of each anchor question. An anchor question is identified
-            by its index.
+        background: The background facts of each anchor question. The facts refer to an anchor
+            question by the index of the question in ``anchors``.
         templates: The templates of questions and prompts.
-        wording: The wording, which determines how concepts are inserted into the templates.
-        version: The version of the paper, which determines the number of meta-prompts.
+        wording: The rules by which concepts are inserted into the templates.
+        version: The version of Sahu et al. (2022), which determines the number of meta-prompts
+            (prompt templates).
         reading: The methods by which answers are derived from scores.
         surface: The surface texts of the facts, which are sentences from the knowledge base. If
-            None, all facts are worded by the relation templates.
-        context: The rules that select the facts that precede an anchor question as its context. If
-            None, anchor questions are asked only without a context.
+            ``surface`` is None, the questions about all facts are worded by the relation templates.
+        context: The rules that select the facts to be stated before an anchor question (the
+            question's context). If ``context`` is None, no facts are stated before anchor
+            questions.
 
     Raises:
-        RequestError: If no anchor question has a fact, an anchor question has no correct answer, or
-            a relation has no template. If ``reading`` uses a meta-prompt or a label pair that the
-            version of the paper does not contain. If ``context`` is not None and ``Contexts``
-            raises a ``RequestError``.
+        RequestError: If no anchor question has a background fact, the correct choice of an anchor
+            question is unknown, or a relation has no template. If ``reading`` uses a meta-prompt or
+            a label pair that the version of the paper does not contain. If ``context`` is not None
+            and the contexts cannot be built (see ``Contexts``).
     """
 
     name: ClassVar[str] = "consistency"
@@ -155,8 +156,9 @@ class ConsistencyProbe:
         """Create the probe from its options; see ``Probe.of``.
 
         Raises:
-            RequestError: If the value of an option is invalid, or the probe has no questions.
-            DataError: If a file is missing or malformed.
+            RequestError: If the value of an option is invalid, or ``ConsistencyProbe`` raises a
+                ``RequestError``.
+            DataError: If an input file is missing or malformed.
         """
         from tacit.knowledge.background import background
         from tacit.knowledge.base import KnowledgeBase
@@ -204,29 +206,29 @@ class ConsistencyProbe:
 
     @cached_property
     def asked(self) -> Asked:
-        """The distinct facts, with the background questions about each fact and its negative."""
+        """The distinct facts, with questions about each fact and its negative (false version)."""
         return Asked.of(self.background.facts, self.templates, self.wording, self.surface)
 
     @cached_property
     def variants(self) -> tuple[PromptVariant, ...]:
-        """The prompt variants of yes/no questions."""
+        """The prompt variants in which yes/no questions are asked."""
         return prompt_variants(self.templates, self.version)
 
     @cached_property
     def choice_variants(self) -> tuple[PromptVariant, ...]:
-        """The prompt variants whose answer can be a choice."""
+        """The prompt variants that a choice of an anchor question can answer."""
         return choice_variants(self.templates, self.version)
 
     @cached_property
     def contexts(self) -> Contexts | None:
-        """The contexts of the anchor questions; None if questions are asked without contexts."""
+        """The contexts (stated facts) of the anchor questions; None if no facts are stated."""
         if self.context is None:
             return None
         return Contexts(self.anchors, self.background, self.templates, self.context)
 
     @cached_property
     def prompt_set(self) -> PromptSet:
-        """The prompts of the run, in named groups."""
+        """The prompts of the run, grouped by kind of question."""
         return PromptSet(
             self.asked.texts,
             self.anchors,
@@ -239,18 +241,19 @@ class ConsistencyProbe:
 
     @cached_property
     def prompts(self) -> Sequence[Prompt]:
-        """The prompts of all groups, in the order of ``requests``."""
+        """The prompts of all prompt groups, in the order of ``requests``."""
         return [p for name in self.requests() for p in self.prompt_set.prompts(name)]
 
     def requests(self) -> Mapping[str, Requests]:
-        """Return the requests in named groups; see ``Probe.requests``."""
+        """Return the requests by the name of the prompt group; see ``Probe.requests``."""
         return self.prompt_set.requests
 
     def measure(self, answers: Answers) -> Findings:
         """Compute the findings from scores, or from the votes of sampled replies.
 
         Raises:
-            RequestError: If the answers are sampled replies and ``check_replies`` raises the error.
+            RequestError: If the answers are sampled replies and ``check_replies`` raises a
+                ``RequestError``.
         """
         answers = answers.joined(self.requests())
         if answers.sampled:
@@ -266,7 +269,7 @@ class ConsistencyProbe:
         return self._found(self.prompt_set.scored(scores), score_counts(scores), chosen)
 
     def measure_in_order(self, found: Sequence[Scores] | Sequence[Votes]) -> Findings:
-        """Compute the findings from answers in the order of ``prompts``, one answer per prompt."""
+        """Compute the findings from one answer per prompt, in the order of ``prompts``."""
         left = iter(found)
         groups = {
             name: Answered(group.keys, [next(left) for _ in group.requests])
@@ -283,7 +286,7 @@ class ConsistencyProbe:
 
     @staticmethod
     def scaling(found: Mapping[str, Findings]) -> list[ScaledFigure]:
-        """Return the measures that are plotted against the sizes of models."""
+        """Return the measures that are plotted against model size."""
         from tacit.probes.consistency.scale import scaling
 
         return scaling(found)
@@ -324,11 +327,11 @@ class ConsistencyProbe:
         return views(findings, request, most)
 
     def check_replies(self, *, sampled: bool) -> None:
-        """Raise an error if chat replies cannot answer the questions of the probe.
+        """Raise an error if the probe's methods cannot use the replies of chat models.
 
         Raises:
-            RequestError: If the anchoring method ``choice`` is used, or if the preset
-                ``calibrated`` is used with sampled replies.
+            RequestError: If anchor questions are answered by the method ``choice``, or if
+                background questions are answered by the preset ``calibrated`` from sampled replies.
         """
         if "choice" in self.reading.anchoring:
             raise RequestError(
@@ -344,13 +347,13 @@ class ConsistencyProbe:
     def _found(
         self, scored: Scored, scores: Mapping[str, Any], in_contexts: Mapping[str, Chosen]
     ) -> Findings:
-        """Compute the findings.
+        """Compute the findings from arrays of scores or votes.
 
         Args:
             scored: The scores or votes of all prompts, as arrays.
-            scores: The entries of the summary that describe the scores or votes.
-            in_contexts: The answers to the anchor questions that follow a context, by the name of
-                the context's condition (``true``, ``false`` or ``irrelevant``).
+            scores: Statistics of the scores or votes, which are added to the summary of the run.
+            in_contexts: The answers to anchor questions after stated facts, by the kind of the
+                stated facts (``true``, ``false`` or ``irrelevant``).
         """
         how, bootstrap = Permutations(), Bootstrap()
         answers = scored.answers(self.reading.method)
@@ -416,7 +419,7 @@ class ConsistencyProbe:
         return Findings(answer_tables.questions(self.asked, scored), tables, summary)
 
     def _counts(self) -> dict[str, Any]:
-        """Return the numbers of facts, questions and prompts as entries of the summary."""
+        """Return the numbers of facts, questions and prompts for the summary of the run."""
         return {
             "repeated_choices": sum(anchor.repeated for anchor in self.anchors),
             "facts": self.asked.facts.height,

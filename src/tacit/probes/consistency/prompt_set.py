@@ -1,4 +1,4 @@
-"""Build a run's prompts in named groups, and convert the model's answers to arrays."""
+"""Build prompts grouped by kind of question, and convert the model's answers to arrays."""
 
 from __future__ import annotations
 
@@ -37,30 +37,32 @@ if TYPE_CHECKING:
     Item = TypeVar("Item")
 
 BACKGROUND, CHOICE, VERIFY, PRIOR = "background", "choice", "verify", "prior"
-"""The names of the prompt groups.
+"""The names of the prompt groups, one group per kind of question.
 
-The prompts of the group ``PRIOR`` have an empty question and the choices as candidate answers.
+A prompt of the group ``PRIOR`` contains an empty question, and its candidate answers are the
+choices of an anchor question.
 """
 
 
 def in_context(condition: str) -> str:
-    """Return the name of the prompt group for anchor questions in a context."""
+    """Return the name of the prompt group in which facts precede the anchor questions."""
     return f"intervention-{condition}"
 
 
 @dataclass(frozen=True)
 class PromptSet:
-    """The prompts of a run, in named groups.
+    """The prompts of a run, grouped by kind of question.
 
     Args:
         texts: The background questions, without a final question mark.
         anchors: The anchor questions.
-        variants: The prompt variants of a yes/no question.
-        choice_variants: The prompt variants whose answer can be a choice.
+        variants: The prompt variants in which yes/no questions are asked.
+        choice_variants: The prompt variants that a choice of an anchor question can answer.
         templates: The templates of questions and prompts.
         anchoring: The methods of answering anchor questions: ``choice``, ``verify`` or both.
-        contexts: The contexts of the anchor questions. Contexts are used only with the first method
-            in ``anchoring``. If None, anchor questions are asked only without a context.
+        contexts: The contexts, which are facts to be stated before the anchor questions. Anchor
+            questions after stated facts are answered only by the first method in ``anchoring``. If
+            ``contexts`` is None, no facts are stated before anchor questions.
     """
 
     texts: tuple[str, ...]
@@ -73,16 +75,16 @@ class PromptSet:
 
     @cached_property
     def requests(self) -> Mapping[str, Requests]:
-        """The requests of each group, with the key columns ``question`` and ``variant``."""
+        """The requests of each prompt group, with the keys ``question`` and ``variant``."""
         return {name: _requests(questions) for name, questions in self._questions.items()}
 
     def prompts(self, name: str) -> list[Prompt]:
-        """Return the prompts of a group, or an empty list if the run does not have the group."""
+        """Return the prompts of a prompt group, or an empty list if the group does not exist."""
         return [prompt for question in self._questions.get(name, ()) for prompt in question]
 
     @cached_property
     def _questions(self) -> Mapping[str, list[list[Prompt]]]:
-        """The prompts of each group: one list per question, with one prompt per prompt variant."""
+        """The prompts of each prompt group: one list per question, one prompt per variant."""
         groups = {BACKGROUND: [background_prompts(text, self.variants) for text in self.texts]}
         if CHOICE in self.anchoring:
             groups[CHOICE] = [one for each in self.anchors for one in self._asking(each, CHOICE)]
@@ -94,13 +96,13 @@ class PromptSet:
         return {**groups, **self._in_context()}
 
     def _asking(self, anchor: Anchor, way: str) -> list[list[Prompt]]:
-        """Return the prompts that ask an anchor question by the given anchoring method."""
+        """Return the prompts with which the given anchoring method asks an anchor question."""
         if way == CHOICE:
             return [choice_prompts(anchor.question, anchor.choices, self.choice_variants)]
         return verify_prompts(anchor.question, anchor.choices, self.variants, self.templates)
 
     def _in_context(self) -> Mapping[str, list[list[Prompt]]]:
-        """Return the prompts of anchor questions with a context, by the name of the group."""
+        """Return the prompts in which facts precede anchor questions, by prompt group."""
         if self.contexts is None:
             return {}
         return {
@@ -115,16 +117,17 @@ class PromptSet:
     def in_contexts(
         self, answers: Mapping[str, Sequence[Any]], *, sampled: bool
     ) -> dict[str, Chosen]:
-        """Return the answers to anchor questions with a context, by the context's condition.
+        """Return the answers to anchor questions after stated facts, by the kind of the facts.
 
         Args:
             answers: The scores or the votes of each prompt group, by the name of the group.
-            sampled: Whether ``answers`` are votes.
+            sampled: Whether ``answers`` are votes rather than scores.
 
         Returns:
-            The answers to the anchor questions, by the name of the condition (``true``, ``false``
-            or ``irrelevant``). For each condition, the answers are in the order of the anchor
-            questions in ``Contexts.texts``. Conditions without anchor questions are omitted.
+            The answers to the anchor questions, by the kind of the stated facts (``true``,
+            ``false`` or ``irrelevant``). For each kind of stated facts, the answers are in the
+            order of the anchor questions in ``Contexts.texts``. A kind of facts that precedes no
+            anchor question is omitted.
         """
         found: dict[str, Chosen] = {}
         way = self.anchoring[0]
@@ -143,7 +146,7 @@ class PromptSet:
         return Inputs.of(self.variants)
 
     def scored(self, scores: Mapping[str, Sequence[Scores]]) -> Scored:
-        """Convert the scores of all groups to arrays."""
+        """Convert the scores of all prompt groups to arrays."""
         most = {name: [at_most(one) for one in group] for name, group in scores.items()}
         bounds = Bounds() if most == scores else Bounds(*self._arrays(most)[:3])
         arrays = self._arrays(scores)
@@ -152,7 +155,7 @@ class PromptSet:
     def _arrays(
         self, scores: Mapping[str, Sequence[Scores]]
     ) -> tuple[Floats, Floats | None, Floats | None, Floats | None]:
-        """Return ``background``, ``choices``, ``verified`` and ``prior`` of ``Scored``."""
+        """Return the fields ``background``, ``choices``, ``verified``, ``prior`` of ``Scored``."""
         choices, prior = (
             choice_table(_by(scores[name], len(self.choice_variants)))[0]
             if name in scores
@@ -167,7 +170,10 @@ class PromptSet:
         return self.inputs.table(scores[BACKGROUND]), choices, verified, prior
 
     def voted(self, votes: Mapping[str, Sequence[Votes]]) -> Scored:
-        """Convert the votes of all groups to arrays. The anchoring method must be ``verify``."""
+        """Convert the votes of all prompt groups to arrays.
+
+        Votes require the anchoring method ``verify``.
+        """
         choices = [len(anchor.choices) for anchor in self.anchors]
         return Scored(
             self.variants,
@@ -190,7 +196,7 @@ class PromptSet:
 
 
 def _requests(questions: Sequence[Sequence[Prompt]]) -> Requests:
-    """Return one request per prompt, with the indices of its question and its prompt variant."""
+    """Return one request per prompt; the keys are the question index and the variant index."""
     import polars as pl
 
     prompts = [prompt for group in questions for prompt in group]
@@ -205,5 +211,5 @@ def _requests(questions: Sequence[Sequence[Prompt]]) -> Requests:
 
 
 def _by(items: Sequence[Item], size: int) -> list[Sequence[Item]]:
-    """Split a sequence into consecutive groups of ``size`` items."""
+    """Split a sequence into consecutive slices of length ``size``."""
     return [items[at : at + size] for at in range(0, len(items), size)]

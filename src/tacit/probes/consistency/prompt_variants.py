@@ -1,4 +1,4 @@
-"""Define the inputs (prompt variants with answer words) of yes/no questions."""
+"""Define the inputs of yes/no questions: pairs of a prompt variant and an answer word."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Inputs:
-    """The inputs of a yes/no question: each prompt variant with each of its answer words.
+    """The inputs of a yes/no question: pairs of a prompt variant and an answer word.
 
     Args:
         variants: For each input, the index of its prompt variant.
         words: For each input, its answer word.
         metas: The numbers that identify the meta-prompts.
-        pairs: The label pairs, each with the positive word before the negative word.
+        pairs: The label pairs (pairs of answer words), each with the positive word first.
         positive: For each meta-prompt and label pair, the index of the input with the pair's
             positive word, shape (metas, pairs).
         negative: For each meta-prompt and label pair, the index of the input with the pair's
@@ -82,7 +82,7 @@ class Inputs:
         return self.metas.index(meta), self.pairs.index(pair)
 
     def table(self, scored: Sequence[Scores]) -> Floats:
-        """Return the scores of questions as an array, one row per question.
+        """Return the scores of yes/no questions as an array with one row per question.
 
         Args:
             scored: The scores of all prompts, sorted by question and then by prompt variant.
@@ -94,14 +94,14 @@ class Inputs:
         return np.array(values, dtype=np.float64).reshape(-1, len(self.words))
 
     def votes(self, voted: Sequence[Votes]) -> Floats:
-        """Return the vote counts of questions as an array, one row per question.
+        """Return the vote counts of yes/no questions as an array with one row per question.
 
         Args:
             voted: The votes on all prompts, sorted by question and then by prompt variant.
 
         Returns:
-            Vote counts, shape (questions, inputs); NaN for the inputs of a prompt variant if none
-            of its replies could be parsed.
+            Vote counts, shape (questions, inputs); NaN for all inputs of a prompt if no reply to
+            the prompt could be parsed.
         """
         each = [
             [float(votes.counts[word]) if votes.parsed else math.nan for word in votes.counts]
@@ -121,7 +121,7 @@ class Bounds:
     """Arrays of scores in which each missing score is replaced by an upper bound.
 
     The upper bound of a missing score is minus infinity if the answer cannot be chosen, and
-    infinity if no bound is known. If an array is None, answers without a score cannot be chosen.
+    infinity if no bound is known. A field is None if answers without a score cannot be chosen.
     """
 
     background: Floats | None = None
@@ -134,10 +134,10 @@ def at_most(scores: Scores) -> Scores:
 
     Returns:
         Scores in nats. If an answer contains a token that the model does not know, the answer
-        cannot be chosen, and its score is replaced by minus infinity. If a server returns scores
-        only for the most probable tokens, the upper bound of a missing score is the lowest known
-        score of a one-token answer to the prompt. If no upper bound of a missing score is known,
-        the score is replaced by infinity.
+        cannot be chosen, so the upper bound of its score is minus infinity. If a server returns
+        scores only for the most probable tokens, the upper bound of a missing score is the lowest
+        known score of a one-token answer to the prompt. If no upper bound of a missing score is
+        known, the score is replaced by infinity.
     """
     if all(one.logprob is not None for one in scores.answers):
         return scores

@@ -1,7 +1,7 @@
-"""Compare the numbers of a probe with the numbers that Sahu et al. (2022) published.
+"""Compare the numbers of prompts and questions with those of Sahu et al. (2022).
 
-Only numbers that describe the paper's method and data are compared. The results of the paper are
-not compared, because the paper shows them only in plots.
+The compared numbers describe the method and the data of the paper. The results of the paper are not
+compared, because the paper shows them only in plots.
 """
 
 from __future__ import annotations
@@ -27,11 +27,12 @@ def method_table(probe: ConsistencyProbe, relations: Mapping[str, int]) -> pl.Da
 
     Args:
         probe: The consistency probe.
-        relations: The number of edges of each relation in the knowledge base.
+        relations: For each relation in the knowledge base, the number of edges (facts) with the
+            relation.
 
     Returns:
-        Table with the columns ``table`` (the number of the paper's table), ``row``, ``ours``,
-        ``published`` and ``difference``.
+        Table with the columns ``table`` (the number of the paper's table), ``row`` (the name of the
+        compared number), ``ours``, ``published`` and ``difference``.
     """
     import polars as pl
 

@@ -33,9 +33,9 @@ class PromptVariant:
         pair: The pair of answer words (labels) that the prompt mentions; None if the prompt
             mentions no labels.
         answers: The answer words. Each positive word is followed by the negative word of its pair.
-            If ``pair`` is None, the answer words are the words of all pairs.
-        text: The text of the meta-prompt, with the labels inserted and with the placeholder
-            ``{question}``.
+            If ``pair`` is None, the answer words are the words of all label pairs.
+        text: The text of the meta-prompt, with the labels filled in. The placeholder ``{question}``
+            remains.
     """
 
     meta: int
@@ -64,7 +64,7 @@ def prompt_variants(
     """Return the prompt variants of a yes/no question: 24, or 23 for the arXiv version.
 
     Raises:
-        RequestError: If the version of the paper does not exist.
+        RequestError: If ``version`` is not the name of a version of the paper.
     """
     words = tuple(word for pair in templates.pairs for word in pair)
     return tuple(
@@ -77,12 +77,12 @@ def prompt_variants(
 def choice_variants(
     templates: Templates, version: str = "review-lexicon"
 ) -> tuple[PromptVariant, ...]:
-    """Return the 23 prompt variants whose answer can be a choice (arXiv version: 22).
+    """Return the prompt variants that a choice can answer: 23, or 22 for the arXiv version.
 
     Meta-prompts that ask for a truth value are excluded.
 
     Raises:
-        RequestError: If the version of the paper does not exist.
+        RequestError: If ``version`` is not the name of a version of the paper.
     """
     return tuple(
         variant
@@ -125,7 +125,7 @@ def choice_prompts(
 
 
 def prior_prompts(choices: Sequence[str], variants: Sequence[PromptVariant]) -> list[Prompt]:
-    """Return prompts with an empty question and with the choices as candidate answers.
+    """Return prompts with an empty question and the given choices as candidate answers.
 
     The scores of the returned prompts show how probable the choices are without the question.
     """
@@ -136,7 +136,7 @@ def prior_prompts(choices: Sequence[str], variants: Sequence[PromptVariant]) -> 
 def verify_prompts(
     question: str, choices: Sequence[str], variants: Sequence[PromptVariant], templates: Templates
 ) -> list[list[Prompt]]:
-    """Return the prompts that ask whether each choice is the answer, one list per choice."""
+    """For each choice, return the prompts that ask whether the choice is the answer."""
     asked = bare(question)
     return [
         background_prompts(
@@ -150,10 +150,11 @@ def verify_prompts(
 def bare(question: str) -> str:
     """Return an anchor question without surrounding whitespace and final punctuation.
 
-    The question mark is part of the meta-prompts. If the question ends with a question mark, the
-    question mark and any punctuation after it are removed. If there is no final question mark, one
-    final full stop is removed. An ellipsis at the end is kept. Three underscores in a row would be
-    interpreted as the blank of a prompt, so a fourth underscore is added.
+    The question mark is removed because the meta-prompts already contain one. If the question ends
+    with a question mark, the question mark and any punctuation after it are removed. If there is no
+    final question mark, one final full stop is removed. An ellipsis at the end is kept. Three
+    underscores in a row would be interpreted as the blank of a cloze prompt, so a fourth underscore
+    is added.
     """
     return _BLANK.sub(BLANK + "_", _END.sub("", question.strip()))
 
@@ -170,14 +171,14 @@ FACT = ("head", "relation", "tail")
 
 @dataclass(frozen=True)
 class Asked:
-    """The distinct facts of all anchor questions, with the background questions about these facts.
+    """The distinct facts of all anchor questions, and the background questions about them.
 
     Args:
         facts: Table with the columns ``fact`` (numbered from 0), ``head``, ``relation``, ``tail``,
             ``negative``, ``positive_question`` and ``negative_question``. ``negative`` is the tail
             that replaces the fact's tail to form a false statement. ``positive_question`` and
             ``negative_question`` are indices into ``texts``. ``negative`` and ``negative_question``
-            are null if the fact has no negative.
+            are null if the fact has no negative (false version).
         links: Table with the columns ``anchor`` and ``fact``. Each row links an anchor question to
             one of its facts.
         texts: The background questions, without a final question mark.
@@ -201,7 +202,7 @@ class Asked:
             found: Table with the columns ``question`` (the index of the anchor question), ``head``,
                 ``relation``, ``tail`` and ``negative``.
             templates: The templates of the relations.
-            wording: The wording, which determines how concepts are inserted into the templates.
+            wording: The rules by which concepts are inserted into the templates.
             surface: The surface texts of the facts; None to use only relation templates. If a fact
                 has a usable surface text, the background question is worded by the surface text
                 instead of the relation template.

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 FEWEST_ANCHORS = 10
 """Number of anchor questions below which a relation is plotted in grey.
 
-Grey relations are not labelled as outliers.
+A relation that is plotted in grey is not labelled as an outlier.
 """
 
 GREY = f"grey: fewer than {FEWEST_ANCHORS} anchor questions"
@@ -35,8 +35,8 @@ def by_relation(shown: Shown) -> pl.DataFrame | None:
 
     Returns:
         Table with the columns of ``background_by_relation`` and the columns ``model``,
-        ``consistency``, ``chance``, ``n`` (the number of anchor questions) and ``lift_low``.
-        Undefined values are null.
+        ``consistency``, ``chance``, ``n`` (the number of anchor questions) and ``lift_low`` (the
+        lower end of the confidence interval of the lift). Undefined values are null.
     """
     found, known = shown.table("consistency_by_relation"), shown.table("background_by_relation")
     if found is None or known is None:
@@ -51,7 +51,7 @@ def by_relation(shown: Shown) -> pl.DataFrame | None:
     "Figure 5 of Sahu et al. (2022) with one panel per relation and one mark per model.",
 )
 def relations_across_models(shown: Shown) -> Chart | None:
-    """Plot background score against consistency, one panel per relation, for two or more models."""
+    """Plot background score against consistency for several models, one panel per relation."""
     import polars as pl
 
     both = None if len(shown.found) == 1 else by_relation(shown)

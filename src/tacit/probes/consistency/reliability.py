@@ -19,11 +19,11 @@ if TYPE_CHECKING:
     from tacit.statistics import Bootstrap
 
 COVERAGES = tuple(range(10, 101, 10))
-"""The coverages, in per cent, for which the risk is computed."""
+"""The coverages (shares of questions, in per cent) for which the risk is computed."""
 
 
 def tables(rows: Rows, bootstrap: Bootstrap) -> dict[str, pl.DataFrame]:
-    """Return the tables ``RISK_COVERAGE`` and ``CALIBRATION``; empty without predictions."""
+    """Return the tables ``RISK_COVERAGE`` and ``CALIBRATION``; no rows without predictions."""
     return {
         RISK_COVERAGE.name: risk_coverage(rows),
         CALIBRATION.name: calibration(rows, bootstrap),
@@ -31,7 +31,7 @@ def tables(rows: Rows, bootstrap: Bootstrap) -> dict[str, pl.DataFrame]:
 
 
 def risk_coverage(rows: Rows) -> pl.DataFrame:
-    """Return the table ``RISK_COVERAGE`` with the risk of each predictor at selected coverages."""
+    """Return the table ``RISK_COVERAGE``: the risk of each predictor at each coverage."""
     found = []
     for name in PREDICTORS if rows.undefined is None else ():
         curve = risks(rows.right, rows.ranked(name))
@@ -44,7 +44,7 @@ def risk_coverage(rows: Rows) -> pl.DataFrame:
 
 
 def calibration(rows: Rows, bootstrap: Bootstrap) -> pl.DataFrame:
-    """Return the table ``CALIBRATION``: mean predicted probability and accuracy by bin."""
+    """Return the table ``CALIBRATION``: mean prediction and accuracy by probability bin."""
     found = []
     for name in PREDICTORS if rows.undefined is None else ():
         for each in calibration_bins(rows.predicted[name]):

@@ -1,9 +1,10 @@
 """Compute the lift, the background score and the accuracy of models of different sizes.
 
 The models of a family are compared on the anchor questions for which every model of the family has
-an answer and a background score. The bootstrap resamples question concepts. In Page's trend test,
-each block contains several question concepts, because the lift of a single concept is undefined.
-The concepts are sorted alphabetically and assigned to the blocks in rotation. There are at most 20
+an answer and a background score. The bootstrap resamples question concepts (the concepts on which
+anchor questions are based). In Page's trend test, each block contains several question concepts,
+because the lift of a single concept is undefined. For Page's trend test, the question concepts are
+sorted alphabetically and assigned to the blocks in rotation. Page's trend test uses at most 20
 blocks.
 """
 
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 
 CONCEPT = "question concept"
 MOST_BLOCKS, CONCEPTS_PER_BLOCK = 20, 10
-"""The maximum number of blocks, and the minimum mean number of concepts per block."""
+"""Limits for Page's trend test: maximum number of blocks, minimum mean block size."""
 
 
 def scaling(found: Mapping[str, Findings]) -> list[ScaledFigure]:
@@ -49,5 +50,5 @@ def scaling(found: Mapping[str, Findings]) -> list[ScaledFigure]:
 
 
 def blocks_of(concepts: int) -> NDArray[np.intp]:
-    """Return the index of the block of each question concept, shape (concepts,)."""
+    """Return each question concept's block index for Page's trend test, shape (concepts,)."""
     return np.arange(concepts) % max(1, min(MOST_BLOCKS, concepts // CONCEPTS_PER_BLOCK))

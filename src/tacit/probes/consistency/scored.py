@@ -31,17 +31,17 @@ class Scored:
     An input is a pair of a prompt variant and an answer word.
 
     Args:
-        variants: The prompt variants of a yes/no question.
-        choice_variants: The prompt variants whose answer can be a choice.
+        variants: The prompt variants in which yes/no questions are asked.
+        choice_variants: The prompt variants that a choice of an anchor question can answer.
         background: The scores (in nats) or the vote counts of the background questions, shape
             (questions, inputs); NaN if missing.
-        choices: The scores (in nats) of the choices after the anchor question, shape (anchors,
-            choice variants, choices); None if choices were not scored as texts.
+        choices: The scores (in nats) of the choices as answers to the anchor question, shape
+            (anchors, choice variants, choices); None if the method ``choice`` is not used.
         verified: The scores (in nats) or the vote counts of the yes/no questions that ask whether a
-            choice is the answer, shape (anchors, choices, inputs); None if these questions were not
-            asked.
-        prior: The scores (in nats) of the choices after an empty question, shape (anchors, choice
-            variants, choices); None if choices were not scored as texts.
+            choice is the answer, shape (anchors, choices, inputs); None if the method ``verify`` is
+            not used.
+        prior: The scores (in nats) of the choices as answers to an empty question, shape (anchors,
+            choice variants, choices); None if the method ``choice`` is not used.
         sizes: The choices' lengths in UTF-8 bytes, shape (anchors, choices); 0 is padding.
         bounds: The upper bounds of the missing scores.
         unread: The numbers of sampled replies that could not be parsed; None if the scores are
@@ -66,9 +66,9 @@ class Scored:
     def answers(self, method: Method) -> Answers:
         """Compute the answers to the background questions.
 
-        With the preset ``max``, the sampled replies to all prompt variants are pooled. If only the
-        prompt variant with the highest vote share counted, both "yes" and "no" would often have the
-        highest possible vote share, which is 1.
+        With the preset ``max``, the sampled replies to all prompt variants of a question are
+        pooled. If each answer counted only with its highest vote share in any prompt variant, "yes"
+        and "no" would often tie at a vote share of 1.
         """
         if not self.voted:
             return method.answers(self.background, self.inputs, self.bounds.background)
@@ -89,7 +89,7 @@ class Scored:
         return Inputs.of(self.variants)
 
     def chosen(self, anchoring: str) -> Chosen | None:
-        """Return the answers by an anchoring method, or None if the method was not used."""
+        """Return the answers to anchor questions by a method; None if the method was not used."""
         if anchoring == "choice":
             if self.choices is None:
                 return None
@@ -101,7 +101,7 @@ class Scored:
         return answers.verify(self.verified, self.inputs, self.sizes, self.bounds.verified)
 
     def chosen_variants(self, anchoring: str) -> Sequence[tuple[int, str | None, str | None]]:
-        """Return the meta-prompt, pair and answer word of each index in ``Chosen.winner``."""
+        """Return the meta-prompt, pair and answer word for each value of ``Chosen.winner``."""
         if anchoring == "choice":
             return [
                 (variant.meta, joined_pair(variant.pair), None) for variant in self.choice_variants

@@ -48,18 +48,20 @@ class Alone:
 def wins(answers: Answers, inputs: Inputs) -> Ints:
     """Count the answers that each combination of meta-prompt and label pair decides.
 
-    The sum of the counts over all meta-prompts is the number of answers that a label pair decides.
-    The sum of the counts over all label pairs is the number of answers that a meta-prompt decides.
+    The sum of the counts over all meta-prompts is the number of answers that each label pair
+    decides. The sum of the counts over all label pairs is the number of answers that each
+    meta-prompt decides.
 
     Returns:
-        Counts, shape (metas, pairs). Answers that do not depend on a single input are not counted.
+        Counts, shape (metas, pairs). An answer is counted only if a single input (a prompt variant
+        with one answer word) decides it.
     """
     won = np.bincount(answers.winner[answers.winner >= 0], minlength=len(inputs.words))
     return won[inputs.positive] + won[inputs.negative]
 
 
 def choose_alone(scores: Floats, sizes: Ints, right: Ints, most: Floats | None = None) -> Alone:
-    """Count the correct answers of ``choose`` when only a single prompt variant is used.
+    """Count the correct answers of ``choose`` for each single prompt variant.
 
     Args:
         scores: Log-probabilities in nats, shape (anchors, variants, choices); NaN if missing.
@@ -68,7 +70,7 @@ def choose_alone(scores: Floats, sizes: Ints, right: Ints, most: Floats | None =
         most: Upper bounds of the missing scores (``Bounds.choices``).
 
     Returns:
-        Counts, shape (variants,).
+        Counts of answers and of correct answers, shape (variants,).
     """
     each = [
         choose(scores[:, [variant]], sizes, None if most is None else most[:, [variant]])
@@ -86,20 +88,21 @@ def verify_alone(
     *,
     voted: bool = False,
 ) -> Alone:
-    """Count the correct answers of ``verify`` with a single meta-prompt and label pair.
+    """Count the correct answers of ``verify`` for each single meta-prompt and label pair.
 
     Args:
         scores: Log-probabilities in nats, or vote counts, shape (anchors, choices, inputs); NaN if
             missing.
-        inputs: The inputs (prompt variants with answer words) along the last axis of ``scores``.
+        inputs: The inputs along the last axis of ``scores``. Each input is a prompt variant
+            combined with one answer word.
         sizes: Lengths of the choices in UTF-8 bytes, shape (anchors, choices); 0 is padding.
         right: The index of each anchor question's correct choice, shape (anchors,).
         most: Upper bounds of the missing scores (``Bounds.verified``).
-        voted: Whether the scores are vote counts. For vote counts, an anchor question with tied
-            choices has no answer.
+        voted: Whether the scores are vote counts. With vote counts, an anchor question has no
+            answer if several choices tie for the highest value.
 
     Returns:
-        Counts, shape (metas, pairs).
+        Counts of answers and of correct answers, shape (metas, pairs).
     """
     each = [
         verify_between(scores, np.array([positive]), np.array([negative]), sizes, most)
@@ -127,7 +130,8 @@ def background_variants(scored: Scored, asked: Asked, anchors: pl.DataFrame) -> 
     Args:
         scored: All scores or votes of the run.
         asked: The facts, with the background questions about them.
-        anchors: Table with one row per anchor question and the column ``right``.
+        anchors: Table with one row per anchor question and the column ``right`` (whether the answer
+            is correct; null without an answer).
 
     Returns:
         Table with the columns ``preset``, ``meta``, ``pair``, ``n``, ``positive_accuracy``,
@@ -137,7 +141,8 @@ def background_variants(scored: Scored, asked: Asked, anchors: pl.DataFrame) -> 
         number of anchor questions with a background score. The accuracies and the background score
         are averaged over the anchor questions that have a background score (Figure 6 of the paper).
         ``missing`` is the number of background questions without an answer. ``tied`` is the number
-        of background questions with a tied answer. Undefined values are null.
+        of background questions for which "yes" and "no" have the same score. Undefined values are
+        null.
     """
     import polars as pl
 
@@ -155,7 +160,7 @@ def background_variants(scored: Scored, asked: Asked, anchors: pl.DataFrame) -> 
 
 
 def anchor_variants(scored: Scored, anchors: Sequence[Anchor]) -> pl.DataFrame:
-    """Compute the accuracy on anchor questions when only a single prompt variant is used.
+    """Compute the accuracy on anchor questions for each single prompt variant.
 
     Returns:
         Table with the columns ``anchoring`` (``choice`` or ``verify``), ``meta``, ``pair``,
@@ -202,8 +207,8 @@ def winners(
     Args:
         answers: The answers to the background questions.
         scored: All scores or votes of the run.
-        anchors: The name of each anchoring method, paired with the answers of the method to the
-            anchor questions.
+        anchors: Pairs of the name of an anchoring method and the method's answers to the anchor
+            questions.
 
     Returns:
         Table with the columns ``of`` (``background``, ``choice`` or ``verify``), ``meta``,
@@ -241,7 +246,7 @@ def _methods(scored: Scored) -> Iterator[Method]:
 
 
 def _preset(method: Method, scored: Scored) -> str:
-    """Return the preset's name in the tables: ``votes`` if replies are pooled."""
+    """Return the name of the preset in tables: ``votes`` if sampled replies are pooled."""
     return "votes" if scored.voted and method.preset == "max" else method.preset
 
 

@@ -82,7 +82,7 @@ def _odds(summary: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _without_knowledge(row: Mapping[str, Any]) -> str:
-    """Return a sentence about the no-knowledge baseline, which uses only the tails of facts."""
+    """Return a sentence about the no-knowledge baseline, a prediction from tails alone."""
     if row["auroc"] is None:
         return (
             "The no-knowledge baseline (a prediction from the second concept alone) is undefined: "
@@ -118,7 +118,7 @@ def _relevant(row: Mapping[str, Any]) -> str:
 
 
 def _unanswered(summary: Mapping[str, Any]) -> Iterator[str]:
-    """Yield sentences about missing answers, ties and missing background scores."""
+    """Yield sentences about missing answers, tied answers and missing background scores."""
     missing, without = summary["missing_questions"], summary["without_answer"]
     if missing or without:
         facts, negatives = (
@@ -226,7 +226,7 @@ def _worded(summary: Mapping[str, Any]) -> Iterator[str]:
 
 
 def notes(summary: Mapping[str, Any]) -> Iterator[str]:
-    """Yield sentences about the extraction of facts, chance levels and intervals.
+    """Yield sentences about chance levels, intervals and the extraction of facts.
 
     Args:
         summary: The summary of the probe's findings.
@@ -374,7 +374,7 @@ def _outcome(found: Mapping[str, Any], summary: Mapping[str, Any]) -> str:
 
 
 def _side(low: float | None, high: float | None) -> int | None:
-    """Return the sign of an interval: 1, -1, or 0 if it includes 0; None without an interval."""
+    """Return 0 if the interval includes 0, else its sign (1 or -1); None if undefined."""
     if low is None or high is None:
         return None
     return 1 if low > 0 else -1 if high < 0 else 0

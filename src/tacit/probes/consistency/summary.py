@@ -65,7 +65,7 @@ def of_answers(
 
     Args:
         answers: The answers to the background questions.
-        facts: The table of facts.
+        facts: The table ``facts`` of the run.
         beliefs: The vote shares of the background questions; None without sampled replies.
     """
     asked = {side: facts.drop_nulls(f"{side}_question") for side in ("positive", "negative")}
@@ -123,7 +123,7 @@ def _accuracy(anchors: pl.DataFrame, bootstrap: Bootstrap) -> dict[str, float | 
 
 
 def _guessing(baselines: pl.DataFrame) -> float | None:
-    """Return the expected accuracy if a choice is selected at random."""
+    """Return the expected accuracy of random guessing on anchor questions."""
     found: float | None = baselines.filter(baselines["baseline"] == RANDOM)["accuracy"].item()
     return found
 

@@ -1,11 +1,12 @@
-"""Word background questions with the surface texts of the knowledge base.
+"""Build background questions from the surface texts (sentences) of the knowledge base.
 
-ConceptNet marks the concepts of a fact in its surface text: "You are likely to find [[wheat]] in
-[[a field]]". The tail may come first, as in "*Something you find on [[a test]] is [[hard
-questions]]". To determine which marked concept is the tail, the marked concepts are compared with
-the labels of the head and the tail. To form a question, the surface text is inserted into a
-question template. In a question about a negative, the marked tail is replaced by the negative's
-tail. The negative's tail has an article if the marked tail has one. A missing article would reveal
+ConceptNet marks the two concepts of a fact in the surface text of the fact: "You are likely to find
+[[wheat]] in [[a field]]". The tail (second concept) of a fact may come first in the surface text,
+as in "*Something you find on [[a test]] is [[hard questions]]". To determine which marked concept
+is the tail, Tacit compares the marked concepts with the labels of the fact's head and tail. To form
+a question, the surface text is inserted into a question template. In a question about a negative (a
+false version of a fact), the tail in the surface text is replaced by the negative's tail. The
+inserted tail has an article if the tail that it replaces has one. A missing article would reveal
 that the question is about a negative.
 """
 
@@ -63,8 +64,8 @@ class Sentence:
 
         Args:
             text: The surface text.
-            head: The label of the fact's head.
-            tail: The label of the fact's tail.
+            head: The label of the fact's head (first concept).
+            tail: The label of the fact's tail (second concept).
 
         Returns:
             The parsed surface text. The result is None if the text does not mark exactly two
@@ -89,7 +90,7 @@ class Sentence:
         """Return the sentence without the brackets that mark concepts.
 
         Args:
-            nouns: The rules for the articles ``a`` and ``an``.
+            nouns: The object that selects the article ``a`` or ``an`` for a noun.
             tail: A concept that replaces the tail of the surface text; None to keep the tail.
         """
         if tail is None:
@@ -111,8 +112,9 @@ class Surface:
         facts: Number of distinct facts.
         texts: Number of distinct facts with a surface text.
         sentences: The parsed surface texts, by fact (head, relation, tail).
-        template: The template of the question, with the placeholder ``{statement}``.
-        nouns: The rules for the articles ``a`` and ``an``.
+        template: The template of background questions. The surface text replaces the placeholder
+            ``{statement}``.
+        nouns: The object that selects the article ``a`` or ``an`` for a noun.
     """
 
     facts: int
@@ -129,7 +131,8 @@ class Surface:
             base: The knowledge base.
             facts: Table with the columns ``head``, ``relation`` and ``tail``. Repeated facts count
                 once.
-            template: The template of the question, with the placeholder ``{statement}``.
+            template: The template of background questions. The surface text replaces the
+                placeholder ``{statement}``.
         """
         from tacit.english import Nouns
 
@@ -178,7 +181,7 @@ def _words(text: str) -> frozenset[str]:
 
 
 def _lowered(start: str, first: str) -> tuple[str, str]:
-    """Convert the first letter to lower case, unless the first word is "I" or may be a name."""
+    """Lower-case the first letter of a sentence, unless it may begin with a name or "I"."""
     text = start or first
     is_name = not start and text.split(maxsplit=1)[0].lower() not in determiners()
     if is_name or _FIRST_PERSON.match(text):

@@ -35,7 +35,7 @@ VARIANT = (
 
 
 def sampled(before: str = "") -> tuple[Column, ...]:
-    """Return the columns for sampled replies: vote share with interval, and unparsed replies.
+    """Return the columns for sampled replies: vote share with CI, and unparsed replies.
 
     Args:
         before: Prefix of the column names.
@@ -144,8 +144,8 @@ def _answer(before: str = "") -> tuple[Column, ...]:
     """Return the columns that describe the answer to an anchor question.
 
     Args:
-        before: Prefix of the column names: an empty string for the main anchoring method,
-            ``choice_`` or ``verify_`` for another method.
+        before: Prefix of the column names. The prefix is empty for the main anchoring method, and
+            ``choice_`` or ``verify_`` for the other anchoring method.
     """
     optional = bool(before)
     return (

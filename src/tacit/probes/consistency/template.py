@@ -1,4 +1,4 @@
-"""The paper's templates (section 3.2, Tables 1 and 2), and relation templates of users."""
+"""The templates of Sahu et al. (section 3.2, Tables 1 and 2), and users' own templates."""
 
 from __future__ import annotations
 
@@ -46,9 +46,9 @@ Worded = Annotated[str, AfterValidator(_worded)]
 
 @dataclass(frozen=True)
 class RelationTemplate:
-    """The templates of questions and statements about facts of a relation.
+    """The templates for questions and statements about the facts of one relation.
 
-    The comments in ``consistency.yaml`` describe the fields.
+    The comments in ``consistency.yaml`` describe the fields of a relation template.
 
     Args:
         text: The question as in the paper, with the placeholders ``{c1}`` and ``{c2}``.
@@ -56,9 +56,9 @@ class RelationTemplate:
             grammatical.
         plural: The question in grammatical English for a plural subject; None if ``singular`` is
             None.
-        statement: The text that states a fact; None if facts of the relation cannot be stated in a
-            context.
-        plural_statement: The text that states a fact with a plural subject; None if ``statement``
+        statement: The template of a statement of a fact; None if facts of the relation cannot be
+            stated before a question.
+        plural_statement: The template of a statement with a plural subject; None if ``statement``
             also fits plural subjects.
     """
 
@@ -92,7 +92,7 @@ class ContextFormat:
     text: str
 
     def facts(self, statements: Iterable[str]) -> str:
-        """Format the given statements as facts, and join them to one text."""
+        """Format each statement as a fact, and join all facts into one text."""
         return self.separator.join(self.fact.format(statement=one) for one in statements)
 
     def wrapped(self, facts: str, prompt: Prompt) -> Prompt:
@@ -111,8 +111,8 @@ class Templates:
         pairs: The positive and the negative word of each label pair.
         versions: The number of meta-prompts in each version of the paper, by the name of the
             version.
-        asks_for_truth: The numbers (counted from 1) of the meta-prompts that ask for a truth value,
-            so that a choice cannot be the answer.
+        asks_for_truth: The numbers (counted from 1) of the meta-prompts that ask for a truth value
+            and therefore cannot be answered by a choice.
         verify: The template of the yes/no question that asks whether a choice is the answer, with
             the placeholders ``{choice}`` and ``{question}``.
         surface: The template of the yes/no question that asks whether the surface text of a fact is
@@ -149,7 +149,7 @@ class Templates:
         """Return the meta-prompts that a version of the paper contains.
 
         Raises:
-            RequestError: If the version of the paper does not exist.
+            RequestError: If ``version`` is not the name of a version of the paper.
         """
         if version not in self.versions:
             raise RequestError(
@@ -163,15 +163,15 @@ def load_templates(own: Path | None = None) -> Templates:
 
     Args:
         own: Path of the user's YAML file, which has the key ``relations``. If None, only Tacit's
-            templates are used. Each relation in the file has the fields that the comments in
-            ``consistency.yaml`` describe. If Tacit and the file both have a template for a
-            relation, the template from the file is used.
+            templates are used. The comments in ``consistency.yaml`` describe the fields of each
+            relation in the file. If Tacit and the user's file both have a template for a relation,
+            the template from the user's file is used.
 
     Raises:
         DataError: If the file is missing, is not valid YAML, or contains an invalid template. A
             template is invalid if it lacks ``text``, has an unknown field, has only one of
             ``singular`` and ``plural``, or has ``plural_statement`` without ``statement``. Each
-            text of a template must contain the placeholder of each concept exactly once.
+            text of a template must contain exactly one placeholder for each of the two concepts.
     """
     templates = _built_in()
     return (

@@ -20,7 +20,8 @@ def trace(tables: Mapping[str, pl.DataFrame], anchor: str) -> dict[str, Any]:
     """Collect all results of a run that concern one anchor question.
 
     Args:
-        tables: The tables of the findings by name. All tables in ``TABLES`` are required.
+        tables: The tables of the findings, by the name of the table. All tables in ``TABLES`` are
+            required.
         anchor: The id of the anchor question.
 
     Returns:
@@ -31,13 +32,14 @@ def trace(tables: Mapping[str, pl.DataFrame], anchor: str) -> dict[str, Any]:
         the anchor question. ``contribution`` is None if the anchor question has no background score
         or no answer. If ``contribution`` is not None, it is a dictionary with the keys
         ``background_score``, ``at_least``, ``right``, ``precision``, ``all_right``, ``adds`` and
-        ``consistency``. ``at_least`` is the number of anchor questions that have an answer and a
-        background score of at least ``background_score``. ``right`` is the number of correct
-        answers among the anchor questions that ``at_least`` counts. ``precision`` is ``right``
-        divided by ``at_least``. ``all_right`` is the number of anchor questions that have a
-        background score and are answered correctly. ``adds`` is ``precision`` divided by
-        ``all_right``, or 0 if the anchor question is answered incorrectly. ``consistency`` is the
-        conceptual consistency of the run, which is the sum of ``adds`` over all anchor questions.
+        ``consistency``. ``at_least`` is the number of answered anchor questions whose background
+        score is at least ``background_score``, the score of the traced question. ``right`` is the
+        number of correct answers among the anchor questions that ``at_least`` counts. ``precision``
+        is ``right`` divided by ``at_least``. ``all_right`` is the number of anchor questions that
+        have a background score and are answered correctly. ``adds`` is ``precision`` divided by
+        ``all_right``, or 0 if the traced anchor question is answered incorrectly. ``consistency``
+        is the conceptual consistency of the run, which is the sum of ``adds`` over all anchor
+        questions.
 
     Raises:
         RequestError: If the run has no anchor question with the id ``anchor``.

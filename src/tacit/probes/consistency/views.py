@@ -110,7 +110,7 @@ def _choices(shown: pl.DataFrame, findings: Findings, prompts: pl.DataFrame) -> 
 
 
 def _scores(own: pl.DataFrame, findings: Findings, prompts: pl.DataFrame) -> View:
-    """Return the scores of all answer words in all prompts of the given background questions."""
+    """Return the scores of all answer words to the given background questions."""
     scores = findings.questions.rename({"question": "background"}).join(
         own.select("background").unique(maintain_order=True), on="background", how="semi"
     )

@@ -3,7 +3,7 @@
 Replies that cannot be parsed are counted separately and do not count as votes. Wilson's interval
 assumes that all replies are independent and that an answer has the same probability in all prompts.
 If the probability of an answer differs between prompts, the vote share varies less than Wilson's
-interval assumes. Differences between prompts therefore never make Wilson's interval too narrow.
+interval assumes, so the interval is not too narrow.
 """
 
 from __future__ import annotations
@@ -64,18 +64,18 @@ def of_questions(
         votes: Vote counts, shape (questions, inputs). The count of an input is NaN if none of the
             replies to the input's prompt could be parsed.
         unread: The numbers of replies that could not be parsed.
-        inputs: The inputs (prompt variants with answer words), in the order of the columns of
-            ``votes``.
+        inputs: The inputs, in the order of the columns of ``votes``. Each input is a prompt variant
+            combined with one answer word.
         positive: The indices of the inputs whose answer word is positive.
         negative: The indices of the inputs whose answer word is negative.
 
     Returns:
         Table with one row per question and the columns ``share``, ``low``, ``high``, ``unparsed``
         and ``truncated``. ``share`` is the number of positive replies divided by the number of
-        parsed replies. ``low`` and ``high`` are the ends of Wilson's 95 % interval of the share.
+        parsed replies. ``low`` and ``high`` are the ends of Wilson's 95 % interval of ``share``.
         ``share``, ``low`` and ``high`` are null if none of the replies could be parsed.
-        ``unparsed`` and ``truncated`` count only replies to the prompt variants of inputs in
-        ``positive`` or ``negative``.
+        ``unparsed`` and ``truncated`` count only replies to prompt variants to which an input in
+        ``positive`` or ``negative`` belongs.
     """
     counts = np.nan_to_num(votes)
     yes, no = (counts[:, side].sum(axis=1) for side in (positive, negative))
@@ -88,8 +88,8 @@ def of_inputs(votes: Floats, unread: Unread, inputs: Inputs) -> pl.DataFrame:
     """Compute the share of each answer word among the parsed replies to each prompt.
 
     Returns:
-        Table with one row per question and input. The columns of the table are those of
-        ``of_questions``.
+        Table with one row per combination of question and input (prompt variant with one answer
+        word). The table has the same columns as the result of ``of_questions``.
     """
     variants = np.array(inputs.variants)
     counts = np.nan_to_num(votes)

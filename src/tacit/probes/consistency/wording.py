@@ -1,13 +1,14 @@
-"""Turn facts into background questions, in the paper's or in a grammatical wording.
+"""Turn facts into background questions in the paper's wording or grammatical English.
 
 The grammatical wording uses the word lists in ``consistency.yaml`` and a lexicon of words with
 their parts of speech. The grammatical wording can contain errors, because Tacit does not analyse
-the grammar of concepts. A single word that can be a noun or a verb is treated as a noun, unless the
-template requires an activity. The word lists contain exceptions: nouns that are always treated as
-mass nouns, and nouns that are always treated as count nouns. A noun that is in no word list is
-treated as a count noun if the lexicon contains a separate plural form and the noun is not also a
-gerund. Words inside a phrase are not corrected. For example, the phrases "soak in hotspring" and
-"chest of drawer" are not changed.
+the grammar of concepts. A concept of one word that can be a noun or a verb is treated as a noun,
+unless the template requires an activity. The word lists contain exceptions: nouns that are always
+treated as mass nouns, and nouns that are always treated as count nouns. A word that is in no word
+list is treated as a mass noun if the lexicon does not contain it as a noun, or if its only plural
+is the word itself. A gerund that can be its own plural, such as "running", is also treated as a
+mass noun. Words inside a phrase of several words are not corrected. For example, the phrases "soak
+in hotspring" and "chest of drawer" are not changed.
 """
 
 from __future__ import annotations
@@ -104,7 +105,7 @@ class Grammatical:
         }
 
     def noun(self, concept: str) -> str:
-        """Add an article to a noun that requires one; return a verb as a gerund."""
+        """Return a noun with an article if it requires one, and a verb as a gerund."""
         if self._is_verb(concept):
             return _gerund(concept)
         if self._is_determined(concept) or self._is_plural_noun(concept) or self._is_mass(concept):

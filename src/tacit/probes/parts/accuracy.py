@@ -1,8 +1,8 @@
 """Accuracy of the raw and repaired beliefs (Gu et al. 2023, Tables 4 and 6, Figures 3 to 6).
 
-A stage is a set of truth values: the raw beliefs, or the beliefs repaired under one objective. In a
-stage, a statement's truth value is right if it equals the gold label. Statements without a belief
-are excluded from all accuracies and are counted as missing.
+A stage is a set of truth values: the raw beliefs, or the beliefs repaired under one objective. The
+truth value of a statement is right if it equals the gold label of the statement. Statements without
+a belief are excluded from all accuracies and are counted as missing.
 """
 
 from __future__ import annotations
@@ -23,15 +23,16 @@ if TYPE_CHECKING:
 
 
 def shifted(beliefs: pl.DataFrame, stage: str) -> pl.Series:
-    """Return truth values at the threshold that makes as many statements true as repair does.
+    """Judge beliefs by a threshold at which as many statements are true as after repair.
 
-    A statement is true if its belief is above the threshold. All statements with a belief exactly
-    at the threshold have the same truth value. The truth value is the share of them that must be
-    true so that as many statements are true as after repair.
+    A statement counts as true if its belief is above the threshold. All statements with a belief
+    exactly at the threshold have the same truth value. The truth value of the statements at the
+    threshold is the share of them that must be true so that as many statements are true as after
+    repair.
 
     Args:
-        beliefs: Table with the column ``p_true`` (null if missing) and the Boolean column that
-            ``stage`` names.
+        beliefs: Table with the column ``p_true`` (null if missing) and a Boolean column with the
+            name ``stage``.
         stage: The name of the column with the repaired beliefs.
 
     Returns:
@@ -68,7 +69,7 @@ def of_relation_majority() -> pl.Expr:
 
 PAPER_SETS = ("ParRoT", "ParRoT++")
 WITHOUT_SYMMETRIC = "without symmetric relations"
-"""All labelled statements except those with a symmetric relation.
+"""All labelled statements except those with a symmetric relation, such as ``next to``.
 
 The published gold labels of statements with a symmetric relation are all true.
 """
@@ -89,10 +90,10 @@ def tables(
 
     Args:
         beliefs: Table with the columns ``thing``, ``annotator``, ``subject``, ``relation``,
-            ``object``, ``p_true``, ``label`` (null if the drawing implies no label), and one
-            Boolean column per stage.
+            ``object``, ``p_true``, ``label`` (null if the annotator's drawing implies no label),
+            and one Boolean column of truth values per stage.
         symmetric: The symmetric relations, which the set ``WITHOUT_SYMMETRIC`` excludes.
-        bootstrap: The bootstrap that resamples things to compute the confidence intervals.
+        bootstrap: The bootstrap that resamples everyday things to compute the confidence intervals.
     """
     verdicts = judge(beliefs)
     by_drawing = of_drawings(verdicts)
@@ -115,12 +116,12 @@ def judge(beliefs: pl.DataFrame) -> pl.DataFrame:
         Table with one row per labelled statement and the columns ``thing``, ``annotator``,
         ``relation``, ``label``, ``agreed`` (whether all annotators of the thing agree on the label,
         as ParRoT++ requires), ``n`` (whether there is a belief) and ``missing`` (whether the belief
-        is missing). For each stage, a Boolean column is true if the statement has a belief and its
-        truth value in the stage is right. The Boolean column ``always_true`` is true if the
-        statement has a belief and its label is true. For each objective, the column ``<objective>
-        shifted`` is 1 if the truth value from :func:`shifted` is right, and 0 if it is wrong or
-        missing. The column ``<objective> shifted`` can be a fraction if the belief is exactly at
-        the threshold.
+        is missing). For each stage (raw beliefs, or beliefs repaired under one objective), a
+        Boolean column is true if the statement has a belief and its truth value in the stage is
+        right. The Boolean column ``always_true`` is true if the statement has a belief and its
+        label is true. For each objective, the column ``<objective> shifted`` is 1 if the truth
+        value from :func:`shifted` is right, and 0 if it is wrong or missing. The column
+        ``<objective> shifted`` can be a fraction if the belief is exactly at the threshold.
     """
     import polars as pl
 
@@ -206,9 +207,10 @@ def gain(sets: Mapping[str, pl.DataFrame], bootstrap: Bootstrap) -> pl.DataFrame
     """Compute the gain in accuracy by repair, with confidence intervals.
 
     The whole gain is the sum of two parts: the gain from shifting the threshold above which a
-    statement counts as true, and the additional gain from consistency. The shifted threshold makes
-    as many statements true as repair does, and leaves the beliefs unchanged. The gain from the
-    shift can be negative, and the shift can increase or decrease the threshold.
+    statement counts as true, and the additional gain from making the beliefs consistent. The
+    shifted threshold makes as many statements true as repair does, and leaves the beliefs
+    unchanged. The gain from the shift can be negative, and the shift can increase or decrease the
+    threshold.
 
     Returns:
         Table with the columns ``set``, ``objective``, ``part`` (one of ``GAIN_PARTS``), ``n``,
@@ -248,7 +250,7 @@ def of_relations(verdicts: pl.DataFrame, bootstrap: Bootstrap) -> pl.DataFrame:
 
     Returns:
         Table with the columns ``relation``, ``stage``, ``n``, ``missing``, ``accuracy``, ``low``,
-        ``high`` and ``always_true``.
+        ``high`` and ``always_true`` (the accuracy if every statement is judged true).
     """
     import polars as pl
 
@@ -263,15 +265,16 @@ def of_relations(verdicts: pl.DataFrame, bootstrap: Bootstrap) -> pl.DataFrame:
 
 
 def of_things(verdicts: pl.DataFrame) -> pl.DataFrame:
-    """Compute the accuracy by thing (Gu et al. 2023, Figures 5, 6, 11).
+    """Compute the accuracy for each everyday thing (Gu et al. 2023, Figures 5, 6, 11).
 
     Returns:
         Table with the columns ``thing``, ``rank`` (1 for the highest accuracy before repair; things
         with equal accuracy are sorted by name), ``band`` (``best 20``, ``middle`` or ``worst 20``),
         ``stage``, ``n``, ``missing``, ``accuracy`` and ``always_true``. If fewer than 40 things
-        have a belief, the best band and the worst band each contain half of these things, rounded
-        down. The name of a band contains the number of its things, such as ``best 12``. ``rank``
-        and ``band`` are null for a thing without any belief.
+        have a belief, the bands of the best and of the worst things each contain half of the things
+        that have a belief, rounded down. The names of the best and of the worst band contain the
+        number of things in the band, as in ``best 12``. ``rank`` and ``band`` are null for a thing
+        without any belief.
     """
     import polars as pl
 
@@ -306,7 +309,7 @@ def of_things(verdicts: pl.DataFrame) -> pl.DataFrame:
 
 
 def of_drawings(verdicts: pl.DataFrame) -> pl.DataFrame:
-    """Compute the accuracy of each drawing, with one column per stage.
+    """Compute the accuracy on each annotator's drawing, with one column per stage.
 
     The column ``always_true`` is the accuracy if every statement is judged true.
     """
@@ -314,11 +317,12 @@ def of_drawings(verdicts: pl.DataFrame) -> pl.DataFrame:
 
 
 def at_least(by_drawing: pl.DataFrame, bootstrap: Bootstrap) -> pl.DataFrame:
-    """Compute accuracy@s: the share of drawings with at least s % accuracy (the paper's Figure 3).
+    """Compute accuracy@s: the share of drawings with at least s % accuracy (Figure 3).
 
     Returns:
         Table with the columns ``s``, ``stage``, ``n`` (the number of drawings with at least one
-        belief), ``share``, ``low``, ``high`` and ``always_true``.
+        belief), ``share``, ``low``, ``high`` and ``always_true`` (the share if every statement is
+        judged true).
     """
     import polars as pl
 
@@ -368,7 +372,7 @@ def _divided(summed: pl.DataFrame) -> pl.DataFrame:
 
 
 def _shares(verdicts: pl.DataFrame, bootstrap: Bootstrap) -> list[dict[str, Any]]:
-    """Return the accuracy on all rows of ``verdicts``, one row per stage."""
+    """Return the accuracy on all statements in ``verdicts``, one row per stage."""
     of_thing = _summed(verdicts, ["thing"])
     rows = []
     for stage in STAGES:

@@ -67,8 +67,9 @@ def answered(
 def beliefs(statements: pl.DataFrame, answers: pl.DataFrame) -> pl.DataFrame:
     """Return each drawing's statements with the beliefs about them.
 
-    All drawings of a thing share the belief about a question, unless ``answers`` has a column
-    ``annotator``. If ``answers`` has a column ``annotator``, each drawing has its own beliefs.
+    The belief about a question applies to all drawings of the thing, unless ``answers`` has a
+    column ``annotator``. If ``answers`` has a column ``annotator``, each drawing has its own
+    beliefs.
     """
     key = STATEMENT if by_drawing(answers) else QUESTION
     return statements.join(
@@ -77,7 +78,7 @@ def beliefs(statements: pl.DataFrame, answers: pl.DataFrame) -> pl.DataFrame:
 
 
 def by_drawing(answers: pl.DataFrame) -> bool:
-    """Check whether the answers are separate for each drawing."""
+    """Check whether ``answers`` contains separate beliefs for each drawing."""
     return "annotator" in answers.columns
 
 
@@ -85,11 +86,11 @@ def answered_summary(answers: pl.DataFrame, bootstrap: Bootstrap) -> dict[str, A
     """Return summary statistics of the answers to the distinct questions.
 
     Args:
-        answers: Table with the columns of the questions and the column ``p_true``. If the template
-            replaces missing beliefs, the table also has a column ``filled``. If the questions were
-            asked separately for each drawing, the column ``annotator`` identifies the drawing to
-            which an answer belongs.
-        bootstrap: The bootstrap that resamples things to compute the confidence interval.
+        answers: Table with the columns ``thing``, ``subject``, ``relation``, ``object`` and
+            ``p_true``. If the template replaces missing beliefs, the table also has a column
+            ``filled``. If the questions were asked separately for each drawing, the column
+            ``annotator`` identifies the drawing to which an answer belongs.
+        bootstrap: The bootstrap that resamples everyday things to compute the confidence interval.
 
     Returns:
         A dictionary of statistics. ``by_drawing`` is True if each drawing has separate answers. If
@@ -144,10 +145,10 @@ def voted(
 
     Returns:
         Table with the columns of the questions and the columns ``text``, ``votes_true``,
-        ``votes_false``, ``unparsed``, ``truncated``, ``p_true``, ``low``, ``high`` and ``filled``,
-        which is always false. ``truncated`` counts the unparsed replies that were cut off before
-        the model had finished its reasoning. ``p_true`` is the share of the votes that are "true".
-        ``low`` and ``high`` are the ends of Wilson's 95 % CI of ``p_true``. ``p_true``, ``low`` and
+        ``votes_false``, ``unparsed``, ``truncated``, ``p_true``, ``low``, ``high`` and ``filled``
+        (always false). ``truncated`` counts the unparsed replies that were cut off before the model
+        had finished its reasoning. ``p_true`` is the share of the votes that are "true". ``low``
+        and ``high`` are the ends of Wilson's 95 % CI of ``p_true``. ``p_true``, ``low`` and
         ``high`` are null if no reply could be parsed.
     """
     import polars as pl
@@ -176,26 +177,26 @@ def answers_in(path: Path, statements: pl.DataFrame, ontology: Ontology) -> pl.D
 
     If the file has no column ``annotator``, each row contains the belief about one question for all
     drawings of the thing. If the file has a column ``annotator``, each row contains the belief
-    about a statement of one drawing. If all drawings in which a question occurs have the same
-    belief about the question, the result has one row per question.
+    about a statement of one drawing. If a row of the file matches no question, the row is ignored,
+    and the number of ignored rows is logged as a warning.
 
     Args:
-        path: A file of beliefs with a column ``thing``, in TSV, CSV, JSONL or Parquet. The column
-            ``annotator`` is optional. All other additional columns are ignored.
+        path: A file of beliefs (TSV, CSV, JSONL or Parquet) with the columns ``thing``,
+            ``subject``, ``relation``, ``object`` and ``p_true``. The file may have a column
+            ``annotator``, which identifies the drawing to which a belief belongs. All other columns
+            of the file are ignored.
         statements: The statements of every drawing, with the columns ``thing``, ``annotator``,
             ``subject``, ``relation`` and ``object``.
-        ontology: The relations that the file may use.
+        ontology: The ontology, which defines the relations that are allowed in the file.
 
     Returns:
         One row per question, with the columns ``thing``, ``subject``, ``relation``, ``object`` and
-        ``p_true``. If two drawings have different beliefs about a question, the table has one row
-        per statement of each drawing, with the column ``annotator`` after ``thing``.
+        ``p_true``. If two drawings of a thing differ in a belief, the table has one row per
+        statement of each drawing, with the column ``annotator`` after ``thing``.
 
     Raises:
         DataError: If the file is malformed, contains two different beliefs about a question (or
-            about a drawing's statement), matches no question, or contains no belief. If some rows
-            match a question and others do not, a warning with the number of unmatched rows is
-            logged.
+            about a drawing's statement), matches no question, or contains no belief.
     """
     import polars as pl
 

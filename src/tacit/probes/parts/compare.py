@@ -1,4 +1,4 @@
-"""Paired comparison of several models, with confidence intervals."""
+"""Compare models pairwise, with confidence intervals."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _ACCURACIES = {
     for when, stage in (("before repair", "before"), ("after repair", "paper"))
 }
 VIOLATION = "violation, micro, before repair"
-"""The name of the violation rate in comparisons."""
+"""The name of the constraint violation rate in the table of comparisons."""
 
 
 def compare(found: Mapping[str, Findings], bootstrap: Bootstrap | None = None) -> pl.DataFrame:
@@ -33,14 +33,15 @@ def compare(found: Mapping[str, Findings], bootstrap: Bootstrap | None = None) -
 
     Args:
         found: The findings by model name.
-        bootstrap: The bootstrap that computes the confidence intervals.
+        bootstrap: The bootstrap that computes the confidence intervals. If None, the number of
+            resamples depends on the number of models.
 
     Returns:
-        Table with the columns ``figure``, ``first``, ``second`` (models), ``first_value``,
-        ``second_value``, ``difference`` (second minus first), ``low``, ``high``, ``p_value``,
-        ``first_undecided`` and ``second_undecided``. An undefined value is null. The columns
-        ``first_undecided`` and ``second_undecided`` contain the number of undecided constraints of
-        each model, and are null if the measure is an accuracy.
+        Table with the columns ``figure`` (the measure), ``first``, ``second`` (models),
+        ``first_value``, ``second_value``, ``difference`` (second minus first), ``low``, ``high``,
+        ``p_value``, ``first_undecided`` and ``second_undecided``. An undefined value is null.
+        ``first_undecided`` and ``second_undecided`` are the numbers of constraints whose outcome is
+        unknown because a belief is missing; they are null if the measure is an accuracy.
     """
     import polars as pl
 
@@ -64,7 +65,7 @@ def compare(found: Mapping[str, Findings], bootstrap: Bootstrap | None = None) -
 
 
 def _undecided(findings: Findings, figure: str) -> int | None:
-    """Return the number of undecided constraints; None if the measure is an accuracy."""
+    """Return the number of undecided constraints (outcome unknown); None for an accuracy."""
     by_drawing = findings.tables["violation_by_drawing"]
     return int(by_drawing["undecided"].sum()) if figure == VIOLATION else None
 
@@ -86,7 +87,7 @@ def _sums(findings: Findings) -> dict[str, pl.DataFrame]:
 
 
 def violations(findings: Findings) -> pl.DataFrame:
-    """Return the numbers of violated (``over``) and decided (``under``) constraints, by thing."""
+    """Count the violated (``over``) and decided (``under``) constraints of each thing."""
     import polars as pl
 
     return _by_thing(
