@@ -2,8 +2,8 @@
 
 A probe declares its options, builds its requests and computes findings from the answers. Querying
 models, caching answers, resuming runs, and printing and comparing results are implemented once for
-all probes. Tacit's probes are listed in ``BUILT_IN``. A probe of another package is found by its
-entry point in the group ``tacit.probes``.
+all probes. Tacit's probes are listed in ``BUILT_IN``. Tacit finds the probes of other packages by
+their entry points in the group ``tacit.probes``.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from tacit.requests import Ranking, Request, Scores, Vocabulary
 
 GROUP = "tacit.probes"
-"""The entry-point group for other packages' probes; each entry maps a name to a probe class."""
+"""The entry-point group in which other packages declare their probe classes."""
 
 BUILT_IN = {
     "parts": "tacit.probes.parts.probe:PartsProbe",
@@ -42,12 +42,13 @@ _HERE: dict[str, type[AnyProbe]] = {}
 
 @dataclass(frozen=True)
 class Requests:
-    """The requests of a probe, each identified by a key.
+    """A group of a probe's requests to a model, each identified by a key.
 
     Args:
-        keys: Table of keys with one row per request. All rows are different.
-        requests: The requests, in the order of the keys. ``tacit.requests`` defines the types of
-            requests.
+        keys: Table with one row per request; the row is the key of the request, so all rows must be
+            different.
+        requests: The requests, in the order of the rows of ``keys``. ``tacit.requests`` defines the
+            types of requests.
 
     Examples:
         >>> import polars as pl
@@ -67,8 +68,8 @@ class Answered:
     """The answers to a group of requests, and the key of each answer's request.
 
     Args:
-        keys: The keys of the requests.
-        answers: The answers, in the order of the keys.
+        keys: Table with the keys of the requests, one row per request.
+        answers: The answers, in the order of the rows of ``keys``.
     """
 
     keys: pl.DataFrame
@@ -102,14 +103,14 @@ class Answers:
         )
 
     def joined(self, requests: Mapping[str, Requests]) -> Answers:
-        """Return the answers, matched by key, in the order of the given requests.
+        """Return the answers in the order of ``requests``, matched by key.
 
         Args:
             requests: The probe's requests, by the name of the group.
 
         Raises:
-            FindingsError: If a group has no answers, the keys of the answers differ from the keys
-                of the requests, or a key occurs twice.
+            FindingsError: If a group of requests has no answers, if the keys of its answers differ
+                from the keys of its requests, or if a key occurs twice.
         """
         groups = {
             name: Answered(group.keys, _joined(name, group.keys, self.groups.get(name)))
@@ -126,7 +127,7 @@ class Answers:
         return self.groups[group].answers
 
     def beliefs(self, group: str, positive: str, negative: str) -> pl.DataFrame:
-        """Return, for each prompt, the probability of one of two answers.
+        """Return, for each prompt of a group, the probability of the answer ``positive``.
 
         Args:
             group: Name of a group of prompts. ``positive`` and ``negative`` must be candidate
@@ -135,10 +136,11 @@ class Answers:
             negative: The answer that is compared with ``positive``.
 
         Returns:
-            Table with the key columns of the group and the column ``belief``. For scores,
-            ``belief`` is P(positive)/(P(positive) + P(negative)). For sampled replies, ``belief``
-            is the vote share of the positive answer. ``belief`` is null if one of the two answers
-            has no score, or if no sampled reply could be parsed.
+            Table with the key columns of the group and the column ``belief``. For
+            log-probabilities, ``belief`` is P(positive)/(P(positive) + P(negative)), where P is the
+            probability of an answer. For sampled replies, ``belief`` is the vote share of the
+            positive answer. ``belief`` is null if one of the two answers has no score, or if no
+            sampled reply could be parsed.
         """
         import polars as pl
 
@@ -169,8 +171,8 @@ def _joined(name: str, keys: pl.DataFrame, answered: Answered | None) -> Sequenc
 class Probe(Protocol):
     """A probe, which builds requests for a model and computes findings from the answers.
 
-    ``name`` identifies the probe in ``tacit run``. ``summary`` is the probe's line in the help
-    text. ``Options`` is a dataclass whose fields declare the probe's options (see
+    ``name`` identifies the probe in ``tacit run``. ``summary`` is the line that describes the probe
+    in the help text. ``Options`` is a dataclass whose fields declare the probe's options (see
     ``tacit.options``). ``Declared`` describes the class attributes that a probe may define in
     addition to ``name``, ``summary`` and ``Options``.
 
@@ -189,8 +191,8 @@ class Probe(Protocol):
         """Create a probe from its options.
 
         Raises:
-            RequestError: If the options contradict each other, or they select no questions.
-            DataError: If a file is missing or malformed.
+            RequestError: If the options contradict each other or select no questions.
+            DataError: If a file that an option names is missing or malformed.
         """
         ...
 
@@ -205,11 +207,11 @@ class Probe(Protocol):
 
 @dataclass(frozen=True)
 class ModelWords:
-    """The properties of a model that are known before its weights are loaded.
+    """The kind and vocabulary of a model, which are known before its weights are loaded.
 
     Args:
         kind: The kind of model: ``causal``, ``masked`` or ``seq2seq``.
-        words: The whole words in the model's vocabulary.
+        words: The words that are a single token in the model's vocabulary.
     """
 
     kind: str
@@ -233,7 +235,7 @@ class ProbeByVocabulary(Protocol):
 
         Raises:
             RequestError: If the vocabularies of the models have no word in common, or no questions
-                remain for the models.
+                remain for one of the models.
         """
         ...
 
@@ -251,7 +253,7 @@ class Declared:
         question: The question that the probe answers (class attribute ``question``), shown in
             reports. The default question is the ``summary`` of the probe.
         tables: The specifications of the probe's tables, by the name of the table.
-        figures: The probe's figures by name.
+        figures: The specifications of the probe's figures, by the name of the figure.
         headlines: The main results that a report shows first.
         headline: Function that takes findings and returns a sentence on their main result, or None.
         sentences: Function that yields complete sentences about the questions and the results in
@@ -261,9 +263,9 @@ class Declared:
         views: Function that yields tables that are computed only for display, such as a table of
             the questions. The arguments of the function are the findings, the run's request and a
             maximum number of rows.
-        graphs: Function (class attribute ``report_graphs``) that returns a set of graphs, or None.
-            The reader of a report selects one graph of the set. The arguments of the function are
-            the findings of each model and a chart theme.
+        graphs: Function (class attribute ``report_graphs``) that returns a set of graphs for the
+            report, or None. The reader of a report selects one graph of the set. The arguments of
+            the function are the findings of each model and a chart theme.
         filters: The columns by which a report's tables can be filtered.
     """
 
@@ -281,7 +283,7 @@ class Declared:
 
 
 def declared(kind: type[AnyProbe]) -> Declared:
-    """Return the optional class attributes of a probe, or the defaults of missing ones."""
+    """Return a probe's optional class attributes, with defaults for missing attributes."""
     figures = getattr(kind, "figures", ())
     figures = figures() if callable(figures) else figures
     by_name = figures if isinstance(figures, Mapping) else {each.name: each for each in figures}
@@ -319,7 +321,8 @@ class ReadsReplies(Protocol):
             sampled: Whether the answers are sampled replies, which have no log-probabilities.
 
         Raises:
-            RequestError: If the probe needs log-probabilities that are not available.
+            RequestError: If the probe needs log-probabilities, and chat replies do not provide
+                them.
         """
         ...
 
@@ -332,7 +335,7 @@ class ReadsBeliefs(Protocol):
         """Compute the findings from the beliefs stored in a file.
 
         Raises:
-            DataError: If the file is missing or malformed.
+            DataError: If the file of beliefs is missing or malformed.
         """
         ...
 
@@ -341,7 +344,7 @@ def register(kind: type[AnyProbe]) -> None:
     """Register the class of a probe in the current process, for example in a notebook.
 
     Raises:
-        RequestError: If another probe has the same name.
+        RequestError: If another probe is already registered under the same name.
     """
     if kind.name in probes() and probe(kind.name) is not kind:
         raise RequestError(f"another probe is registered as {kind.name!r}; choose a different name")

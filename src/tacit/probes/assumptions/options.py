@@ -23,10 +23,10 @@ def _of_vocabulary(name: str) -> Mapping[str, Any]:
 
 
 def vocabulary_file(name: str) -> Path | None:
-    """Return the path of a vocabulary file; None if the name is a built-in vocabulary.
+    """Return ``name`` as the path of a vocabulary file; None for a built-in vocabulary.
 
     Raises:
-        RequestError: If the name is neither a built-in vocabulary nor a file.
+        RequestError: If ``name`` is neither a built-in vocabulary nor the path of an existing file.
     """
     if name in _VOCABULARIES:
         return None
@@ -40,7 +40,7 @@ def vocabulary_file(name: str) -> Path | None:
 
 @dataclass(frozen=True)
 class NormsOptions:
-    """Options that select the norms, and the concepts, properties and responses to use."""
+    """Options that select feature norms, concepts, properties and people's responses."""
 
     norms: Path = option(
         help="A file of feature norms: CSLB, McRae, or a table with the columns concept, feature "
@@ -87,10 +87,10 @@ class NormsOptions:
     )
 
     def own_wordings(self) -> tuple[Correction, ...]:
-        """Read the user's corrected wordings; return an empty tuple if the user gave no file.
+        """Read the user's corrected wordings of properties; empty if the user gave no file.
 
         Raises:
-            DataError: If the file is missing or malformed.
+            DataError: If the corrections file is missing or malformed.
         """
         from tacit.probes.assumptions.corrections import read_corrections
 
@@ -99,7 +99,7 @@ class NormsOptions:
 
 @dataclass(frozen=True)
 class AssumptionsOptions(NormsOptions):
-    """Options that select the norms, the prompts, and the candidates that models rank."""
+    """Options that select the feature norms, the prompts, and the candidate words to rank."""
 
     vocabulary: str = option(
         "shared",

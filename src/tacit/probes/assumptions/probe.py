@@ -55,32 +55,38 @@ CausalWording = Literal["blank-last", "sentence", "both"]
 
 @dataclass(frozen=True, slots=True)
 class Choices:
-    """The settings of a run, which all models share; the defaults follow the paper.
+    """The settings of a run for all of its models; the defaults follow Weir et al. (2020).
 
     Args:
-        vocabulary: The candidates in retrieval: ``shared`` (the words that all compared models
-            share), ``own`` (the words of the model itself), ``concepts`` (the names of the
-            concepts) or ``file`` (the words in a vocabulary file).
+        vocabulary: The candidate words in retrieval: ``shared`` (words that are a single token in
+            every compared model), ``own`` (words that are a single token in the model that ranks
+            them), ``concepts`` (the names of the concepts) or ``file`` (the words in a vocabulary
+            file).
         words: The words of the vocabulary file; None if ``vocabulary`` is not ``file``.
         causal: The wording of retrieval prompts for causal models: ``blank-last``, ``sentence`` or
             ``both``.
-        articles: The articles, ``fixed`` or ``candidate``, as described in ``Filters``. The value
-            ``candidate`` requires the vocabulary ``concepts``.
-        orders: The orders of properties: ``all``, or ``main`` for only the order of the paper's
-            Figure 2.
-        concepts: The preset of concepts: ``paper``, ``tagged`` or ``all``.
-        responses: The preset that determines which wordings count as responses, one of the values
-            of ``ResponsePreset``.
-        least: The minimum number of usable properties of a concept.
-        limits: The limits on properties, which are applied before concepts are filtered.
+        articles: The article before the blank: ``fixed`` (always "a") or ``candidate`` ("a" or
+            "an", depending on the candidate word). The value ``candidate`` requires the vocabulary
+            ``concepts``.
+        orders: The orders in which prompts state properties: ``all``, or ``main`` for only the
+            order in Figure 2 of Weir et al. (2020).
+        concepts: The preset that determines which concepts to include: ``paper``, ``tagged`` or
+            ``all`` (see ``ConceptPreset``).
+        responses: The preset that determines which wordings of a property count as people's
+            responses: one of the values of ``ResponsePreset``.
+        least: The minimum number of usable properties (properties that prompts can state) of a
+            concept in retrieval.
+        limits: Limits on the production frequency and on the number of words of a property, applied
+            before concepts are filtered.
         corrections: The user's corrected wordings of properties.
-        limit: The maximum number of concepts, applied separately to retrieval and to elicitation.
-            The first concepts that pass all filters are kept. None for no limit.
-        top: The number of best candidates to store for each ranking.
+        limit: The maximum number of concepts, for retrieval and for elicitation separately; None
+            for no limit. Of the concepts that pass all filters, the first ``limit`` concepts are
+            kept.
+        top: The number of top-ranked candidates to store for each prompt.
         seed: The seed of the random orders of properties.
 
     Raises:
-        RequestError: If a setting is unknown, or two settings are incompatible.
+        RequestError: If a setting has an unknown value, or two settings are incompatible.
     """
 
     vocabulary: Candidates = "shared"
@@ -121,10 +127,10 @@ class Choices:
 
     @classmethod
     def of(cls, options: AssumptionsOptions) -> Self:
-        """Build the settings from options.
+        """Build the settings from the options of the assumptions probe.
 
         Raises:
-            RequestError: If an option is unknown, or two options are incompatible.
+            RequestError: If an option has an unknown value, or two options are incompatible.
             DataError: If the corrections file or the vocabulary file is missing or malformed.
         """
         from tacit.probes.assumptions.vocabulary import read_words
@@ -147,7 +153,7 @@ class Choices:
         )
 
     def worded(self, norms: Norms) -> WordedNorms:
-        """Return the properties that prompts can state, from the given norms."""
+        """Convert the properties of the norms to predicates; see ``word_properties``."""
         return word_properties(norms, self.corrections, self.limits)
 
 
@@ -156,8 +162,8 @@ class Assumptions:
     """The assumptions probe for several models: concept retrieval and property elicitation.
 
     Args:
-        norms: The norms.
-        choices: The settings, which all models share.
+        norms: The feature norms from which prompts are built.
+        choices: The settings of the run, which are the same for all models.
     """
 
     name: ClassVar[str] = "assumptions"
@@ -183,8 +189,9 @@ class Assumptions:
         """Build the probe from options; see ``ProbeByVocabulary.of``.
 
         Raises:
-            RequestError: If an option is unknown, or two options are incompatible.
-            DataError: If a file is missing or malformed.
+            RequestError: If an option has an unknown value, or two options are incompatible.
+            DataError: If the norms file, the corrections file or the vocabulary file is missing or
+                malformed.
         """
         from tacit.knowledge.words import spare_torch
         from tacit.sources.norms import read_norms
@@ -201,7 +208,7 @@ class Assumptions:
 
     @staticmethod
     def scaling(found: Mapping[str, Findings]) -> list[ScaledFigure]:
-        """Return the measures by model size; see ``tacit.probes.assumptions.scale``."""
+        """Return measures to plot against model size; see ``tacit.probes.assumptions.scale``."""
         from tacit.probes.assumptions.scale import scaling
 
         return scaling(found)
@@ -215,7 +222,7 @@ class Assumptions:
 
     @staticmethod
     def figures() -> Mapping[str, FigureSpec]:
-        """Return the figures by name."""
+        """Return the specifications of the probe's figures, by the name of the figure."""
         from tacit.probes.assumptions.figures import FIGURES
 
         return FIGURES
@@ -229,7 +236,7 @@ class Assumptions:
 
     @staticmethod
     def sentences(findings: Findings) -> Iterator[str]:
-        """Return sentences on the prompts, the results, and the concepts and words left out."""
+        """Return sentences about the prompts, results, and excluded concepts and properties."""
         from tacit.probes.assumptions.sentences import sentences
 
         return sentences(findings)
@@ -243,7 +250,7 @@ class Assumptions:
 
     @staticmethod
     def views(findings: Findings, _request: Mapping[str, Any], most: int) -> Iterator[View]:
-        """Yield the tables of the headlines, the tables to print, and the tables of concepts."""
+        """Yield the tables that are computed only for display; see ``Declared.views``."""
         from tacit.probes.assumptions.concepts import concept_views
         from tacit.probes.assumptions.headlines import headline_views, printed_views
 
@@ -266,15 +273,15 @@ class AssumptionsProbe:
     """The assumptions probe for one model.
 
     Args:
-        worded: The norms, with the properties that prompts can state.
-        words: The single-token words of every compared model.
-        model: The name of the probe's model in ``words``.
+        worded: The feature norms, with the wording of each property that prompts can state.
+        words: For every compared model, the words that are a single token of the model.
+        model: The name, in ``words``, of the model that the probe tests.
         kind: The kind of model (``causal``, ``masked`` or ``seq2seq``), which determines the
             wordings of the prompts.
         choices: The settings of the run.
 
     Raises:
-        RequestError: If no concept passes the filters.
+        RequestError: If the filters in ``choices`` remove every concept.
     """
 
     worded: WordedNorms
@@ -293,12 +300,12 @@ class AssumptionsProbe:
 
     @property
     def norms(self) -> Norms:
-        """The norms."""
+        """The feature norms from which the prompts are built."""
         return self.worded.norms
 
     @cached_property
     def chosen(self) -> Chosen:
-        """The concepts that pass the filters, and the effect of each filter."""
+        """The concepts of the retrieval prompts, and the concepts that each filter removed."""
         choices = self.choices
         among = None if choices.vocabulary == "concepts" else self._whole_words.words
         filters = Filters(choices.concepts, choices.articles, among, choices.least)
@@ -313,7 +320,7 @@ class AssumptionsProbe:
 
     @cached_property
     def retrievals(self) -> Sequence[Retrieval]:
-        """The retrieval prompts in each wording, with their candidates."""
+        """The retrieval prompts and their candidate words, with one entry per wording."""
         concepts = self.chosen.concepts
         names = Vocabulary(concept.word for concept in concepts)
         choices = self.choices
@@ -355,13 +362,13 @@ class AssumptionsProbe:
 
     @cached_property
     def prince(self) -> Prince:
-        """The prompts of Prince's examples."""
+        """The prompts of Prince's examples (Weir et al. 2020, Table 3)."""
         ending = self._ending
         return Prince(self.words.own[self.model], ending, ending, self.choices.top)
 
     @property
     def _ending(self) -> str:
-        """The wording in which one forward pass scores all candidates for the blank."""
+        """The wording of prompts for which one forward pass can score all candidates."""
         return "blank-last" if self.kind == "causal" else "sentence"
 
     def _elicited(self, *, preface: bool) -> Elicitation:
@@ -382,7 +389,7 @@ class AssumptionsProbe:
 
     @cached_property
     def prompts(self) -> Sequence[Prompt]:
-        """The prompts of retrieval whose candidates are scored one by one."""
+        """The retrieval prompts for which the model scores each candidate separately."""
         return [prompt for part in self.retrievals for prompt in part.prompts]
 
     def requests(self) -> Mapping[str, Requests]:
@@ -406,12 +413,12 @@ class AssumptionsProbe:
         return self.measure_rankings(scores, [r for name in ranked for r in answers.rankings(name)])
 
     def measure_rankings(self, scores: Sequence[Scores], rankings: Sequence[Ranking]) -> Findings:
-        """Compute findings from the scores of prompts and from the rankings of ranking prompts.
+        """Compute the findings from the answers to ``prompts`` and ``rankings``.
 
         Returns:
-            The findings. The table ``questions`` contains the text, the normaliser and the best
-            candidates of each ranking prompt. ``tacit.probes.assumptions.tables`` declares the
-            tables.
+            The findings, whose tables ``tacit.probes.assumptions.tables`` declares. For each
+            ranking prompt, the table ``questions`` contains the text, the logarithm of the
+            candidates' total probability (``normaliser``), and the best candidates.
         """
         left, scored = iter(rankings), iter(scores)
         retrieved = [
@@ -516,7 +523,7 @@ class AssumptionsProbe:
 
 
 def _means(tables: Mapping[str, pl.DataFrame]) -> dict[str, list[dict[str, Any]]]:
-    """Return the means of retrieval (order ``MAIN``) and elicitation for the manifest."""
+    """Return the mean retrieval and elicitation measures that the manifest contains."""
     import polars as pl
 
     main = tables["retrieval_by_number"].filter(pl.col("category").is_null(), order=MAIN)
@@ -527,14 +534,14 @@ def _means(tables: Mapping[str, pl.DataFrame]) -> dict[str, list[dict[str, Any]]
 
 
 def _numbered(count: int) -> pl.DataFrame:
-    """Return a table that numbers ``count`` requests from 0 in the column ``item``."""
+    """Return a table whose column ``item`` contains the numbers from 0 to ``count`` - 1."""
     import polars as pl
 
     return pl.DataFrame({"item": range(count)}, {"item": pl.Int64})
 
 
 def _counts(steps: Sequence[Step]) -> list[dict[str, Any]]:
-    """Return how many concepts each filter removed and how many it kept, for the manifest."""
+    """Return, for the manifest, the numbers of concepts that each filter removed and kept."""
     return [
         {"filter": step.name, "removed": len(step.removed), "left": step.left} for step in steps
     ]

@@ -1,4 +1,4 @@
-"""Tables of the prompts built from norms, with the number of concepts that each filter removed."""
+"""Build tables of retrieval prompts and elicitation prompts from feature norms."""
 
 from __future__ import annotations
 
@@ -30,8 +30,9 @@ def left_out_of(worded: WordedNorms) -> pl.DataFrame:
     """List the properties that no prompt can state, by decreasing production frequency.
 
     Returns:
-        The columns ``concept``, ``feature``, ``pf`` (production frequency) and ``reason``.
-        Properties with equal production frequency are in the order of the file.
+        The columns ``concept``, ``feature``, ``pf`` (production frequency) and ``reason`` (why no
+        prompt can state the property). Properties with equal production frequency are in the order
+        of the norms file.
     """
     import polars as pl
 
@@ -44,19 +45,21 @@ def left_out_of(worded: WordedNorms) -> pl.DataFrame:
 def retrieval_prompts_of(
     options: NormsOptions, wording: str, vocabulary: Path | None = None
 ) -> tuple[pl.DataFrame, pl.DataFrame, dict[str, Any]]:
-    """Build the table of prompts that ask for a concept.
+    """Build a table of retrieval prompts, which ask for a concept by its properties.
 
     Args:
-        options: The options that select the norms, and the concepts and properties to use.
+        options: The options that select the feature norms, concepts and properties.
         wording: The wording of the prompts: ``sentence`` or ``blank-last``.
-        vocabulary: A file with one word per line; only concepts whose word is in the file are used.
+        vocabulary: The path of a file with one word per line, which restricts the prompts to
+            concepts named in the file; None for no restriction.
 
     Returns:
-        The table of prompts, the table of properties left out (see ``left_out_of``), and a summary
-        with the numbers of properties and concepts, and the effect of each filter.
+        The table of prompts, the table of omitted properties (see ``left_out_of``), and a summary
+        with counts of properties, of concepts, and of the concepts that each filter removed.
 
     Raises:
-        DataError: If a file is missing or malformed.
+        DataError: If the norms file, the corrections file or the vocabulary file is missing or
+            malformed.
     """
     import polars as pl
 
@@ -91,15 +94,15 @@ def retrieval_prompts_of(
 def elicitation_prompts(
     options: NormsOptions, phrasing: Phrasing
 ) -> tuple[pl.DataFrame, dict[str, Any]]:
-    """Build the table of prompts that ask for the properties of a concept.
+    """Build a table of elicitation prompts, which ask for the properties of a concept.
 
     Returns:
-        The table of prompts with people's responses, and a summary with the number of prompts by
-        relation. For the CSLB norms, the summary also contains the number of prompts that the paper
-        reports for each relation.
+        The table of prompts, which includes people's responses, and a summary, which includes the
+        number of prompts for each relation. For the CSLB norms, the summary also contains the
+        number of prompts that Weir et al. (2020) report for each relation.
 
     Raises:
-        DataError: If a file is missing or malformed.
+        DataError: If the norms file or the corrections file is missing or malformed.
     """
     import polars as pl
 

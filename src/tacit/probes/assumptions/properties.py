@@ -29,17 +29,16 @@ SAME = "worded as another"
 UNGRAMMATICAL = "alternative ungrammatical"
 NO_VERB = "alternative without a wording"
 FROM_FEATURE = (UNGRAMMATICAL, NO_VERB)
-"""Reasons for wording a property by its feature, not by its first alternative."""
+"""Reasons why the feature, not the first alternative, determines a property's wording."""
 
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Limits on the properties in prompts; by default, there are none, as in the paper.
+    """Limits on the production frequency and length of the properties that prompts state.
 
     Args:
-        people: The minimum production frequency of a property. The CSLB norms include only
-            properties with a production frequency of at least 2, so a limit below 3 has no effect
-            on them.
+        people: The minimum production frequency of a property. In the CSLB norms, every property
+            has a production frequency of at least 2, so a minimum below 3 has no effect.
         words: The maximum number of words in a property's wording; None for no limit.
 
     Raises:
@@ -62,12 +61,12 @@ class Worded:
     """A property that a prompt can state.
 
     Args:
-        property: The property in the norms.
-        text: The predicate, such as "has fur".
-        corrected: Whether the text is a user's correction.
-        from_feature: The reason why the feature's wording replaces the property's first
-            alternative: ``UNGRAMMATICAL`` or ``NO_VERB``. None if the first alternative was not
-            replaced.
+        property: The property, as read from the norms.
+        text: The wording of the property as a predicate, such as "has fur".
+        corrected: Whether ``text`` is the user's corrected wording.
+        from_feature: The reason why ``text`` is based on the feature although the norms contain an
+            alternative (a participant's wording): ``UNGRAMMATICAL`` or ``NO_VERB``; None if neither
+            reason applies.
     """
 
     property: Property
@@ -81,16 +80,17 @@ class WordedNorms:
     """The properties that prompts can state, and counts of the properties that are left out.
 
     Args:
-        norms: The norms.
-        properties: The usable properties of each concept, in the order of the file; empty for a
-            concept without usable properties.
-        dropped: The number of properties that are left out for each reason. The reasons are in the
-            order in which they are tested.
-        left_out: Each property that is left out, with the reason, in the order of the file.
-        corrected: The number of usable properties with a corrected wording.
-        from_feature: For each reason in ``FROM_FEATURE``, the number of usable properties for which
-            the feature's wording replaces the first alternative.
-        unmatched: Corrections that match no property.
+        norms: The feature norms.
+        properties: For each concept, the properties that prompts can state, in the order of the
+            norms file; empty if there are none.
+        dropped: For each reason to leave out a property, the number of properties left out for that
+            reason. The reasons are in the order in which ``word_properties`` checks them.
+        left_out: Each property that is left out, paired with the reason; grouped by concept.
+        corrected: Of the properties that prompts can state, the number whose wording the user
+            corrected.
+        from_feature: For each reason in ``FROM_FEATURE``, the number of usable properties whose
+            wording is based on the feature for that reason.
+        unmatched: The user's corrections that match no property of the norms.
     """
 
     norms: Norms
@@ -103,12 +103,12 @@ class WordedNorms:
 
     @property
     def usable(self) -> int:
-        """The number of usable properties."""
+        """The number of properties that prompts can state."""
         return sum(map(len, self.properties.values()))
 
     @property
     def namings(self) -> dict[str, int]:
-        """The total production frequency of all properties, and of the properties left out."""
+        """The summed production frequencies of all properties, and of the omitted properties."""
         return {
             "all": sum(one.frequency for one in self.norms.properties),
             "left_out": sum(one.frequency for one, _ in self.left_out),
@@ -120,12 +120,12 @@ def word_properties(
 ) -> WordedNorms:
     """Convert every property of the norms to a predicate that prompts can state.
 
-    If the user corrected a property, the correction is the wording of the property. If there is no
-    correction, the wording is based on the first alternative. The wording is based on the feature
-    itself if there is no first alternative, or if the first alternative is ungrammatical or cannot
-    be converted to a predicate. If several properties of a concept have the same wording, only the
-    most frequent property is usable. Among equally frequent properties with the same wording, the
-    first property is usable.
+    If the user corrected a property, the correction is the wording of the property. Without a
+    correction, the wording of a property is based on its first alternative, that is, the first
+    participant's wording in the norms. The wording of a property is based on its feature if the
+    property has no alternative, or if the first alternative is ungrammatical or cannot be converted
+    to a predicate. If several properties of a concept have the same wording, only the one with the
+    highest production frequency is used (in a tie, the first one).
     """
     limits = limits or Limits()
     known = Corrections(norms, corrections)
@@ -164,7 +164,7 @@ def _worded(one: Property, corrections: Corrections, limits: Limits) -> Worded |
 
 
 def _stated(one: Property) -> tuple[str | None, str | None]:
-    """Return a property's predicate, and why its first alternative is not used (or None)."""
+    """Return a property's predicate, and the reason for not using its first alternative."""
     if not one.alternatives:
         return predicate(one.feature), None
     said = alternatives.worded(one.alternatives[0], one.feature)
@@ -175,7 +175,7 @@ def _stated(one: Property) -> tuple[str | None, str | None]:
 
 
 def _distinct(worded: Iterable[Worded]) -> tuple[Worded, ...]:
-    """Keep the most frequent property of each wording (the first in a tie), in file order."""
+    """Keep one property per wording: the most frequent one (in a tie, the first one)."""
     best: dict[str, Worded] = {}
     ordered = list(worded)
     for made in ordered:
@@ -191,9 +191,10 @@ ConceptPreset = Literal["paper", "tagged", "all"]
 """The preset that determines which concepts to include.
 
 ``paper``: one-word concepts without a sense tag such as "(animal)" in ``seal_(animal)``.
-``tagged``: one-word concepts with or without a sense tag; the tag is removed. ``all``: concepts of
-one or more words. Concepts of several words are used only in elicitation, because the blank in a
-retrieval prompt is a single word.
+``tagged``: one-word concepts with or without a sense tag; the tag is removed, so that
+``seal_(animal)`` becomes "seal". ``all``: concepts of one or more words, with or without a sense
+tag. Concepts of several words are used only in elicitation, because the blank in a retrieval prompt
+must be filled with a single word.
 """
 
 TAGGED = "has a sense tag"
@@ -204,7 +205,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Filters:
-    """The filters of concepts; the defaults follow the paper but allow any word.
+    """The filters that determine which concepts retrieval prompts ask for.
 
     Args:
         concepts: The preset that determines which concepts to include.
@@ -212,10 +213,12 @@ class Filters:
             start with a vowel sound are left out. With ``candidate``, each candidate has its own
             article, "a" or "an", so concepts that start with a vowel sound are included.
         vocabulary: The words that may fill the blank (case-sensitive); None to allow any word.
-        least: The minimum number of usable properties of a concept.
+        least: The smallest number of usable properties (properties that prompts can state) that a
+            concept may have.
 
     Raises:
-        RequestError: If ``concepts`` or ``articles`` is unknown, or ``least`` is below 1.
+        RequestError: If the value of ``concepts`` or ``articles`` is unknown, or ``least`` is
+            below 1.
     """
 
     concepts: ConceptPreset = "paper"
@@ -240,9 +243,9 @@ class Concept:
 
     Args:
         name: The concept, as written in the norms.
-        word: The word that fills the blank, without the sense tag.
+        word: The word for the blank: the concept's name without its sense tag.
         article: ``a`` or ``an``, according to the first sound of the word.
-        properties: The concept's usable properties, in the order of the file.
+        properties: The concept's properties that prompts can state, in the order of the norms file.
     """
 
     name: str
@@ -252,7 +255,7 @@ class Concept:
 
 
 LIMIT = "--limit"
-"""The name of the filter step that limits the number of concepts."""
+"""The name of the filter that limits the number of concepts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -282,10 +285,9 @@ class Chosen:
 def choose_concepts(worded: WordedNorms, filters: Filters | None = None) -> Chosen:
     """Select the concepts that pass every filter, in the order of the norms file.
 
-    A concept must meet these conditions, in the order of the filters: no sense tag (required only
-    by the preset ``paper``), a single word, no initial vowel sound (required only with fixed
-    articles), a word in the vocabulary (if a vocabulary is given), and the minimum number of usable
-    properties.
+    The filters require, in this order: no sense tag (with the preset ``paper``), a single word, no
+    initial vowel sound (with fixed articles), a word in the vocabulary (if one is given), and the
+    minimum number of usable properties.
     """
     filters = filters or Filters()
     nouns = Nouns.load()
@@ -305,12 +307,12 @@ def apply_filters(
     """Apply filters to concepts, one after another.
 
     Args:
-        left: The concepts.
+        left: The concepts to filter.
         name: A function that returns a concept's name.
-        tests: Each filter's name, and a function that returns whether a concept passes the filter.
+        tests: For each filter, its name and a function that returns whether a concept passes it.
 
     Returns:
-        The concepts that passed all filters, and the effect of each filter.
+        The concepts that passed all filters, and one ``Step`` per filter.
     """
     steps = []
     for step, passes in tests:

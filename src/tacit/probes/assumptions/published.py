@@ -1,9 +1,9 @@
 """Comparison of a run with the values that are printed in Weir et al. (2020).
 
-If the user names one of the paper's four models, the run's results are compared with the printed
-values of this model. Values that do not depend on a model are compared with the paper's values even
-if the user names no model. If a run's candidates differ from the paper's candidates, no difference
-is computed for rank-based values.
+If the user names one of the four models in Weir et al. (2020), the run's results are compared with
+the printed values of that model. Values that do not depend on a model, such as the number of
+concepts, are always compared with the printed values. If the run and the paper rank different
+candidate words, no difference is computed for values that depend on ranks.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ if TYPE_CHECKING:
 PAPER = "assumptions"
 
 MODELS = ("bert-base", "bert-large", "roberta-base", "roberta-large")
-"""The paper's four models, all cased (they distinguish upper and lower case)."""
+"""The four models of Weir et al. (2020), which distinguish upper and lower case."""
 
 TABLES = (
     *("retrieval", "retrieval_by_number", "elicitation", "elicitation_top"),
     *("elicitation_by_relation", "agreement", "ablation", "prince", "categories", "vocabulary"),
 )
-"""The tables of findings that are compared with the paper."""
+"""The names of the tables with values that can be compared with the paper."""
 
 _SHOWN = {"each": "all four models", "mean": "mean of the four models"}
 _DIGITS = 6
@@ -48,27 +48,29 @@ def published_table(
     model: str | None = None,
     summary: Mapping[str, Any] | None = None,
 ) -> pl.DataFrame:
-    """Compare a run with the values that are printed in the paper.
+    """Compare a run with the values that are printed in Weir et al. (2020).
 
     Args:
-        tables: The run's tables by name. The function reads only the tables that ``TABLES`` names,
-            and any of these tables may be absent.
-        model: The model of the paper with which the run's model is compared; one of ``MODELS``. If
-            ``model`` is None, the result contains the printed values of all four models, without
-            differences.
+        tables: The tables of the run's findings, by name. The function reads only the tables that
+            ``TABLES`` names, and any of these tables may be absent.
+        model: The paper's model to compare with the run's model: one of ``MODELS``, or None. If
+            ``model`` is None, the result contains the printed values of all four models, and no
+            differences for values that depend on a model.
         summary: The run's summary, which contains the size of the norms and the elicitation method.
 
     Returns:
         The columns ``table``, ``row``, ``column``, ``ours`` (the run's value; null if the run has
         none), ``published`` (the printed value), ``low`` and ``high`` (the ends of a printed
         range), ``difference``, ``candidates``, ``chance``, ``note`` and ``elicitation``. The column
-        ``difference`` is null for a mean over the paper's models. If ``model`` is None,
-        ``difference`` is null for every value that depends on a model. The column ``difference`` is
-        also null for rank-based values if the run's candidates differ from the paper's candidates.
-        For rank-based values, ``candidates`` is the number of words that the run ranks, and
-        ``chance`` is the chance level of random ranks among these words. The column ``note``
-        contains a caveat, or the reason why no difference is reported. The column ``elicitation``
-        contains the run's elicitation method; null if the summary does not contain the method.
+        ``difference`` (the run's value minus the printed value) is null if the printed value is a
+        mean over several models. If ``model`` is None, ``difference`` is null for every value that
+        depends on a model. For values that depend on ranks, ``difference`` is null if the run and
+        the paper rank different candidate words. For values that depend on ranks, ``candidates`` is
+        the number of words that the run ranks, and ``chance`` is the value expected if these words
+        are ranked at random. The column ``note`` describes a mismatch between the run and the paper
+        in the candidate words or in the wording of the prompts; null if there is none. The column
+        ``elicitation`` contains the run's elicitation method; null if the summary does not contain
+        the method.
 
     Raises:
         RequestError: If ``model`` is neither None nor one of ``MODELS``.
@@ -93,7 +95,7 @@ def published_table(
 
 
 def _named(cell: PrintedValue, model: str | None) -> PrintedValue:
-    """Append the model's name to the column name, except for the compared model."""
+    """Append the name of a value's model to its column name, except for ``model``."""
     if cell.model in {None, model}:
         return cell
     of = _SHOWN.get(str(cell.model), cell.model)
@@ -114,14 +116,14 @@ def _compared(
 
 @dataclass(frozen=True)
 class _Ranks:
-    """The candidates of a rank-based value, in comparison with the paper's candidates.
+    """How the candidates of a rank-based value differ from the candidates in the paper.
 
     Args:
         candidates: The number of words that the run ranks; None if the value is not rank-based.
-        chance: The chance level of random ranks among ``candidates`` words.
-        differs: The reason why no difference is reported: a discrepancy between the run's
-            candidates and the paper's candidates. None if no discrepancy is known.
-        note: Another caveat of the comparison; None if there is none.
+        chance: The value expected if ``candidates`` words are ranked at random.
+        differs: How the run's candidates differ from the paper's candidates, so that no difference
+            is reported; None if no discrepancy is known.
+        note: A caveat about the wording of the prompts; None if the paper has the same wording.
     """
 
     candidates: int | None = None
@@ -157,7 +159,7 @@ class _Ranks:
 
 
 def _unlike_own(count: int, model: str | None) -> str | None:
-    """Return a text if the word count does not fit the paper's model, else None."""
+    """Return a text if the paper's model cannot have ranked ``count`` words, else None."""
     least, most = published(PAPER)["candidates"]["shared"][0], _own_words(model)
     if most is None or least <= count <= most:
         return None
@@ -173,9 +175,9 @@ def _own_words(model: str | None) -> int | None:
 
 
 def _unlike_shared(count: int, vocabulary: Mapping[str, Any]) -> str | None:
-    """Return how the candidates differ from the paper's shared words; None if they match.
+    """Describe how the candidates differ from the paper's candidates; None if they match.
 
-    The paper reports only the approximate size of its shared vocabulary.
+    The paper reports only the approximate number of words that all of its models share.
     """
     least, most = published(PAPER)["candidates"]["shared"]
     if not least <= count <= most:
@@ -194,7 +196,7 @@ def _unlike_shared(count: int, vocabulary: Mapping[str, Any]) -> str | None:
 def _derived(
     tables: Mapping[str, pl.DataFrame], summary: Mapping[str, Any]
 ) -> Iterator[tuple[str, pl.DataFrame]]:
-    """Yield tables that are computed from the findings for the comparison with published values."""
+    """Yield the tables that are derived from the findings to compare with printed values."""
     import polars as pl
 
     by_number, asked = tables.get("retrieval_by_number"), tables.get("retrieval")
@@ -227,7 +229,7 @@ def _wording(by_number: pl.DataFrame | None) -> str:
 
 
 def _responses(tables: Mapping[str, pl.DataFrame]) -> Iterator[tuple[str, pl.DataFrame]]:
-    """Yield the paper's Table 1: people's responses and the model's words, in American spelling."""
+    """Yield people's responses and the model's words for Table 1, in American spelling."""
     import polars as pl
 
     def asked(name: str, spelling: str) -> pl.DataFrame | None:

@@ -1,8 +1,8 @@
-"""People's one-word completions of a relation, each with the number of people who gave it.
+"""People's one-word responses to elicitation prompts, and their production frequencies.
 
 ``ResponsePreset`` determines which wordings of a property count as responses. The singular and
-plural of one feature (``handle_handles``) are merged into one response. The relation's prompt
-determines whether the singular or the plural is used: "has a ___" requires a singular.
+plural of one feature (``handle_handles``) are merged into one response. The prompt determines
+whether the response is in the singular or the plural: "has a ___" requires a singular.
 """
 
 from __future__ import annotations
@@ -23,13 +23,14 @@ if TYPE_CHECKING:
     from tacit.sources.norms import Property
 
 ResponsePreset = Literal["people", "feature", "first"]
-"""The preset that determines which wordings count as responses, and their frequencies.
+"""A preset that determines which wordings count as responses, and with what frequency.
 
-``people``: each alternative, with the number of people who gave this alternative. With the preset
-``people``, if the norms do not record who gave which alternative, the feature's wording is used
-with the feature's frequency. ``feature``: all alternatives, and all words that are joined by an
-underscore in the feature, each with the feature's frequency. ``first``: only the feature's wording,
-with the feature's frequency.
+``people``: each alternative (participants' wording), with the number of people who gave it. If the
+norms do not record who gave which alternative, the preset ``people`` uses the wording and the
+frequency of the feature. ``feature``: all alternatives, and all words that underscores join in the
+feature (``fur_hair``), each with the production frequency of the feature. ``first``: only the
+feature as a predicate (``has fur_hair`` becomes "has fur"), with the production frequency of the
+feature.
 """
 
 MERGED = "singular and plural merged"
@@ -48,10 +49,11 @@ class Response:
     """One word with which people completed a prompt.
 
     Args:
-        word: The word as spelled in the norms; if people used two spellings, the more frequent one.
+        word: The word as spelled in the norms; if people used several spellings, the most frequent
+            spelling.
         frequency: The number of people who gave the word. If several properties of a concept
-            contain the word, the highest of their numbers of people is used.
-        spellings: The accepted spellings, starting with ``word``.
+            contain the word, the highest of their frequencies is used.
+        spellings: The spellings that count as this response, starting with ``word``.
     """
 
     word: str
@@ -78,14 +80,14 @@ class ResponseReader:
         any_article: Whether "is an animal" also completes "is a ___".
 
     Raises:
-        RequestError: If the preset of responses is unknown.
+        RequestError: If ``counting`` is not a known preset of responses.
     """
 
     corrections: Corrections
     counting: ResponsePreset = "people"
     any_article: bool = True
     notes: Counter[str] = field(default_factory=lambda: Counter(dict.fromkeys(NOTES, 0)))
-    """How many responses, alternatives or properties each decision in ``NOTES`` affected."""
+    """For each note in ``NOTES``, the number of responses or wordings that it applies to."""
 
     def __post_init__(self) -> None:
         if self.counting not in get_args(ResponsePreset):
@@ -145,9 +147,9 @@ class ResponseReader:
                     yield better or said, at
 
     def _answer(self, relation: str, forms: list[tuple[str, Predicate]]) -> tuple[str, int] | None:
-        """Return a property's word for a relation, and how many people gave any of its forms.
+        """Return the form of a response to use, and how many people gave any of its forms.
 
-        Return None if no form of the word fits the relation's prompt.
+        Return None if no form (singular or plural) of the response fits the relation's prompt.
         """
         words = self._sayable(relation, forms)
         counts = {word: _people(said for one, said in forms if one == word) for word in words}
@@ -193,8 +195,8 @@ def completion(said: str, *, any_article: bool = True) -> tuple[str, str] | None
 def _people(given: Iterable[Predicate]) -> int:
     """Count the people who gave at least one of the predicates; count each person once.
 
-    If a predicate has no identifiers of people, the result is at least the frequency of the
-    predicate.
+    If the people who gave a predicate are unknown, the result is at least the predicate's
+    frequency.
     """
     every = list(given)
     named = [said.people for said in every]

@@ -20,10 +20,10 @@ if TYPE_CHECKING:
 
 
 MOST = 10
-"""Maximum number of properties per prompt; each prompt in the paper states 1 to 10."""
+"""Maximum number of properties per prompt, as in the paper."""
 
 TIES = "order of the file; increasing frequency is the reverse of decreasing"
-"""The rule for properties with the same production frequency, as text."""
+"""A text that explains the order of properties with the same production frequency."""
 
 Selection = Literal["top", "bottom"]
 Direction = Literal["decreasing", "increasing"]
@@ -38,7 +38,7 @@ class Order(Protocol):
         ...
 
     def arrange(self, concept: str, properties: Sequence[Worded], most: int) -> list[Worded]:
-        """Select and order at most ``most`` properties; ``properties`` are in file order."""
+        """Select at most ``most`` of the concept's ``properties``, and put them in order."""
         ...
 
 
@@ -46,18 +46,18 @@ class Order(Protocol):
 class ByFrequency:
     """An order of properties by increasing or decreasing production frequency.
 
-    In the decreasing order, tied properties are in the order of the file. The increasing order is
-    the exact reverse of the decreasing order, so the two orders differ even if all frequencies are
-    equal.
+    In the decreasing order, properties with equal frequency are in the order of the norms file. The
+    increasing order is the exact reverse of the decreasing order, so the two orders differ even if
+    all frequencies are equal.
 
     Args:
         selection: ``top`` for the properties with the highest frequencies, ``bottom`` for the
             properties with the lowest frequencies.
-        direction: ``decreasing`` or ``increasing``, the order of the selected properties by
-            frequency.
+        direction: How the selected properties are sorted by production frequency: ``decreasing`` or
+            ``increasing``.
 
     Raises:
-        RequestError: If the selection or the direction is unknown.
+        RequestError: If the value of ``selection`` or ``direction`` is unknown.
     """
 
     selection: Selection = "top"
@@ -91,13 +91,14 @@ def has_ties(concept: Concept) -> bool:
 class Shuffled:
     """A random selection of properties in a random order, for the paper's random baseline.
 
-    The random draws depend only on the seed, the concept and the concept's features. A concept has
-    the same random prompts on every machine, regardless of the other concepts in the run.
+    The random draws depend only on the seed, the concept and the concept's features. The random
+    prompts of a concept are the same on every machine, regardless of which other concepts are in
+    the run.
 
     Args:
         number: The index of the random selection of properties, starting at 1.
         permutation: The index of the random order of the selected properties, starting at 1.
-        seed: The seed of the draws.
+        seed: The random seed.
     """
 
     number: int = 1
@@ -121,11 +122,11 @@ FOUR_ORDERS: tuple[ByFrequency, ...] = (
     ByFrequency("bottom", "decreasing"),
     ByFrequency("bottom", "increasing"),
 )
-"""The orders in the paper's Figure 3b; the first is also the order in Figure 2."""
+"""The paper's four orders by frequency (Figure 3b); the first is also used in Figure 2."""
 
 
 def random_baseline(seed: int = 0, sets: int = 5, permutations: int = 5) -> tuple[Shuffled, ...]:
-    """Return the random orders for Figure 3b: by default, 5 selections, each in 5 orders."""
+    """Return random orders: ``sets`` random selections, each in ``permutations`` orders."""
     return tuple(
         Shuffled(number, permutation, seed)
         for number in range(1, sets + 1)
@@ -159,16 +160,17 @@ class Asking:
     """The settings that determine how prompts are built from properties.
 
     Args:
-        wording: The wording: ``sentence`` ("A ___ has fur.") or ``blank-last`` ("Something that has
-            fur is called a ___").
-        articles: The articles, ``fixed`` or ``candidate``, as described in ``Filters``. With
-            ``candidate``, the blank includes the article, which is scored together with the word.
-        order: The rule that selects and orders the properties.
-        category: The category to which properties are restricted; None for all categories.
+        wording: The wording of the prompts: ``sentence`` ("A ___ has fur.") or ``blank-last``
+            ("Something that has fur is called a ___").
+        articles: The article before the concept: ``fixed`` (always "a") or ``candidate`` ("a" or
+            "an", depending on the candidate word). With ``candidate``, the blank includes the
+            article, which is scored together with the word.
+        order: The rule that selects and orders the properties in a prompt.
+        category: The category of the properties that prompts may state; None for all categories.
         most: The maximum number of properties in a prompt.
 
     Raises:
-        RequestError: If the wording is unknown, or ``most`` is below 1.
+        RequestError: If ``wording`` is unknown, or ``most`` is below 1.
     """
 
     wording: str = "sentence"
@@ -192,7 +194,7 @@ class Asking:
         return template.format(a="a", A="A", properties=properties)
 
     def answer(self, word: str, article: str) -> str:
-        """Return the text that fills the blank for a candidate with the given article."""
+        """Return the text for the blank: the candidate word, with its article if necessary."""
         if self.articles == "fixed":
             return word
         begins = f"{{A}} {BLANK}" in of_wording(load_templates().retrieval, self.wording)
@@ -202,12 +204,12 @@ class Asking:
 def retrieval_prompts(
     concepts: Sequence[Concept], asking: Asking | None = None
 ) -> list[RetrievalPrompt]:
-    """Return the prompts with 1, 2, … properties of each concept, in the order of concepts.
+    """Return prompts that state 1, 2, … properties of a concept, for each concept in turn.
 
-    A concept has one prompt for each number of properties, from 1 to a maximum. The maximum is
-    ``asking.most`` or the number of the concept's properties, whichever is smaller. If
-    ``asking.category`` is set, only the properties of this category are counted. The results for k
-    properties include only concepts with at least k usable properties, as in the paper's Figure 3a.
+    Each concept has one prompt for each number of properties from 1 to ``asking.most``, or to the
+    number of the concept's properties if it is smaller. If ``asking.category`` is set, prompts
+    state only properties of this category. Concepts with fewer than k properties have no prompt
+    with k properties, as in the paper's Figure 3a.
     """
     asking = asking or Asking()
     return [prompt for concept in concepts for prompt in _of_concept(concept, asking)]
@@ -227,7 +229,7 @@ def _of_concept(concept: Concept, asking: Asking) -> Iterator[RetrievalPrompt]:
 
 
 def _shuffled(key: tuple[object, ...], properties: Sequence[Worded]) -> list[Worded]:
-    """Sort properties by a hash of ``key`` and the property's feature."""
+    """Sort properties in a reproducible random order that depends on ``key``."""
 
     def number(one: Worded) -> bytes:
         said = "\t".join(map(str, (*key, one.property.feature))).encode()
@@ -237,20 +239,20 @@ def _shuffled(key: tuple[object, ...], properties: Sequence[Worded]) -> list[Wor
 
 
 CATEGORIES = ("visual perceptual", "functional", "encyclopaedic")
-"""The categories in Figure 3a; few concepts have four properties of any other category."""
+"""The categories of properties in the paper's Figure 3a."""
 
 NO_CANDIDATE = "no candidate has a score"
 _ARTICLE = "A"
 
 ORDERS = ("all", "main")
-"""``all``: the orders of Figure 3b and the random baseline; ``main``: the order of Figure 2."""
+"""The sets of orders: ``main`` (only the order in Figure 2) and ``all`` (Figure 3b)."""
 
 
 def orders_of(name: str, seed: int = 0) -> tuple[Order, ...]:
-    """Return the orders named ``all`` or ``main``; the first is the order in Figure 2.
+    """Return the orders of properties in the set ``all`` or ``main`` (see ``ORDERS``).
 
     Raises:
-        RequestError: If the name is unknown.
+        RequestError: If ``name`` is not in ``ORDERS``.
     """
     if name not in ORDERS:
         raise RequestError(f"unknown orders {name!r}; expected one of {', '.join(ORDERS)}")
@@ -258,7 +260,7 @@ def orders_of(name: str, seed: int = 0) -> tuple[Order, ...]:
 
 
 class Item(NamedTuple):
-    """A retrieval prompt, with the name of the order and the category of its properties."""
+    """A retrieval prompt, with the order and the category of the properties that it states."""
 
     order: str
     category: str | None
@@ -267,17 +269,18 @@ class Item(NamedTuple):
 
 @dataclass(frozen=True)
 class Retrieval:
-    """The retrieval prompts of one wording, and the ranking of their candidates.
+    """The retrieval prompts in one wording, and methods to rank their candidates.
 
     Args:
         concepts: The concepts that the prompts ask for.
-        vocabulary: The candidates, which include the concepts' words.
+        vocabulary: The candidate words, which include the words for all concepts.
         wording: The wording of the prompts: ``sentence`` or ``blank-last``.
-        articles: The articles, ``fixed`` or ``candidate``, as described in ``Asking``.
-        orders: The orders in which prompts state properties. Prompts that are restricted to one
+        articles: The article before the concept: ``fixed`` (always "a") or ``candidate`` ("a" or
+            "an", depending on the candidate word).
+        orders: The orders in which prompts state properties. Prompts with properties of a single
             category use only the first order.
         sentences: Whether the model scores whole sentences in which a candidate fills the blank.
-        top: The number of best candidates to store for each ranking.
+        top: The number of top-ranked candidates to store for each prompt.
         most: The maximum number of properties in a prompt.
     """
 
@@ -292,12 +295,12 @@ class Retrieval:
 
     @property
     def listed(self) -> bool:
-        """Whether candidates are scored one by one instead of in one ranking prompt."""
+        """Whether the model scores each candidate separately instead of ranking a vocabulary."""
         return self.sentences or self.articles == "candidate"
 
     @cached_property
     def items(self) -> Sequence[Item]:
-        """All prompts, sorted by order, category, concept and number of properties."""
+        """All prompts: for each order and category of properties, the prompts of each concept."""
         categories = [
             category
             for category in CATEGORIES
@@ -315,20 +318,20 @@ class Retrieval:
 
     @cached_property
     def rankings(self) -> Sequence[RankingPrompt]:
-        """The ranking prompt of each item; empty if candidates are scored one by one."""
+        """A ranking prompt for each prompt in ``items``; empty if ``listed`` is true."""
         if self.listed:
             return ()
         return [self._ranking(one) for one in self.items]
 
     @cached_property
     def prompts(self) -> Sequence[Prompt]:
-        """The prompts whose answers are the candidates; empty if ranking prompts are used."""
+        """The prompts that score each candidate separately; empty if ``listed`` is false."""
         if not self.listed:
             return ()
         return [*self._sentence_prompts()] if self.sentences else [*self._article_prompts()]
 
     def ranked(self, rankings: Sequence[Ranking], scores: Sequence[Scores]) -> Sequence[Ranking]:
-        """Return the rankings of all items, computed from ``scores`` if ``rankings`` is empty."""
+        """Return a ranking per item, computed from ``scores`` if ``listed`` is true."""
         if not self.listed:
             return rankings
         scored = zip(self.prompts, scores, strict=True)
@@ -340,15 +343,16 @@ class Retrieval:
         return [self._rank(item, known) for item in self.items]
 
     def is_main(self, item: Item) -> bool:
-        """Check whether an item belongs to the paper's Figure 2 (first order, no category)."""
+        """Check whether a prompt belongs to the paper's Figure 2 (first order, all categories)."""
         return item.category is None and item.order == self.orders[0].name
 
     def _ranking(self, item: Item) -> RankingPrompt:
-        """Return an item's ranking prompt.
+        """Return the ranking prompt for a retrieval prompt.
 
-        The word of the item's concept is a target of the ranking. If the item belongs to the
-        paper's Figure 2, the words of all other concepts are also targets. With the scores of the
-        other concepts, ranks can be computed among only the concepts that two runs share.
+        The word for the prompt's concept is a target, that is, the ranking includes its rank and
+        log-probability. For a prompt of the paper's Figure 2, the words for all other concepts are
+        also targets. The log-probabilities of all concepts allow ranks to be computed among only
+        the concepts that two runs share.
         """
         own = item.prompt.word
         others = [word for word in self._names if word != own] if self.is_main(item) else ()
@@ -356,7 +360,7 @@ class Retrieval:
 
     @cached_property
     def _names(self) -> Sequence[str]:
-        """The distinct words of the concepts, sorted."""
+        """The distinct words for all concepts, in alphabetical order."""
         return sorted({concept.word for concept in self.concepts})
 
     @cached_property
@@ -367,19 +371,19 @@ class Retrieval:
         return {word: asking.answer(word, article.get(word, "a")) for word in self.vocabulary.words}
 
     def _article_prompts(self) -> Iterator[Prompt]:
-        """Yield each item's prompt, with all candidates and their articles as answers."""
+        """Yield each prompt, with every candidate (article and word) as a possible answer."""
         for item in self.items:
             yield Prompt(item.prompt.text, tuple(self._answers.values()))
 
     def _sentence_prompts(self) -> Iterator[Prompt]:
-        """Yield a prompt for scoring all candidates, then one per candidate for its sentences.
+        """Yield the prompts from whose scores the log-probabilities of sentences are computed.
 
         With the fixed article, candidates are scored after "A", and the rest of the sentence is
-        scored after "A" and the candidate. With candidate articles, whole sentences are scored
-        after the BOS token. With candidate articles, a prompt whose answers are only the candidates
-        is also scored, because the number of tokens of each candidate is needed. With the fixed
-        article, the model processes the text before the rest of the sentence only once for each
-        candidate.
+        scored after "A" and the candidate. If each candidate has its own article, whole sentences
+        are scored after the BOS token. If each candidate has its own article, another prompt scores
+        the candidates without the rest of the sentence, to obtain the number of tokens of each
+        candidate. With the fixed article, the model processes "A" and the candidate only once for
+        all sentences with this candidate.
         """
         phrases = tuple(dict.fromkeys(self._phrase(item.prompt) for item in self.items))
         answers = tuple(self._answers.values())
@@ -399,7 +403,7 @@ class Retrieval:
     def _rank(
         self, item: Item, known: Mapping[tuple[str, str], tuple[float | None, int]]
     ) -> Ranking:
-        """Rank the candidates of an item by their scores."""
+        """Rank the candidates of a prompt by their log-probabilities."""
         import numpy as np
 
         found = [self._value(item.prompt, word, known) for word in self.vocabulary.words]

@@ -1,7 +1,7 @@
-"""Measures of concept retrieval (Weir et al. 2020, Figures 2, 3a and 3b) and of favoured words.
+"""Compute measures of concept retrieval (Weir et al. 2020, Figures 2, 3a and 3b).
 
-A concept has no rank if the model's tokenizer cannot encode its word. A concept without a rank is
-counted as missing and is excluded from means.
+A concept has no rank if the model's tokenizer cannot encode the concept's word. A concept without a
+rank is counted as missing and is excluded from means.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ if TYPE_CHECKING:
 
 
 MAIN = "top-decreasing"
-"""The order of properties in the paper's Figures 1, 2 and 3a."""
+"""The name of the order of properties in the paper's Figures 1, 2 and 3a."""
 
 RANDOM = "random"
-"""The name under which the results of all random orders are pooled."""
+"""The name of the pooled results of all random orders of properties."""
 
 FIGURES = ("mrr", "probability", "renormalised", "first")
-"""The measures that are averaged over concepts."""
+"""The names of the measures that are averaged over concepts."""
 
 _GROUP = ("wording", "order", "category")
 
@@ -34,9 +34,10 @@ _GROUP = ("wording", "order", "category")
 def reads_sentences(kind: str | None, wording: str) -> bool:
     """Check whether a model's retrieval scores are log-probabilities of whole sentences.
 
-    A causal model scores whole sentences in the wording ``sentence``. Sentence probabilities such
-    as 1e-127 are not comparable with word probabilities. For whole sentences, only the probability
-    renormalised over the candidates is shown.
+    A causal model scores whole sentences if the prompts have the wording ``sentence``.
+    Probabilities of whole sentences, such as 1e-127, are not comparable with probabilities of
+    single words. For whole sentences, figures and tables show only the probability renormalised
+    over the candidates.
     """
     return kind == "causal" and wording == "sentence"
 
@@ -53,8 +54,8 @@ def by_concept(retrieval: pl.DataFrame) -> pl.DataFrame:
     concept counts once.
 
     Args:
-        retrieval: The columns ``wording``, ``order``, ``category``, ``concept``, ``n``, ``rank``,
-            ``logprob``, ``renormalised`` and ``candidates``.
+        retrieval: Table of ranks with the columns ``wording``, ``order``, ``category``,
+            ``concept``, ``n``, ``rank``, ``logprob``, ``renormalised`` and ``candidates``.
 
     Returns:
         The columns ``wording``, ``order``, ``category``, ``n``, ``concept``, ``mrr`` (1/rank),
@@ -86,7 +87,7 @@ def by_number(retrieval: pl.DataFrame, bootstrap: Bootstrap) -> pl.DataFrame:
     The mean for n properties is computed over the concepts that have a prompt with n properties.
 
     Args:
-        retrieval: The input table of ``by_concept``.
+        retrieval: Table of ranks, as in ``by_concept``.
         bootstrap: The bootstrap that computes the confidence intervals by resampling concepts.
 
     Returns:
@@ -127,28 +128,27 @@ _PROMPT = (*_PROMPT_GROUP, "concept")
 
 
 def favoured(elicitation: pl.DataFrame, top: pl.DataFrame) -> pl.DataFrame:
-    """Count how often each word is the top candidate or one of the top five candidates.
+    """Count how often each word ranks first, and how often it ranks among the top five.
 
     Args:
-        elicitation: The columns ``relation``, ``preface``, ``concept``, ``word`` and ``spelling``
-            of people's responses.
-        top: The columns ``relation``, ``preface``, ``over``, ``concept``, ``place`` (1 for the best
-            candidate), ``word`` and ``logprob`` of the best candidates.
+        elicitation: Table of people's responses with the columns ``relation``, ``preface``,
+            ``concept``, ``word`` and ``spelling``.
+        top: Table of the best candidates with the columns ``relation``, ``preface``, ``over``,
+            ``concept``, ``place`` (1 for the best candidate), ``word`` and ``logprob``.
 
     Returns:
         The columns ``relation``, ``preface``, ``word``, ``prompts``, ``first``, ``share``,
-        ``right``, ``in_top5``, ``probability`` and ``stored``. Each row describes one word that is
-        among the first five candidates of at least one prompt. ``prompts`` is the number of prompts
-        that have the relation and preface of the row. ``first`` is the number of prompts in which
-        the word ranks first, and ``share`` is ``first`` / ``prompts``. ``right`` is the number of
-        prompts in which the word ranks first and is one of people's responses. ``in_top5`` is the
-        number of prompts in which the word is among the first five candidates. ``stored`` is the
-        number of prompts whose stored candidates include the word, and ``probability`` is the
-        word's mean probability in the prompts that ``stored`` counts. Because only the best
-        candidates are stored, ``probability`` is usually higher than the mean over all prompts,
-        unless the word is stored for every prompt. Rows with the same relation and preface are
-        sorted by decreasing ``first``. Rows with the same relation, preface and ``first`` are
-        sorted alphabetically by word.
+        ``right``, ``in_top5``, ``probability`` and ``stored``. Each row describes a word that ranks
+        among the top five in at least one prompt with the row's relation and preface. ``prompts``
+        is the number of prompts that have the relation and preface of the row. ``first`` is the
+        number of prompts in which the word ranks first, and ``share`` is ``first`` / ``prompts``.
+        ``right`` is the number of prompts in which the word ranks first and is one of people's
+        responses. ``in_top5`` is the number of prompts in which the word ranks among the top five
+        candidates. ``stored`` is the number of prompts whose stored candidates include the word,
+        and ``probability`` is the word's mean probability in these prompts. Because only the best
+        candidates of each prompt are stored, ``probability`` is usually higher than the word's mean
+        probability over all prompts. Rows with the same relation and preface are sorted by
+        decreasing ``first``, and then alphabetically by word.
     """
     import polars as pl
 
@@ -182,7 +182,7 @@ def favoured(elicitation: pl.DataFrame, top: pl.DataFrame) -> pl.DataFrame:
 
 
 def _accepted(elicitation: pl.DataFrame) -> pl.DataFrame:
-    """Return the accepted words of each prompt, in people's and in the model's spelling."""
+    """Return people's responses to each prompt, in people's and in the model's spelling."""
     import polars as pl
 
     spelt = [elicitation.select(*_PROMPT, word=pl.col(column)) for column in ("word", "spelling")]
@@ -190,11 +190,11 @@ def _accepted(elicitation: pl.DataFrame) -> pl.DataFrame:
 
 
 STANDINGS = ("retrieval", "retrieval_top", "elicitation", "elicitation_top")
-"""The tables from which all measures are computed."""
+"""The names of the tables from which ``measures`` computes all measures."""
 
 
 def measures(standings: Mapping[str, pl.DataFrame]) -> dict[str, pl.DataFrame]:
-    """Compute the measures of a run.
+    """Compute the measures of a run from its tables of ranks.
 
     Args:
         standings: The tables of a run, which must include the tables that ``STANDINGS`` names.

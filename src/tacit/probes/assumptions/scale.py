@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 def scaling(found: Mapping[str, Findings]) -> list[ScaledFigure]:
     """Return the measures to plot against model size; see ``ScaledFigure``.
 
-    All models of a family are measured with the same wordings, the same candidates, and only the
+    Each measure is computed for all models with the same wording and the same candidates, from the
     concepts that every model ranked. The bootstrap resamples concepts, and each concept is a block
     of Page's trend test.
 

@@ -73,7 +73,8 @@ def retrieval_chance(table: pl.DataFrame) -> str:
     """Return a caption text on the number of candidates and the chance level of each model.
 
     Args:
-        table: The columns ``of``, ``candidates`` and ``chance_mrr``.
+        table: Table with the columns ``of`` (the name of the model), ``candidates`` and
+            ``chance_mrr``.
     """
     import polars as pl
 
@@ -92,7 +93,7 @@ def retrieval_chance(table: pl.DataFrame) -> str:
 
 
 def unwritable(table: pl.DataFrame) -> str:
-    """Return a note on the number of concepts that cannot be encoded; empty if none."""
+    """Return a note on how many concepts cannot be encoded by the tokenizer; empty if none."""
     import polars as pl
 
     gone = table.group_by("of").agg(pl.col("missing").max())["missing"].to_list()
@@ -114,7 +115,7 @@ def whole_sentences(shown: Shown) -> str:
 
 
 def elicitation_wording(shown: Shown) -> str:
-    """Return a caption text on the preface and, if known, the wording of the prompts."""
+    """Return a caption text on the preface and the wording of the elicitation prompts."""
     tables = [shown.table(name) for name in ("elicitation_by_relation", "agreement")]
     preface = next(with_preface(table)[1] for table in tables if table is not None)
     models: dict[str, list[str]] = {}
@@ -175,10 +176,10 @@ def elicitation_left_out(shown: Shown) -> Iterator[str]:
 
 
 def headline(findings: Findings) -> str | None:
-    """Return a sentence on retrieval in the first wording; None if no concept has a rank.
+    """Return one or two sentences on retrieval; None if no concept has a rank.
 
-    A naming is the mention of a property by one person. If prompts can state less than half of all
-    namings, a second sentence reports the share of namings that prompts can state.
+    If prompts can state less than half of all properties (weighted by production frequency), a
+    second sentence reports this share.
     """
     ranks = _ranks(findings)
     share = _share_of_namings(findings.summary.get("namings", {}))
@@ -216,10 +217,10 @@ def _ranks(findings: Findings) -> str | None:
 
 
 def _paired(findings: Findings, first: Mapping[str, Any], last: Mapping[str, Any]) -> str:
-    """Return a clause on the mean of row ``first`` over only the concepts of row ``last``.
+    """Return a clause with the MRR of row ``first`` for only the concepts of row ``last``.
 
-    The mean for many properties is computed over fewer concepts than the mean for few properties,
-    because not every concept has many properties.
+    The mean for prompts with many properties covers fewer concepts than the mean for prompts with
+    few properties, because not every concept has many properties.
     """
     import polars as pl
 
@@ -238,7 +239,7 @@ def _paired(findings: Findings, first: Mapping[str, Any], last: Mapping[str, Any
 
 
 def sentences(findings: Findings) -> Iterator[str]:
-    """Yield sentences on the prompts, the results, and the concepts and properties left out."""
+    """Yield sentences about the prompts, results, and excluded concepts and properties."""
     summary = findings.summary
     yield from _asked(summary)
     yield from _retrieval(findings)
@@ -385,7 +386,7 @@ def _elicitation(findings: Findings) -> Iterator[str]:
 
 
 def _candidates(by_relation: pl.DataFrame) -> str:
-    """Return a text on the number of candidates of each relation."""
+    """Return a text on the number of candidates for each relation."""
     told = []
     for (over,), part in by_relation.group_by("over", maintain_order=True):
         counts = part.select("relation", "candidates").rows()
@@ -417,7 +418,7 @@ def _properties(counts: Mapping[str, int], namings: Mapping[str, int]) -> Iterat
 
 
 def _share_of_namings(namings: Mapping[str, int]) -> float | None:
-    """Return the share of namings that prompts can state; None if no namings are counted."""
+    """Return the share of properties that prompts can state, weighted by frequency, or None."""
     return 1 - namings["left_out"] / namings["all"] if namings.get("all") else None
 
 
@@ -441,7 +442,7 @@ def _steps(steps: Iterable[Mapping[str, Any]], what: str) -> Iterator[str]:
 
 
 def _estimate(row: Mapping[str, Any], name: str, count: str | None = None) -> str:
-    """Return a value with its interval and, if ``count`` names a column, its sample size."""
+    """Return a value with its confidence interval and, on request, the sample size."""
     low, high = row[f"{name}_low"], row[f"{name}_high"]
     about = [] if low is None or high is None else [interval(low, high, score)]
     about += [] if count is None else [f"n = {several(row[count], 'concept')}"]

@@ -1,6 +1,6 @@
-"""Tables of ranks and log-probabilities, from which the measures are computed.
+"""Tables of ranks and log-probabilities, from which the probe computes its measures.
 
-Ranks and log-probabilities are null if the model's tokenizer cannot encode the word.
+The rank and the log-probability of a word are null if the model's tokenizer cannot encode the word.
 Log-probabilities are in nats.
 """
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def retrieval_table(part: Retrieval, rankings: Sequence[Ranking]) -> pl.DataFrame:
-    """Return the rank of each concept among the candidates, with one row per prompt."""
+    """Return a table with the rank of the correct concept in each retrieval prompt."""
     import polars as pl
 
     rows = []
@@ -60,7 +60,7 @@ def retrieval_table(part: Retrieval, rankings: Sequence[Ranking]) -> pl.DataFram
 
 
 def retrieval_top(part: Retrieval, rankings: Sequence[Ranking]) -> pl.DataFrame:
-    """Return the best candidates of each prompt in the paper's Figure 2, best first."""
+    """Return the best candidates of each prompt that belongs to the paper's Figure 2."""
     import polars as pl
 
     rows = [
@@ -77,11 +77,11 @@ def retrieval_top(part: Retrieval, rankings: Sequence[Ranking]) -> pl.DataFrame:
 
 
 def retrieval_scores(part: Retrieval, rankings: Sequence[Ranking]) -> pl.DataFrame:
-    """Return each concept's log-probability in each prompt in the paper's Figure 2.
+    """Return the log-probability of every concept in each prompt of the paper's Figure 2.
 
-    Ranks among any subset of the concepts can be computed from the log-probabilities. Ranks among
-    the shared concepts allow runs with different candidates to be compared. The log-probability is
-    null if the model's tokenizer cannot encode the word.
+    The log-probabilities allow runs with different candidates to be compared, by ranks among only
+    the concepts that the runs share. The log-probability is null if the model's tokenizer cannot
+    encode the concept's word.
     """
     import polars as pl
 
@@ -96,10 +96,10 @@ def retrieval_scores(part: Retrieval, rankings: Sequence[Ranking]) -> pl.DataFra
 
 
 def elicitation_table(part: Eliciting, rankings: Sequence[Ranking]) -> pl.DataFrame:
-    """Return the rank of each response's best spelling, with a row per prompt and response.
+    """Return a table with the rank of each response to each prompt, in its best spelling.
 
-    Other accepted spellings of the responses are excluded from the rank and from the number of
-    candidates.
+    Spellings of responses other than the best spelling are excluded from the ranks and from the
+    number of candidates.
     """
     import polars as pl
 
@@ -165,7 +165,7 @@ def prince_table(part: Prince, rankings: Sequence[Ranking]) -> pl.DataFrame:
 
 
 def _responses(part: Eliciting, item: Item, ranking: Ranking) -> Iterator[tuple[Any, ...]]:
-    """Yield one row for each response of a prompt."""
+    """Yield one row for each response to a prompt."""
     known = {one.target: one for one in ranking.targets}
     best = [_best(response, known.values()) for response in item.prompt.responses]
     counted = {one.target for one in best if one is not None}
@@ -189,14 +189,14 @@ def _responses(part: Eliciting, item: Item, ranking: Ranking) -> Iterator[tuple[
 
 
 def _best(response: Response, known: Iterable[Standing]) -> Standing | None:
-    """Return the ``Standing`` of the most probable spelling; None if none is a candidate."""
+    """Return the ``Standing`` of a response's most probable spelling, or None."""
     spelt = [one for one in known if one.target in response.spellings]
     found = [one for one in spelt if one.logprob is not None]
     return max(found, key=lambda one: one.logprob or 0.0) if found else next(iter(spelt), None)
 
 
 def _rank_without(one: Standing, others: Iterable[Standing]) -> int | None:
-    """Return the rank of a word among all candidates except the ``others``."""
+    """Return the rank of a word among all candidates except ``others``."""
     if one.rank is None or one.logprob is None:
         return None
     return one.rank - sum(
@@ -226,7 +226,7 @@ def _frame(rows: Sequence[tuple[Any, ...]], schema: dict[str, type[pl.DataType]]
 
 
 def questions_table(prompts: Sequence[RankingPrompt], rankings: Sequence[Ranking]) -> pl.DataFrame:
-    """Return a row per text and vocabulary, with normaliser, counts and best candidates.
+    """Return a table with one row per combination of prompt text and vocabulary.
 
     The column ``several`` contains the number of candidates of more than one token, and ``missing``
     contains the number of candidates that the model's tokenizer cannot encode.

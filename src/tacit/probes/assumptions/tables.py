@@ -66,7 +66,7 @@ _PROMPTS = Column("prompts", "prompts", "count", "The number of prompts.")
 
 
 def _mean(name: str, heading: str, meaning: str, kind: str = "score", **more: str) -> Column:
-    """Return a column for a mean; its interval columns end in ``_low`` and ``_high``."""
+    """Declare the column of a mean, with the ends of its CI in ``*_low`` and ``*_high``."""
     ends = (f"{name}_low", f"{name}_high")
     return Column(name, heading, kind, meaning, ends, **more)  # type: ignore[arg-type] # a Kind
 
@@ -536,4 +536,4 @@ TABLES = (
     *(ASKED, RETRIEVAL, RETRIEVAL_TOP, RETRIEVAL_SCORES, ELICITATION, ELICITATION_TOP),
     *(CANDIDATES, VOCABULARY, LEFT_OUT, CATEGORIES, CATEGORY_COUNTS),
 )
-"""Every table of a run, in the order of the report."""
+"""The specifications of all tables of a run, in the order in which a report shows them."""

@@ -1,4 +1,4 @@
-"""The paper's texts for the assumptions probe, from ``data/templates/assumptions.yaml``."""
+"""The prompt texts of Weir et al. (2020), from ``data/templates/assumptions.yaml``."""
 
 from __future__ import annotations
 
@@ -17,12 +17,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """One of Prince's own examples (Weir et al. 2020, Table 3).
+    """One of Prince's examples of tacit assumptions (Weir et al. 2020, Table 3).
 
     Args:
         concept: The concept that fills the blank of the prompt.
-        text: The prompt.
-        completions: The properties of the concept in Prince's example, by relation.
+        text: The retrieval prompt, with a blank for the concept.
+        completions: The properties that the example lists for the concept, by relation (``has`` or
+            ``has a``).
     """
 
     concept: str
@@ -42,8 +43,9 @@ class Templates:
         ends: The text after the blank of an elicitation prompt, by wording.
         published: The number of elicitation prompts that the paper reports for each relation (Table
             2).
-        prince: Prince's own examples, from the paper's Table 3.
-        wording: The word lists by name, which are used to convert features to predicates.
+        prince: Prince's examples, from Table 3 of Weir et al. (2020).
+        wording: The word lists that determine how features are converted to predicates, by the name
+            of the list.
     """
 
     retrieval: Mapping[str, str]
@@ -83,7 +85,7 @@ def of_wording(texts: Mapping[str, str], wording: str) -> str:
     """Return the text for a wording (``sentence`` or ``blank-last``).
 
     Raises:
-        RequestError: If the wording is unknown.
+        RequestError: If ``texts`` contains no text for the wording.
     """
     if wording not in texts:
         raise RequestError(f"unknown wording {wording!r}; expected one of {', '.join(texts)}")

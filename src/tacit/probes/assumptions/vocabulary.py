@@ -18,10 +18,9 @@ class Words:
     """The vocabularies of all compared models.
 
     Args:
-        own: A mapping from the name of each model to its single-token words that consist of letters
-            only.
-        others: A mapping from the name of each model to the number of single-token words that are
-            excluded because they contain characters other than letters, such as digits.
+        own: For each model, by name, the words that are a single token and consist only of letters.
+        others: For each model, by name, the number of single-token words that are excluded because
+            they contain characters other than letters, such as digits.
         shared: The words that ``own`` contains for every model; upper and lower case are
             distinguished.
     """
@@ -32,11 +31,11 @@ class Words:
 
     @classmethod
     def of(cls, models: Mapping[str, Vocabulary]) -> Words:
-        """Build the vocabularies from the whole words of each model.
+        """Build the vocabularies from the words that are a single token in each model.
 
         Raises:
-            RequestError: If a model has no word that consists of letters only, or if no such word
-                is in the vocabularies of all models.
+            RequestError: If a model has no word that consists only of letters, or if the models
+                have no such word in common.
         """
         own = {name: _lettered(name, words) for name, words in models.items()}
         shared = set.intersection(*(set(words.words) for words in own.values()))

@@ -1,10 +1,10 @@
 """Convert properties to predicates of English sentences (METHODS section 3, "Wording").
 
 For example, the property ``has fur_hair`` becomes the predicate "has fur", ``does eat`` becomes
-"eats", and ``made of metal`` becomes "is made of metal". Feature norms write properties in
-different notations. ``docs/reference/norms.md`` describes how Tacit reads each notation. If
-``norms.md`` does not list the notation of a property, the property has no predicate. For example,
-the property "god" of the concept "church" has no predicate, because the property contains no verb.
+"eats", and ``made of metal`` becomes "is made of metal". The notation of properties differs between
+feature norms. ``docs/reference/norms.md`` describes how Tacit reads each notation. A property in a
+notation that ``norms.md`` does not list has no predicate. For example, the property "god" of the
+concept "church" has no predicate, because the property contains no verb.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def first_alternatives(feature: str) -> str:
 
 
 def predicate(feature: str) -> str | None:
-    """Return a feature as a predicate in the third person; None if its notation is unknown."""
+    """Convert a feature to a predicate in the third person; None if that is impossible."""
     words = [word for word in first_alternatives(feature).rstrip(" .,;:!").split(" ") if word]
     if not words:
         return None
@@ -99,7 +99,7 @@ def _lists() -> Mapping[str, frozenset[str]]:
 
 
 class Kinds(NamedTuple):
-    """The noun lemmas, verb lemmas and parts of speech that the lexicon lists for a word."""
+    """The noun lemmas, verb lemmas and parts of speech that lemminflect lists for a word."""
 
     nouns: tuple[str, ...]
     verbs: tuple[str, ...]
@@ -108,7 +108,7 @@ class Kinds(NamedTuple):
 
 @cache
 def kinds_of(word: str) -> Kinds:
-    """Look up a word's lemmas and parts of speech in the lexicon."""
+    """Look up a word's lemmas and parts of speech in lemminflect's lexicon."""
     from lemminflect import getAllLemmas
 
     found: dict[str, tuple[str, ...]] = getAllLemmas(word)
@@ -119,7 +119,7 @@ def kinds_of(word: str) -> Kinds:
 def _inflected(word: str, tag: str, *, unknown: bool = False) -> tuple[str, ...]:
     """Return a word's inflected forms for the part-of-speech tag ``tag``, most usual first.
 
-    If ``unknown`` is true, words that are not in the lexicon are inflected by rules.
+    If ``unknown`` is true, a word that is not in lemminflect's lexicon is inflected by rules.
     """
     from lemminflect import getInflection
 
@@ -135,7 +135,7 @@ def _is_verb(word: str, *, alone: bool = False) -> bool:
     """Check whether a word should be treated as a verb in the third person.
 
     A word that may also be a noun is treated as a verb only if more words follow it in the property
-    and the list of verbs contains the word's base form.
+    and the list of verbs in ``assumptions.yaml`` contains the word's base form.
     """
     bases = verbs_of(word, "VBZ")
     if any(kinds_of(one).nouns for one in (word, *bases)):
@@ -144,7 +144,7 @@ def _is_verb(word: str, *, alone: bool = False) -> bool:
 
 
 def is_passive(word: str, following: str) -> bool:
-    """Check for a participle with a preposition, such as "made of", or for "part of"."""
+    """Check whether two words are a participle and a preposition ("made of") or "part of"."""
     return following in _lists()["prepositions"] and (word == "part" or bool(verbs_of(word, "VBN")))
 
 
@@ -205,7 +205,7 @@ def shipped_nouns() -> Nouns:
 
 @cache
 def is_plural(concept: str) -> bool:
-    """Check whether a concept is plural."""
+    """Check whether the name of a concept is a plural noun."""
     from lemminflect import getAllLemmas, getInflection
 
     nouns, words = shipped_nouns(), bare(concept)
@@ -239,8 +239,7 @@ def spellings(word: str) -> tuple[str, ...]:
 
     The list of spellings also applies to plurals that end in s and to each part of a hyphenated
     word. The word is converted to lower case before it is looked up in the list of spellings. The
-    variant is in lower case, except that its first letter is a capital if the word starts with a
-    capital.
+    variant is capitalised if the word starts with a capital letter, and is otherwise in lower case.
     """
     pieces = word.split("-")
     other = "-".join(_other(piece) or piece for piece in pieces)

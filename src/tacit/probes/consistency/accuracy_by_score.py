@@ -22,13 +22,15 @@ def accuracy_by_score(anchors: pl.DataFrame, bootstrap: Bootstrap) -> pl.DataFra
 
     Each group is a bin of background scores. Questions with equal background scores are in the same
     bin. The first bin of background scores begins at the lowest score. A bin is extended to higher
-    scores until it contains at least 20 questions and at least a tenth of all questions. If too few
-    questions remain for a last bin, these questions are added to the previous bin.
+    scores until it contains at least 20 questions and at least a tenth of all questions. If the
+    questions with the highest scores are too few for a bin of their own, they are added to the bin
+    below.
 
     Args:
         anchors: Table with the columns ``background_score``, ``right`` and ``cluster``. Rows
             without a background score or without an answer are excluded.
-        bootstrap: The bootstrap for the confidence intervals. The bootstrap resamples the clusters.
+        bootstrap: The bootstrap for the confidence intervals, which resamples clusters of
+            questions.
     """
     import polars as pl
 

@@ -1,12 +1,12 @@
-"""Test whether background scores predict answers, adjusting for the number of facts.
+"""Test whether background scores predict correct answers, given the number of facts.
 
 If an anchor question has only one or two facts, its background score is often 1 by chance. The
 average precision of background scores also depends on the number of facts per anchor question
 (METHODS section 4, "Number-of-facts confound"). The adjusted lift compares average precision with a
 chance level that is computed within strata of anchor questions with similar numbers of facts. The
-adjusted odds ratio of the background score is estimated by a logistic regression. Besides the
-background score, the predictors in the regression are the number of facts, the frequency of the
-concepts and the length of the correct choice.
+adjusted odds ratio of the background score is estimated by a logistic regression. The predictors in
+the logistic regression are the background score, the logarithm of the number of facts, the
+frequency of the concepts in the question, and the length of the correct choice.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ LIFT_COLUMNS = (
         "permutations within strata.",
     ),
 )
-"""The columns of ``LiftWithinStrata.columns``."""
+"""The specifications of the columns that ``LiftWithinStrata.columns`` returns."""
 
 ADJUSTED = TableSpec(
     "adjusted",
@@ -126,12 +126,12 @@ SUMMARY = (
     *("no_adjusted_interval", "strata", "chance_adjusted"),
     *("odds_ratio", "odds_ratio_low", "odds_ratio_high", "odds_ratio_p", "no_odds_ratio"),
 )
-"""The columns of ``ADJUSTED`` that the summary also contains, under the same names."""
+"""The columns of the table ``ADJUSTED`` that are also fields of the run's summary."""
 
 
 @dataclass(frozen=True)
 class LiftWithinStrata:
-    """The lift within strata of anchor questions with similar numbers of facts."""
+    """The adjusted lift: the lift within strata of questions with similar numbers of facts."""
 
     found: Adjusted
 
@@ -142,8 +142,8 @@ class LiftWithinStrata:
         Args:
             anchors: Table with the columns ``right``, ``background_score``, ``facts`` and
                 ``cluster``, without nulls.
-            how: The parameters of the permutations for the p-value and the confidence interval of
-                the lift; None for the default parameters.
+            how: The parameters of the permutations from which the p-value and the confidence
+                interval of the lift are computed; None for the default parameters.
         """
         right, score, facts, cluster = (
             anchors[name].to_numpy() for name in ("right", "background_score", "facts", "cluster")
@@ -152,7 +152,7 @@ class LiftWithinStrata:
 
     @property
     def columns(self) -> dict[str, int | float | None]:
-        """The values of ``LIFT_COLUMNS`` by name."""
+        """The values of the columns in ``LIFT_COLUMNS``, by column name."""
         lift = self.found.lift
         return {
             "strata": self.found.strata,
@@ -169,10 +169,11 @@ def adjusted(anchors: pl.DataFrame, how: Permutations | None = None) -> pl.DataF
 
     Args:
         anchors: Table with the columns ``background_score``, ``right``, ``facts``, ``frequency``
-            (null if unknown), ``answer`` and ``cluster``. Anchor questions without a background
-            score or without an answer are excluded.
-        how: The parameters of the permutations for the p-value and the confidence interval of the
-            lift; None for the default parameters.
+            (the mean frequency of the question's concepts; null if unknown), ``answer`` (the
+            correct choice) and ``cluster``. Anchor questions without a background score or without
+            an answer are excluded.
+        how: The parameters of the permutations from which the p-value and the confidence interval
+            of the lift are computed; None for the default parameters.
 
     Returns:
         Table with one row and the columns of ``ADJUSTED``.
@@ -203,8 +204,8 @@ def ratio_of(rows: pl.DataFrame) -> OddsRatio:
     """Return the adjusted odds ratio of the background score for correct answers.
 
     Args:
-        rows: The anchor questions with a background score and an answer, as a table with the
-            columns that ``adjusted`` requires.
+        rows: Table of the anchor questions that have a background score and an answer, with the
+            same columns as the argument of ``adjusted``.
 
     Questions whose concepts have no known frequency are excluded. If no question has a known
     frequency, all questions are used and the regression omits the frequency.

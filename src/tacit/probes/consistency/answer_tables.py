@@ -32,8 +32,9 @@ def facts(
 
     Args:
         asked: The facts and the questions about the facts.
-        known: For each fact, whether the model answered the question about the fact correctly, and
-            whether it answered the question about the fact's negative correctly.
+        known: For each fact, whether the model correctly answered the question about the fact, and
+            whether it correctly answered the question about the fact's negative (a false version of
+            the fact).
         answers: The answers to the background questions.
         scored: All scores or votes of the run.
         beliefs: The vote shares that ``Scored.beliefs`` returns; None if the scores are
@@ -44,14 +45,15 @@ def facts(
         ``negative``. Seven columns exist twice, with the prefixes ``positive_`` and ``negative_``:
         ``question``, ``right``, ``margin``, ``tied``, ``meta``, ``pair`` and ``word``. Columns with
         the prefix ``positive_`` describe the question about the fact. Columns with the prefix
-        ``negative_`` describe the question about the fact's negative. For sampled replies, the
-        columns of ``beliefs`` also exist with the prefixes ``positive_`` and ``negative_``.
-        ``meta``, ``pair`` and ``word`` identify the meta-prompt, the label pair and the answer word
-        that decide the answer. ``right`` contains whether the answer is correct; null if the answer
-        is missing. ``margin`` is the best score of a positive word minus the best score of a
-        negative word, in nats. ``margin`` is null if the best positive or the best negative score
-        is unknown. For some answering methods, ``margin`` is not in nats; the documentation of
-        ``Answers`` describes the units.
+        ``negative_`` describe the question about the fact's negative, which is a false version of
+        the fact. For sampled replies, the columns of ``beliefs`` also exist with the prefixes
+        ``positive_`` and ``negative_``. ``meta``, ``pair`` and ``word`` identify the meta-prompt,
+        the label pair and the answer word that decide the answer. ``right`` contains whether the
+        answer is correct; null if the answer is missing. ``margin`` is the best score of a positive
+        answer word (such as "Yes") minus the best score of a negative answer word, in nats.
+        ``margin`` is null if the best positive or the best negative score is unknown. For some
+        answering methods, ``margin`` is not in nats; the documentation of ``Answers`` describes the
+        units.
     """
     import polars as pl
 
@@ -97,8 +99,8 @@ def anchors(
     Args:
         of: The anchor questions.
         scored: All scores or votes of the run.
-        anchoring: The method of answering anchor questions (anchoring method) that the main results
-            use.
+        anchoring: The anchoring method (method of answering anchor questions) on which the main
+            results are based.
         background: The table that ``background_scores.by_anchor`` returns.
         frequency: The mean Zipf frequency of the concepts of each anchor question, as returned by
             ``mean_zipf``.
@@ -108,12 +110,12 @@ def anchors(
         ``question``, ``concept``, ``cluster``, ``answer`` and ``frequency``. The columns of the
         table ``background`` follow the column ``frequency``. The columns ``choice``, ``right``,
         ``margin``, ``tied``, ``meta`` and ``pair`` follow the columns of ``background``. ``anchor``
-        is the anchor question's id in the file of questions. ``cluster`` is the question concept,
-        or the anchor question's id if the question has no question concept. ``right`` contains
-        whether the answer is correct; null if the answer is missing. ``meta`` and ``pair`` identify
-        the prompt variant that decides the answer. If the run uses a second anchoring method, the
-        table ends with the columns of the answers by the second method. The name of each column for
-        the second method begins with the name of the method.
+        is the anchor question's id in the file of questions. ``cluster`` is the question concept
+        or, for a question without a question concept, a text with the anchor question's id.
+        ``right`` contains whether the answer is correct; null if the answer is missing. ``meta``
+        and ``pair`` identify the prompt variant that decides the answer. If the run uses a second
+        method of answering anchor questions, the last columns contain the answers by this method,
+        and their names begin with the method's name.
     """
     import polars as pl
 
@@ -164,12 +166,11 @@ def questions(asked: Asked, scored: Scored) -> pl.DataFrame:
     """Return a table of the log-probability of every answer word in every background prompt.
 
     Returns:
-        Table with the columns ``question``, ``meta``, ``pair``, ``word`` and ``logprob``. If the
-        prompt names a label pair, ``pair`` is the label pair of the prompt. If the prompt names no
-        labels, ``pair`` is the label pair that contains the answer word. ``logprob`` is the
-        log-probability of the answer word in nats; null if missing. For sampled replies, the column
-        ``votes`` and the columns of ``votes.of_inputs`` replace the column ``logprob``. ``votes``
-        is null if no reply to the prompt could be parsed.
+        Table with the columns ``question``, ``meta``, ``pair``, ``word`` and ``logprob``. ``pair``
+        is the label pair (such as ``Yes/No``) that contains the answer word. ``logprob`` is the
+        log-probability of the answer word in nats; null if missing. For sampled replies, the table
+        contains the column ``votes`` and the columns that ``votes.of_inputs`` returns, instead of
+        the column ``logprob``. ``votes`` is null if no reply to the prompt could be parsed.
     """
     import polars as pl
 
