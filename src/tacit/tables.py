@@ -40,7 +40,8 @@ def read_table(path: Path | str, required: Sequence[str] = ()) -> pl.DataFrame:
 
     Args:
         path: The path of the table.
-        required: The columns that the table must have. All other columns are also read.
+        required: The columns that the table must have. Columns that are not in ``required`` are
+            also read.
 
     Raises:
         DataError: If the file is missing, has an unsupported suffix, lacks a required column, or
@@ -173,7 +174,7 @@ def check_file(path: Path) -> None:
 
 
 def _numbered_rows(path: Path) -> Iterator[tuple[int, list[str]]]:
-    """Yield each row's first line number and cells; a blank line has no cells."""
+    """Yield the first line number and the cells of each row; a blank line has no cells."""
     with path.open(encoding="utf-8-sig", newline="") as file:
         if path.suffix == ".tsv":
             for number, line in enumerate(file, 1):

@@ -1,9 +1,9 @@
-"""Cross-validated ridge-penalised logistic regression; each cluster is in one fold.
+"""Cross-validated ridge logistic regression; rows of a cluster are in the same fold.
 
 Features are standardised. The loss is the sum of the log losses of all rows, plus half the sum of
-the squared coefficients. The intercept is not penalised. The penalty equals that of scikit-learn's
-``LogisticRegression`` with ``C=1``. The strength of the penalty is a constant that is not tuned on
-the data. The results do not depend on the order of the rows.
+the squared coefficients. The intercept is not penalised. The penalty equals the default penalty of
+scikit-learn's ``LogisticRegression`` (``C=1``). The strength of the penalty is a constant that is
+not tuned on the data. The results do not depend on the order of the rows.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ ALL_WRONG = "all wrong"
 FEW_ROWS = "too few rows right or wrong"
 FEW_CLUSTERS = "too few clusters"
 FEWEST_ROWS = 10
-"""Minimum number of correct rows and minimum number of incorrect rows for a prediction."""
+"""Predictions require at least this many correct rows and this many incorrect rows."""
 FEWEST_CLUSTERS = FOLDS
 
 
@@ -57,7 +57,7 @@ class Logistic:
     covariance: Floats
 
     def probabilities(self, features: ArrayLike) -> Floats:
-        """Return the predicted probability that each row is correct, shape (rows,).
+        """Return each row's predicted probability of a correct answer, shape (rows,).
 
         Args:
             features: The features of each row, shape (rows, features).
@@ -69,7 +69,9 @@ class Logistic:
         return found
 
     def interval(self, features: ArrayLike, level: float = 0.95) -> Estimate:
-        """Return a row's predicted probability, with a Wald interval computed on log-odds.
+        """Return a row's predicted probability of a correct answer, with a Wald interval.
+
+        The interval is computed on the log-odds scale.
 
         Args:
             features: The features of the row, shape (features,).
@@ -90,10 +92,10 @@ class Logistic:
 
 
 def why_not(right: ArrayLike, clusters: ArrayLike) -> str | None:
-    """Return the reason why the rows cannot be predicted; None if they can be predicted.
+    """Return the reason why cross-validated prediction is impossible; None if possible.
 
     Args:
-        right: Whether each row is correct, shape (rows,).
+        right: For each row, whether its answer is correct, shape (rows,).
         clusters: The cluster of each row, shape (rows,).
     """
     labels = np.asarray(right, dtype=bool)
@@ -114,11 +116,11 @@ def folds(right: ArrayLike, clusters: ArrayLike) -> Ints:
     """Divide rows into folds with similar shares of correct rows; no cluster is split.
 
     Args:
-        right: Whether each row is correct, shape (rows,).
+        right: For each row, whether its answer is correct, shape (rows,).
         clusters: The cluster of each row, shape (rows,). There must be at least ``FOLDS`` clusters.
 
     Returns:
-        The fold of each row, counted from 0, shape (rows,).
+        The index of each row's fold, counted from 0, shape (rows,).
     """
     from sklearn.model_selection import StratifiedGroupKFold
 
@@ -132,11 +134,11 @@ def folds(right: ArrayLike, clusters: ArrayLike) -> Ints:
 
 
 def fit(right: ArrayLike, features: ArrayLike, clusters: ArrayLike) -> Logistic:
-    """Fit a logistic regression that predicts the probability that a row is correct.
+    """Fit a logistic regression that predicts the probability of a correct answer.
 
     Args:
-        right: Whether each row is correct, shape (rows,). At least one row must be correct, and at
-            least one row must be incorrect.
+        right: For each row, whether its answer is correct, shape (rows,). At least one answer must
+            be correct, and at least one answer must be incorrect.
         features: The features of each row, shape (rows, features). At least one feature is
             required, and no value may be missing.
         clusters: The cluster of each row, shape (rows,).
@@ -174,15 +176,15 @@ def _covariance(model: Logistic, labels: Floats, columns: Floats, groups: Ints) 
 
 
 def out_of_fold(right: ArrayLike, features: ArrayLike, clusters: ArrayLike, fold: Ints) -> Floats:
-    """Predict P(correct) of each row with a regression that is fitted on the other folds.
+    """Predict P(correct) of each row with a regression fitted without the row's own fold.
 
     Args:
-        right: Whether each row is correct, shape (rows,).
+        right: For each row, whether its answer is correct, shape (rows,).
         features: The features of each row, shape (rows, features). No value may be missing. If
-            there are no features, the predicted probability is the share of correct rows in the
-            other folds.
+            there are no features, a row's predicted probability is the share of correct rows
+            outside the row's fold.
         clusters: The cluster of each row, shape (rows,).
-        fold: The fold of each row, as the function ``folds`` returns it, shape (rows,).
+        fold: The index of each row's fold, as the function ``folds`` returns it, shape (rows,).
     """
     labels, columns = np.asarray(right, dtype=bool), np.asarray(features, dtype=np.float64)
     groups, found = np.asarray(clusters), np.empty(len(labels))

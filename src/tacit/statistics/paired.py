@@ -18,19 +18,22 @@ NO_CHANGE = "no answer changed"
 FEW_CHANGES = "too few answers changed"
 FEW_CLUSTERS = f"fewer than {FEWEST_CLUSTERS} clusters, or no variation"
 FEWEST_CHANGES = 6
-"""Minimum number of changed rows; with fewer, McNemar's p-value is always above 5 %."""
+"""Minimum number of changed answers for an interval.
+
+With fewer changed answers, McNemar's p-value is always above 5 %.
+"""
 
 
 @dataclass(frozen=True)
 class PairedChange:
-    """The change in accuracy between two sets of answers that are paired by row.
+    """The change in accuracy from the first to the second answer of each row.
 
     Args:
-        n: Number of rows, each with a pair of answers.
-        before: The accuracy of the first set of answers. None if there are no rows.
-        after: The accuracy of the second set of answers. None if there are no rows.
-        change: The accuracy of the second set minus the accuracy of the first set, with a cluster
-            bootstrap interval.
+        n: Number of rows, each of which contains a first and a second answer.
+        before: The accuracy of the first answers. None if there are no rows.
+        after: The accuracy of the second answers. None if there are no rows.
+        change: The accuracy of the second answers minus the accuracy of the first answers, with a
+            cluster bootstrap interval.
         gained: Number of rows whose first answer is incorrect and whose second answer is correct.
         lost: Number of rows whose first answer is correct and whose second answer is incorrect.
         p_value: The two-sided p-value of McNemar's exact test. The test assumes that rows are
@@ -86,8 +89,8 @@ def mcnemar(gained: int, lost: int) -> float:
         lost: The number of pairs in which only the first answer is correct.
 
     Returns:
-        The probability that the split between gained and lost pairs is at least as uneven as
-        observed, if gains and losses are equally likely. The p-value is 1 if no pair changes.
+        The probability, if gains and losses are equally likely, that their numbers differ at least
+        as much as ``gained`` and ``lost``. The p-value is 1 if ``gained`` and ``lost`` are both 0.
     """
     from scipy.stats import binomtest
 

@@ -26,7 +26,7 @@ def chance_level(right: ArrayLike, score: ArrayLike) -> float | None:
     """Compute the exact mean of average precision over all permutations of the labels.
 
     Args:
-        right: Whether each row is correct, shape (rows,).
+        right: For each row, whether its answer is correct, shape (rows,).
         score: The score of each row, shape (rows,).
 
     Returns:
@@ -44,19 +44,18 @@ def chance_level(right: ArrayLike, score: ArrayLike) -> float | None:
 def chance_levels(right: ArrayLike, rows: Floats) -> Floats:
     """Compute the chance level of average precision from counts of rows.
 
-    Let a sample have n rows, of which P are correct, and let p = P/n be the share of correct rows.
-    At threshold j, let g be the number of all rows and H the number of correct rows. At or above
-    threshold j, let N be the number of all rows and T the number of correct rows. Average precision
-    (AP) is the sum of H·T/(N·P) over all thresholds j. In a random permutation of the labels, the
-    number T of correct rows at or above threshold j has a hypergeometric distribution, with E[T²] =
-    N·p·(1-p)·(n-N)/(n-1) + N²·p². Given T, the expected number H of correct rows at threshold j is
-    g·T/N. Therefore, the expected value of H·T is (g/N)·E[T²]. The expected average precision is
-    the sum of E[H·T]/(N·P) over all thresholds: E[AP] = p + (1-p)·(Σ(g/N)-1)/(n-1).
+    The chance level is E[AP] = p + (1-p)·(Σ(g/N)-1)/(n-1), where n is the number of rows and p is
+    the share of correct rows. The sum Σ(g/N) runs over all thresholds: g is the number of rows with
+    exactly that score, and N is the number of rows with at least that score. The formula for E[AP]
+    follows from AP = Σ H·T/(N·P), where P, H and T are the numbers of correct rows among the n, g
+    and N rows, respectively. In a random permutation of the labels, T has a hypergeometric
+    distribution with E[T²] = N·p·(1-p)·(n-N)/(n-1) + N²·p², and E[H·T] = (g/N)·E[T²], because E[H |
+    T] = g·T/N.
 
     Args:
         right: Number of correct rows in each sample, shape (...).
-        rows: The number of rows at each threshold, shape (..., thresholds). The highest threshold
-            comes first.
+        rows: For each distinct score (threshold), the number of rows with that score, shape (...,
+            thresholds). The highest threshold comes first.
 
     Returns:
         The chance level of each sample, shape (...). The chance level is nan if no row is correct.
@@ -82,9 +81,9 @@ def dealt(right: int, keys: Floats, weights: Floats | None = None) -> NDArray[np
         right: The number of true labels in each sample. At least one label must be true.
         keys: Random numbers from the uniform distribution on [0, 1), shape (samples, rows).
         weights: The logarithm of each row's weight, shape (rows,). The rows with true labels are
-            drawn one after another, without replacement. In each draw, the probability of a
-            remaining row is proportional to the row's weight. If ``weights`` is None, all subsets
-            of ``right`` rows are equally likely.
+            drawn one after another, without replacement. In each draw, the probability of a row
+            that has not yet been drawn is proportional to the row's weight. If ``weights`` is None,
+            all subsets of ``right`` rows are equally likely.
 
     Returns:
         The labels of each sample, shape (samples, rows).
@@ -115,7 +114,7 @@ def laid(sizes: Ints, samples: int, random: np.random.Generator) -> Ints:
 
 
 def p_value(observed: float, permuted: Floats) -> float:
-    """Return the p-value (1 + k)/(1 + n); k of n permuted values are at least ``observed``.
+    """Return (1 + k)/(1 + n), where k of the n permuted values are at least ``observed``.
 
     Args:
         observed: The observed statistic. Large values are evidence against the null hypothesis.
@@ -144,8 +143,10 @@ class Influence:
 
     Args:
         value: The value of the metric on an unbounded scale, shape (samples,).
-        right: The influence of a correct row at each threshold, shape (samples, thresholds).
-        wrong: The influence of an incorrect row at each threshold, shape (samples, thresholds).
+        right: For each sample and threshold, the influence of a correct row whose score equals the
+            threshold, shape (samples, thresholds).
+        wrong: For each sample and threshold, the influence of an incorrect row whose score equals
+            the threshold, shape (samples, thresholds).
     """
 
     value: Floats
@@ -155,15 +156,15 @@ class Influence:
 
 @dataclass(frozen=True)
 class Scale:
-    """The conversion of a metric to an unbounded scale, and the conversion back.
+    """The conversion of a metric to an unbounded scale, and back to the metric.
 
     Args:
-        influence: A function that computes the metric on the unbounded scale and the influence of
-            each row. The function receives two arrays of shape (samples, thresholds): the number of
-            correct rows at each threshold, and the number of all rows at each threshold. If all
-            samples have the same number of rows at each threshold, the array with the numbers of
-            all rows may have the shape (thresholds,). The number of all rows at a threshold must
-            not be 0.
+        influence: A function that returns an ``Influence``: the metric on the unbounded scale, and
+            the influence of each row. The function's two arguments have the shape (samples,
+            thresholds): the numbers of correct rows and of all rows whose score equals the
+            threshold. If the numbers of all rows are equal for all samples, the second argument of
+            the function may have the shape (thresholds,). In the function's second argument (the
+            numbers of all rows), no value may be 0.
         back: A function that converts a value on the unbounded scale back to the metric.
     """
 
@@ -172,7 +173,7 @@ class Scale:
 
 
 def _of_lift(right: Floats, rows: Floats) -> Influence:
-    """Compute -log(1 - lift) of each sample, and the influence of each row on this value."""
+    """Compute each sample's -log(1 - lift), and each row's influence on -log(1 - lift)."""
     n, all_right = rows.sum(axis=-1, keepdims=True), right.sum(axis=1, keepdims=True)
     all_rows = rows.cumsum(axis=-1)
     average = average_precisions(right, rows)[:, None]
@@ -190,7 +191,7 @@ def _of_lift(right: Floats, rows: Floats) -> Influence:
 
 
 def _of_auroc(right: Floats, rows: Floats) -> Influence:
-    """Compute the log-odds of AUROC in each sample, and the influence of each row."""
+    """Compute each sample's log-odds of AUROC, and each row's influence on the log-odds."""
     wrong = rows - right
     all_right, all_wrong = right.sum(axis=1, keepdims=True), wrong.sum(axis=1, keepdims=True)
     area = aurocs(right, rows)[:, None]
@@ -210,5 +211,5 @@ AUROC = Scale(_of_auroc, lambda value: float(1 / (1 + np.exp(-value))))
 
 
 def _from_here_on(values: Floats) -> Floats:
-    """For each threshold, sum the values of that threshold and of all later thresholds."""
+    """For each threshold, sum the values at that threshold and at all lower thresholds."""
     return values[:, ::-1].cumsum(axis=1)[:, ::-1]

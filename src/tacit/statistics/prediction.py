@@ -1,9 +1,9 @@
-"""Evaluate how well a score predicts which rows are correct.
+"""Evaluate how well a score predicts which answers are correct.
 
-Average precision increases with the share of correct rows, even if the score predicts nothing. Each
-evaluation therefore reports average precision together with the chance level, the lift above
-chance, AUROC and a p-value. Each evaluation reports the smallest lift that could be detected with
-the given number of rows. If the lift has no interval, `Prediction.no_interval` contains the reason.
+Even for a score that predicts nothing, average precision increases with the share of correct
+answers. Besides average precision, each evaluation reports the chance level, the lift above chance,
+AUROC and a p-value. Each evaluation reports the smallest lift that could be detected with the given
+number of rows. If the lift has no interval, `Prediction.no_interval` contains the reason.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ def benjamini_hochberg(p_values: Sequence[float | None]) -> list[float | None]:
             ignored.
 
     Returns:
-        The adjusted p-values, in the order of ``p_values``. If a p-value is None, the adjusted
+        The adjusted p-values, in the order of ``p_values``. If a p-value is None, its adjusted
         p-value is also None.
     """
     from scipy.stats import false_discovery_control
@@ -68,15 +68,16 @@ def benjamini_hochberg(p_values: Sequence[float | None]) -> list[float | None]:
 def holm(p_values: Sequence[float | None]) -> list[float | None]:
     """Adjust p-values by Holm's method, which controls the family-wise error rate.
 
-    Of m p-values, the i-th smallest is multiplied by m - i + 1 and limited to 1. In ascending order
-    of the p-values, an adjusted p-value that is below its predecessor is raised to its predecessor.
+    Of m p-values, the i-th smallest is multiplied by m - i + 1 and limited to 1. An adjusted
+    p-value is raised, if necessary, so that it is not below the adjusted value of any smaller
+    p-value.
 
     Args:
         p_values: One p-value per test. A test that could not be run has the p-value None and is
             ignored.
 
     Returns:
-        The adjusted p-values, in the order of ``p_values``. If a p-value is None, the adjusted
+        The adjusted p-values, in the order of ``p_values``. If a p-value is None, its adjusted
         p-value is also None.
     """
     found: list[float | None] = [None] * len(p_values)
@@ -93,17 +94,17 @@ def smallest_lift(
 ) -> float | None:
     """Estimate the smallest lift that could be detected with the given number of rows.
 
-    The function simulates samples of rows with ``right`` correct rows in each sample. In a
-    simulated sample, the correct rows are drawn without replacement with weights exp(b·rank/n),
-    where b is a slope. Among the n scores, the lowest score has rank 0. For each slope b, a
-    one-sided permutation test is applied to each simulated sample. The function searches for the
-    smallest slope b at which the share of significant samples (p-value at most ``level``) is at
-    least ``power``. The result is the mean lift of the samples that are simulated with the smallest
-    sufficient slope b. The simulation ignores clusters.
+    The function simulates samples in which ``right`` of the n rows are labelled correct. In a
+    simulated sample, the correct rows are drawn without replacement, with weights exp(b·rank/n),
+    where b is a slope and n is the number of rows. Ranks are counted from 0 for the lowest score.
+    For each slope b, a one-sided permutation test is applied to each simulated sample. The function
+    searches for the smallest slope b at which the share of significant samples (p-value at most
+    ``level``) is at least ``power``. The result is the mean lift of the samples that are simulated
+    with the smallest slope b that reaches the required ``power``. The simulation ignores clusters.
 
     Args:
-        right: The number of correct rows. To plan a study with an expected accuracy, pass the
-            accuracy times the number of rows.
+        right: The number of correct rows. To plan a study, pass the expected accuracy times the
+            planned number of rows.
         score: The score of each row, shape (rows,). Scores may be tied. For n rows without ties,
             pass ``range(n)``.
         seed: Seed of the random draws.
@@ -173,7 +174,7 @@ _WIDEST = 1.0
 
 @dataclass(frozen=True)
 class Prediction:
-    """How well a score predicts which rows are correct.
+    """How well a score predicts which answers are correct.
 
     Args:
         n: Number of rows.
@@ -182,10 +183,10 @@ class Prediction:
         average_precision: The average precision of the score; None if no row is correct.
         chance: The exact mean of average precision over all permutations of the labels.
         lift: The lift (average precision - chance)/(1 - chance). The lift has no value if all rows
-            are correct, or if no row is correct. The interval of the lift is clipped at the lowest
-            possible lift. On the scale of the lift, the distance from chance to a perfect ranking
-            is 1. If the interval of the lift includes 0 and is wider than 1, it is uninformative
-            and is omitted.
+            are correct, or if no row is correct. The interval is clipped at the lowest possible
+            lift, which results if all correct rows are ranked last. An interval that includes 0 and
+            is wider than 1 (the distance from chance to a perfect ranking) is omitted as
+            uninformative.
         auroc: The area under the ROC curve. AUROC has no value if all rows are correct, or if no
             row is correct. AUROC has no interval if there are too few rows, or too few clusters,
             for an interval of the lift.
@@ -193,7 +194,8 @@ class Prediction:
             permutations as the interval of the lift. The p-value is None if all rows are correct,
             if no row is correct, or if there is only one cluster.
         smallest: The smallest detectable lift: the lift at which the test would be significant at
-            the 5 % level in 80 of 100 samples of ``n`` rows. None if no lift could be detected.
+            the 5 % level in 80 of 100 samples of ``n`` rows. None if the lift is undefined, or if
+            even the largest simulated lift would be significant in fewer than 80 of 100 samples.
         no_interval: The reason why the lift has no interval: one of the module's constants, such as
             ``ONE_SCORE``. None if the lift has an interval.
     """
@@ -213,12 +215,12 @@ class Prediction:
 def predict(
     right: ArrayLike, score: ArrayLike, clusters: ArrayLike, how: Permutations | None = None
 ) -> Prediction:
-    """Measure how well a score predicts which rows are correct.
+    """Measure how well a score predicts which answers are correct.
 
     The result does not depend on the order of the rows.
 
     Args:
-        right: Whether each row is correct, shape (rows,).
+        right: For each row, whether its answer is correct, shape (rows,).
         score: The score of each row, shape (rows,).
         clusters: The cluster of each row, shape (rows,). Rows of the same cluster need not be
             independent.
@@ -261,11 +263,11 @@ def predict(
 
 
 def informative(lifted: Estimate, sample: Sample) -> tuple[Estimate, str | None]:
-    """Return a lift with its reported interval, or the reason why the interval is missing.
+    """Clip the interval of a lift, and omit the interval if it is uninformative.
 
-    The interval is clipped at the lowest lift that is possible for the given rows. On the scale of
-    the lift, the distance from chance to a perfect ranking is 1. If the interval of the lift
-    includes 0 and is wider than 1, it is uninformative and is omitted.
+    The interval is clipped at the lowest possible lift, which results if all correct rows are
+    ranked last. An interval that includes 0 and is wider than 1 (the distance from chance to a
+    perfect ranking) is omitted as uninformative.
 
     Args:
         lifted: The lift, with the interval that ``Sample.interval`` returned.

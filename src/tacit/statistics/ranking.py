@@ -1,11 +1,11 @@
-"""Ranking metrics: how well a score ranks correct rows above incorrect rows.
+"""Ranking metrics: how well a score ranks correct answers above incorrect answers.
 
-Each distinct score is a threshold. Rows with the same score share a threshold. At each threshold,
-the functions count all rows and the correct rows. A ranking metric depends only on the number of
-correct rows and the number of all rows at each threshold, in descending order of score. A function
-with a plural name, such as ``aurocs``, accepts the counts of many samples at once. Two scores are
-tied if they are equal as floating-point numbers. Scores that should be tied must therefore be
-computed in exactly the same way, because rounding errors could otherwise separate them.
+Each row is an answer with a score. Each distinct score is a threshold. For each threshold, the
+functions count the correct rows and all rows with exactly that score. A ranking metric depends only
+on the order of the distinct scores, and on the numbers of correct rows and of all rows with each
+score. A function with a plural name, such as ``aurocs``, accepts the counts of many samples at
+once. Two scores are tied if they are equal as floating-point numbers. Scores that should be tied
+must be computed in exactly the same way, because rounding errors could make them unequal.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ def average_precision(right: ArrayLike, score: ArrayLike) -> float | None:
     Average precision is defined in equation 3 of Sahu et al. (2022).
 
     Args:
-        right: Whether each row is correct, shape (rows,).
+        right: For each row, whether its answer is correct, shape (rows,).
         score: The score of each row, shape (rows,).
 
     Returns:
@@ -39,12 +39,12 @@ def average_precision(right: ArrayLike, score: ArrayLike) -> float | None:
 
 
 def auroc(right: ArrayLike, score: ArrayLike) -> float | None:
-    """Compute the AUROC of a score that should be higher for correct rows.
+    """Compute the AUROC of a score that should be higher for correct answers.
 
     Args:
-        right: Whether each row is correct, shape (rows,).
-        score: The score of each row, shape (rows,). A pair of a correct row and an incorrect row
-            with the same score counts as one half.
+        right: For each row, whether its answer is correct, shape (rows,).
+        score: The score of each row, shape (rows,). If a correct row and an incorrect row have
+            equal scores, their pair counts as one half.
 
     Returns:
         Among all pairs of a correct row and an incorrect row, the share of pairs in which the
@@ -57,13 +57,13 @@ def auroc(right: ArrayLike, score: ArrayLike) -> float | None:
 
 
 def average_precisions(right: Floats, rows: Floats) -> Floats:
-    """Compute average precision from the numbers of rows at each threshold.
+    """Compute average precision from counts of correct rows and of all rows per threshold.
 
     Args:
-        right: The number of correct rows at each threshold, shape (..., thresholds). The highest
-            threshold comes first.
-        rows: The number of all rows at each threshold, shape (..., thresholds). The number may be
-            0, for example in a resample that draws no row of the threshold.
+        right: For each distinct score (threshold), the number of correct rows with that score,
+            shape (..., thresholds). The highest threshold comes first.
+        rows: For each distinct score (threshold), the number of rows with that score, shape (...,
+            thresholds). Counts may be 0: a resample may contain no row with a given score.
 
     Returns:
         The average precision of each sample, shape (...). The average precision is nan if no row is
@@ -77,7 +77,7 @@ def average_precisions(right: Floats, rows: Floats) -> Floats:
 def least_average_precision(right: int, rows: int) -> float:
     """Compute the lowest possible average precision: all correct rows are ranked last.
 
-    If all correct rows are ranked last, the i-th correct row from the top has the precision
+    If all correct rows are ranked last, the precision at the i-th correct row from the top is
     i/(rows-right+i) (Boyd et al. 2012).
 
     Args:
@@ -102,16 +102,16 @@ def aurocs(right: Floats, rows: Floats) -> Floats:
 
 
 def at_thresholds(right: ArrayLike, score: ArrayLike) -> tuple[Floats, Floats]:
-    """Count the correct rows and all rows at each threshold; the highest score comes first.
+    """Count the correct rows and all rows with each score, in descending order of score.
 
     Args:
-        right: Whether each row is correct, shape (..., rows). With additional leading dimensions,
-            the array contains several labellings of the same rows.
+        right: For each row, whether its answer is correct, shape (..., rows). An array with leading
+            dimensions contains several labellings of the rows, such as permutations.
         score: The score of each row, shape (rows,).
 
     Returns:
-        The number of correct rows at each threshold, shape (..., thresholds), and the number of all
-        rows at each threshold, shape (thresholds,).
+        Two arrays: the number of correct rows with each distinct score, shape (..., thresholds),
+        and the number of all rows with each distinct score, shape (thresholds,).
 
     Raises:
         ValueError: If the shapes of ``right`` and ``score`` do not match, or a score is nan.
@@ -129,17 +129,18 @@ def at_thresholds(right: ArrayLike, score: ArrayLike) -> tuple[Floats, Floats]:
 def weighted_thresholds(
     right: ArrayLike, score: ArrayLike, weights: Floats
 ) -> tuple[Floats, Floats]:
-    """At each threshold, sum the weights of the correct rows, and the weights of all rows.
+    """Sum the weights of the correct rows, and of all rows, with each distinct score.
 
     Args:
-        right: Whether each row is correct, shape (rows,).
+        right: For each row, whether its answer is correct, shape (rows,).
         score: The score of each row, shape (rows,). There must be at least one row.
         weights: The weight of each row, shape (samples, rows). For example, the weight of a row is
             the number of times that a resample draws the row.
 
     Returns:
-        At each threshold, the total weight of the correct rows and the total weight of all rows.
-        Both arrays have the shape (samples, thresholds).
+        Two arrays: for each sample and threshold, the total weight of the correct rows and the
+        total weight of all rows whose score equals the threshold. Both arrays have the shape
+        (samples, thresholds).
     """
     labels, scores = np.asarray(right, dtype=np.float64), np.asarray(score, dtype=np.float64)
     _, level = np.unique(-scores, return_inverse=True)
@@ -150,12 +151,13 @@ def weighted_thresholds(
 
 
 def summed(labels: NDArray[np.bool_], rows: Floats) -> Floats:
-    """Count the correct rows at each threshold.
+    """Count the correct rows with each distinct score (threshold).
 
     Args:
-        labels: Whether each row is correct, shape (..., rows). The rows are sorted by threshold.
-        rows: The number of rows at each threshold, shape (thresholds,). There must be at least one
-            row at each threshold.
+        labels: For each row, whether its answer is correct, shape (..., rows). The rows must be
+            sorted by score, in the order of the thresholds.
+        rows: For each distinct score (threshold), the number of rows with that score, shape
+            (thresholds,). Each count must be at least 1.
     """
     if not len(rows):
         return np.zeros(labels.shape, dtype=np.float64)

@@ -36,8 +36,8 @@ class OddsRatio:
 
     Args:
         n: Number of rows.
-        ratio: The factor by which the odds of a correct row are multiplied if the predictor
-            increases by 1. The interval is Wald's confidence interval, computed with the
+        ratio: The factor by which the odds of a correct answer are multiplied if the predictor
+            increases by 1. The interval is a Wald confidence interval, computed with the
             cluster-robust standard error. The value of the ratio is None if the odds ratio is
             undefined.
         log_error: The cluster-robust standard error of the logarithm of the odds ratio.
@@ -67,13 +67,13 @@ def odds_ratio(
 ) -> OddsRatio:
     """Estimate the odds ratio of the first predictor, adjusted for the other predictors.
 
-    Constant predictors are ignored. If the first predictor is constant, the odds ratio is
-    undefined.
+    Constant predictors other than the first predictor are ignored. If the first predictor is
+    constant, the odds ratio is undefined.
 
     Args:
-        right: Whether each row is correct, shape (rows,).
+        right: For each row, whether its answer is correct, shape (rows,).
         predictors: The predictors, with their names as keys. Each predictor has the shape (rows,)
-            and no missing values. The function estimates the odds ratio of the first predictor.
+            and no missing values.
         clusters: The cluster of each row, shape (rows,).
         level: Confidence level of the interval.
     """
@@ -107,8 +107,9 @@ def _why_not(labels: Floats, columns: list[Floats], groups: NDArray[np.intp]) ->
 def difference(first: OddsRatio, second: OddsRatio, level: float = 0.95) -> Change:
     """Return log(second odds ratio) - log(first odds ratio).
 
-    The standard error of the difference is cluster-robust. Each cluster's influence on the first
-    odds ratio is subtracted from the cluster's influence on the second odds ratio.
+    The standard error of the difference is cluster-robust. For the standard error, each cluster's
+    influence on the first odds ratio is subtracted from the cluster's influence on the second odds
+    ratio.
 
     Args:
         first: The odds ratio whose logarithm is subtracted.

@@ -1,10 +1,10 @@
 """How a metric changes with model size: a least-squares slope and Page's trend test.
 
-A least-squares line is fitted to one point for each model. The horizontal coordinate of a model's
-point is log10 of the number of parameters, and the vertical coordinate is the metric. The interval
-of the slope is computed by resampling clusters of questions. The same resamples are used for all
-models. The interval shows how much the slope depends on the questions. The interval does not show
-how much the slope depends on the choice of models.
+Each model is one point, and a least-squares line is fitted to the points. The horizontal coordinate
+of a model's point is log10 of the number of parameters, and the vertical coordinate is the metric.
+The interval of the slope is computed by resampling clusters of questions. The same resamples are
+used for all models. The interval shows how much the slope depends on the questions, but not how
+much the slope depends on the choice of models.
 """
 
 from __future__ import annotations
@@ -40,13 +40,13 @@ class Trend:
     """The result of Page's trend test.
 
     Args:
-        statistic: The statistic L of Page's trend test. In each block of clusters, the models are
-            ranked by the metric, and each model's ranks are summed over all blocks. To compute L,
-            each model's rank sum is multiplied by the model's position in order of size, and the
-            products are summed. The smallest model has position 1. L is None if no test is
-            possible.
+        statistic: The statistic L of Page's trend test. The models are ranked by the metric within
+            each block of question clusters, and each model's ranks are summed over all blocks. To
+            compute L, each model's rank sum is multiplied by the model's position in order of size,
+            and the products are summed. In the order of size, the smallest model has position 1. L
+            is None if no test is possible.
         p_value: The one-sided p-value of the null hypothesis that there is no trend.
-        blocks: The number of blocks in which the metric is defined for every model.
+        blocks: The number of blocks of clusters in which the metric is defined for every model.
         reason: The reason why no test is possible; None if the test was run.
     """
 
@@ -65,8 +65,8 @@ def slopes(parameters: Sequence[int], values: Floats) -> Floats:
         values: The metric of each model, shape (..., models).
 
     Returns:
-        For each line, the change of the metric when the number of parameters is multiplied by 10,
-        shape (...). NaN if the metric of a model is undefined.
+        The slope of each line: the change of the metric when the number of parameters is multiplied
+        by 10, shape (...). A slope is NaN if the metric of any model is undefined.
     """
     x = np.log10(np.asarray(parameters, dtype=np.float64))
     x -= x.mean()
@@ -105,10 +105,10 @@ def trend(parameters: Sequence[int], blocks: Floats, *, falls: bool = False) -> 
 
     Args:
         parameters: The number of parameters of each model.
-        blocks: The metric of each model in each block of clusters, shape (blocks, models). If the
-            metric of a model is undefined (NaN) in a block, the block is ignored.
-        falls: Whether to test that the metric falls with model size. By default, the test is
-            whether the metric rises.
+        blocks: The metric of each model in each block of question clusters, shape (blocks, models).
+            If the metric of a model is undefined (NaN) in a block, the block is ignored.
+        falls: Whether the test is for a metric that falls with model size (True) or rises with
+            model size (False).
     """
     from scipy.stats import page_trend_test
 

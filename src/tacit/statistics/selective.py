@@ -1,10 +1,10 @@
-"""Selective prediction: the share of incorrect rows among the rows with high scores.
+"""Selective prediction: the share of incorrect answers among answers with high scores.
 
-Rows are selected in descending order of score. The coverage is the number of selected rows divided
-by the number of all rows. The risk at a coverage is the share of incorrect rows among the selected
-rows. If several rows have equal scores, only some of them may be selected at a given coverage. With
-tied scores, the risk is averaged over all orders of the tied rows, so that the order of the input
-has no effect.
+Rows (answers) are selected in descending order of score. The coverage is the number of selected
+rows divided by the number of all rows. The risk at a coverage is the share of incorrect rows among
+the selected rows. If several rows have equal scores, only some of them may be selected at a given
+coverage. With tied scores, the risk is averaged over all orders of the tied rows, so that the order
+of the input has no effect.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ if TYPE_CHECKING:
 
 
 def risks(right: ArrayLike, score: ArrayLike) -> Floats:
-    """Compute the risk of n rows at the coverages 1/n, 2/n, ..., 1.
+    """Compute the risks (error rates) of n rows at the coverages 1/n, 2/n, ..., 1.
 
     Args:
-        right: Whether each row is correct, shape (rows,).
-        score: The confidence that each row is correct, shape (rows,).
+        right: For each row, whether its answer is correct, shape (rows,).
+        score: For each row, the confidence that its answer is correct, shape (rows,).
 
     Raises:
         ValueError: If the shapes of ``right`` and ``score`` do not match, or a score is nan.
@@ -39,11 +39,11 @@ def risks(right: ArrayLike, score: ArrayLike) -> Floats:
 
 
 def risk_area(right: ArrayLike, score: ArrayLike) -> float | None:
-    """Compute the area under the risk-coverage curve (AURC): the mean of all risks.
+    """Compute the area under the risk-coverage curve (AURC): the mean of the risks.
 
     Args:
-        right: Whether each row is correct, shape (rows,).
-        score: The confidence that each row is correct, shape (rows,).
+        right: For each row, whether its answer is correct, shape (rows,).
+        score: For each row, the confidence that its answer is correct, shape (rows,).
 
     Returns:
         The area, or None if there are no rows. If all scores are equal, the area is the share of
@@ -58,20 +58,21 @@ def risk_area(right: ArrayLike, score: ArrayLike) -> float | None:
 
 
 def risk_areas(right: Floats, rows: Floats) -> Floats:
-    """Compute the area under the risk-coverage curve from the counts at each threshold.
+    """Compute areas under risk-coverage curves from counts of rows per threshold.
 
-    Let m rows have the same score, and let e of these m rows be incorrect. Let N rows have a higher
-    score than the m rows, and let E of these N rows be incorrect. The sum of the risks of the m
-    rows is e + (E - N·e/m)·(h(N+m) - h(N)), where h(k) is the k-th harmonic number.
+    Let m rows (e of them incorrect) have the same score, and let N rows (E of them incorrect) have
+    higher scores. The risks of the m tied rows sum to e + (E - N·e/m)·(h(N+m) - h(N)), where h(k)
+    is the k-th harmonic number.
 
     Args:
-        right: The number of correct rows at each threshold, shape (..., thresholds). The highest
-            threshold comes first.
-        rows: The number of all rows at each threshold. The number may be 0, for example in a
-            resample that draws no row of the threshold.
+        right: For each distinct score (threshold), the number of correct rows with that score,
+            shape (..., thresholds). The highest threshold comes first.
+        rows: For each distinct score (threshold), the number of rows with that score, shape (...,
+            thresholds). Counts may be 0: a resample may contain no row with a given score.
 
     Returns:
-        The area of each sample, shape (...). The area is nan if a sample has no rows.
+        The area under the risk-coverage curve of each sample, shape (...). The area is nan if a
+        sample has no rows.
     """
     wrong = rows - right
     through, wrong_through = rows.cumsum(axis=-1), wrong.cumsum(axis=-1)

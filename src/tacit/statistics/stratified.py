@@ -1,19 +1,19 @@
-"""Lift above chance within strata, such as anchor questions with equally many facts.
+"""Lift above chance within strata, such as questions with the same number of facts.
 
-A third quantity, such as the number of facts, may affect both the score and the share of correct
-rows. A score that depends on the number of facts can predict correct rows overall without
-predicting them among rows with the same number of facts. This module therefore permutes labels only
-within strata: groups of rows with similar values of the third quantity. The chance level is the
-mean of average precision over all permutations within strata. The p-value and the interval are
-computed from permutations within strata. The permutation tests are studentised as in the module
-`studentised` (METHODS section 4, "Number-of-facts confound").
+A confounder, such as the number of background facts of an anchor question, may affect both the
+score and the share of correct answers. A score that depends on a confounder can predict correct
+answers overall, even if it predicts nothing among rows with equal values of the confounder. This
+module permutes labels only within strata: groups of rows with similar values of the confounder. The
+chance level is the mean of average precision over all permutations within strata. The p-value and
+the interval of the lift are computed from permutations within strata. The permutation tests are
+studentised as in the module `studentised` (METHODS section 4, "Number-of-facts confound").
 
-The metric is log(1 - chance) - log(1 - AP), where AP is average precision. The standard error of
-the metric is an infinitesimal jackknife estimate. The chance level depends on the share of correct
-rows in each stratum. A row therefore affects not only average precision but also the chance level.
-For the standard error, the chance level is approximated by an average precision with soft labels.
-The soft label of a row is the share of correct rows in its stratum. The influences of the rows on
-the metric are summed for each cluster. A cluster may contain rows of several strata. Within each
+The tested metric is log(1 - chance) - log(1 - AP), where AP is average precision. The standard
+error of the metric is an infinitesimal jackknife estimate. The chance level depends on the share of
+correct rows in each stratum, so a row affects both average precision and the chance level. For the
+standard error, the chance level is approximated by the average precision of soft labels: each row's
+label is replaced by the share of correct rows in its stratum. The influences of the rows on the
+metric are summed for each cluster. A cluster may contain rows of several strata. Within each
 stratum, the permutations keep the labels of a cluster together.
 """
 
@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     Labels: TypeAlias = NDArray[np.bool_]
 
 LEAST_ROWS = 20
-"""Minimum number of rows of a stratum; smaller strata are merged with a neighbour."""
+"""Minimum number of rows per stratum; smaller strata are merged with neighbours."""
 
 # Reasons why there is no adjusted lift or interval.
 NO_ROWS = "no rows"
@@ -114,10 +114,10 @@ def adjusted_lift(
     clusters: ArrayLike,
     how: Permutations | None = None,
 ) -> Adjusted:
-    """Measure how well a score predicts which rows of a stratum are correct.
+    """Measure how well a score predicts correct answers among rows of the same stratum.
 
     Args:
-        right: Whether each row is correct, shape (rows,).
+        right: For each row, whether its answer is correct, shape (rows,).
         score: The score of each row, shape (rows,).
         strata: The stratum of each row, as `strata_of` returns it, shape (rows,).
         clusters: The cluster of each row, shape (rows,). Rows of the same cluster need not be
@@ -155,11 +155,12 @@ class _Rows:
     """Rows in descending order of score; the input order of tied rows has no effect.
 
     Args:
-        labels: Whether each row is correct, shape (rows,).
-        counts: The number of rows at each threshold, shape (thresholds,).
+        labels: For each row, whether its answer is correct, shape (rows,).
+        counts: For each distinct score (threshold), the number of rows with that score, shape
+            (thresholds,).
         stratum: The stratum of each row, shape (rows,).
-        member: The cluster of each row, as a sparse matrix of shape (clusters, rows). An entry is 1
-            if the row belongs to the cluster.
+        member: The cluster of each row, as a sparse matrix of shape (clusters, rows). Entry (c, r)
+            is 1 if row r belongs to cluster c.
     """
 
     labels: Labels
@@ -209,7 +210,7 @@ class _Rows:
 
     @cached_property
     def _share(self) -> Floats:
-        """For each stratum, the share of correct rows; permutations do not change it."""
+        """For each stratum, the share of correct rows, which is equal in all permutations."""
         shares: Floats = np.bincount(self.stratum, self.labels) / self._sizes
         return shares
 
@@ -225,11 +226,12 @@ class _Rows:
 
     @cached_property
     def _of_chance(self) -> tuple[Floats, Floats]:
-        """The constant and the factor in each row's influence: constant + factor·label.
+        """The constant and the factor of each row's influence on the chance level.
 
-        The influence on the chance level is computed from average precision with soft labels, which
-        approximates the chance level. The soft label of a row is the share of correct rows in its
-        stratum.
+        The influence of a row is constant + factor·label.
+
+        The influence is computed from the average precision of soft labels, which approximates the
+        chance level. The soft label of a row is the share of correct rows in its stratum.
         """
         soft = self._share[self.stratum]
         here = np.bincount(self._level, soft)
@@ -244,7 +246,7 @@ class _Rows:
         return (soft * raised - lowered - soft * of_label) / right, of_label / right
 
     def scaled(self, labels: Labels) -> tuple[Floats, Floats]:
-        """Compute the metric of each sample, and its standard error up to a constant factor.
+        """Compute each sample's metric, and the metric's standard error up to a factor.
 
         Args:
             labels: For each sample, the observed labels or labels that were permuted within strata,
@@ -326,16 +328,16 @@ class _Block:
 
 
 def chance_within_strata(right: Floats, rows: Floats) -> Floats:
-    """Compute the chance level of average precision within strata from counts of rows.
+    """Compute the chance level of AP under permutations within strata from counts of rows.
 
-    In a stratum of n rows, of which R are correct, the probability that two different rows are both
-    correct is R(R - 1)/(n(n - 1)). In a random permutation within strata, the labels of rows of
+    In a random permutation of a stratum of n rows, of which R are correct, two given rows are both
+    correct with probability R(R - 1)/(n(n - 1)). In a random permutation within strata, labels in
     different strata are independent of each other.
 
     Args:
         right: The number of correct rows in each stratum, shape (..., strata).
-        rows: The number of rows for each threshold and stratum, shape (..., thresholds, strata).
-            The highest threshold comes first.
+        rows: For each distinct score (threshold) and stratum, the number of rows, shape (...,
+            thresholds, strata). The highest threshold comes first.
 
     Returns:
         The chance level of each sample, shape (...); nan if no row is correct.
@@ -351,7 +353,7 @@ def chance_within_strata(right: Floats, rows: Floats) -> Floats:
 
 
 def _by_stratum(values: Floats, factors: Floats) -> Floats:
-    """Multiply the values of each stratum by its factor, and sum over the strata."""
+    """Multiply the values of each stratum by the stratum's factor, and sum over the strata."""
     sums: Floats = np.einsum("...ts,...s->...t", values, factors)
     return sums
 
@@ -360,10 +362,10 @@ def lifts_within_strata(right: Floats, rows: Floats) -> Floats:
     """Compute the lift of each sample from counts of rows per threshold and stratum.
 
     Args:
-        right: The number of correct rows for each threshold and stratum, shape (..., thresholds,
-            strata).
-        rows: The number of all rows for each threshold and stratum, shape (..., thresholds,
-            strata).
+        right: For each distinct score (threshold) and stratum, the number of correct rows, shape
+            (..., thresholds, strata).
+        rows: For each distinct score (threshold) and stratum, the number of all rows, shape (...,
+            thresholds, strata).
 
     Returns:
         The lift of each sample, shape (...). The lift is nan if no row is correct, or if the chance

@@ -1,18 +1,18 @@
 """P-values and intervals of ranking metrics, computed with studentised permutations.
 
-A ranking metric is converted to an unbounded scale. On the unbounded scale, the chance level is 0.
-The standard error of the metric is an infinitesimal jackknife estimate. The influences of the rows
-on the metric are summed for each cluster. The standard error is the square root of the sum of the
-squared influences of the clusters. The ratio of the metric to its standard error is computed for
-the observed labels and for each permutation. The p-value is (1 + k)/(1 + n), where k of n
-permutations have a ratio that is at least the observed ratio. The interval contains all values of
-the metric that neither one-sided permutation test rejects. Therefore, the one-sided p-value is at
-most 2.5 % if and only if the whole 95 % CI is above chance.
+A ranking metric is converted to an unbounded scale on which the chance level is 0. The standard
+error of the metric is an infinitesimal jackknife estimate. The influences of the rows on the metric
+are summed for each cluster. The standard error is the square root of the sum of the squared
+influences of the clusters. The ratio of the metric to its standard error is computed for the
+observed labels and for each permutation. The p-value is (1 + k)/(1 + n), where k of the n
+permutations have at least the observed ratio of the metric to its standard error. The interval
+contains all values of the metric that neither of the two one-sided permutation tests rejects. The
+one-sided p-value is at most 2.5 % if and only if the whole 95 % CI is above chance.
 
 The permutations keep the labels of a cluster together. If all clusters have the same size and
-labels are independent of scores, every permutation is as likely as the observed sample. With
-clusters of equal size, a test at the 5 % level therefore has a false-positive rate of 5 %. If
-clusters have different sizes, the rate of false positives is only approximately 5 %.
+labels are independent of scores, every permutation is as likely as the observed sample. If all
+clusters have the same size, a test at the 5 % level has a false-positive rate of 5 %. If clusters
+have different sizes, the false-positive rate of a test at the 5 % level is only approximately 5 %.
 """
 
 from __future__ import annotations
@@ -81,10 +81,11 @@ class Sample:
     """Rows in descending order of score; the input order of tied rows has no effect.
 
     Args:
-        labels: Whether each row is correct, shape (rows,).
-        rows: Number of rows at each threshold, shape (thresholds,).
-        clusters: The cluster of each row, as a sparse matrix of shape (clusters, rows). An entry is
-            1 if the row belongs to the cluster.
+        labels: For each row, whether its answer is correct, shape (rows,).
+        rows: For each distinct score (threshold), the number of rows with that score, shape
+            (thresholds,).
+        clusters: The cluster of each row, as a sparse matrix of shape (clusters, rows). Entry (c,
+            r) is 1 if row r belongs to cluster c.
     """
 
     labels: Labels
@@ -96,7 +97,7 @@ class Sample:
         """Create a sample; sort its rows in descending order of score.
 
         Args:
-            right: Whether each row is correct, shape (rows,).
+            right: For each row, whether its answer is correct, shape (rows,).
             score: The score of each row, shape (rows,).
             clusters: The cluster of each row, shape (rows,).
 
@@ -154,9 +155,9 @@ class Sample:
             level: Confidence level of the interval.
 
         Returns:
-            The metric with its interval. The interval is missing in four cases: there are fewer
-            than two clusters, the metric is infinite on the unbounded scale, the standard error is
-            0, or the permutations have no finite critical value.
+            The metric with its interval. The interval is missing if there are fewer than two
+            clusters, the metric is infinite on the unbounded scale, the standard error is 0, or the
+            permutations have no finite critical value.
         """
         (value,), (error,) = self._scaled(scale, self.labels[None])
         ends = interval_of(float(value), float(error), permuted, level)
