@@ -78,7 +78,7 @@ def _is_narrow(spec: Mapping[str, Any]) -> bool:
 
 
 def _encodings(node: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    """Yield the encodings of a chart specification, including those of its layers and panels."""
+    """Yield the encodings of a chart specification and of its layers and panels."""
     if "encoding" in node:
         yield node["encoding"]
     for key in ("layer", "vconcat", "hconcat", "concat"):

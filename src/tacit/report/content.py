@@ -43,14 +43,14 @@ class Column:
 
 @dataclass(frozen=True)
 class Details:
-    """The tables whose rows a reader can open from a row of another table.
+    """The detail tables whose rows a reader can open from a row of a table.
 
     Args:
-        key: The name of the column that links a row to the rows that it opens. Linked rows have the
-            same value in the column.
-        tables: The ids of the tables whose rows are opened.
-        label: The label of the button that opens the rows. Screen readers read the label and the
-            name of the row.
+        key: The name of the linking column: a row opens all rows of ``tables`` that have the same
+            value in this column.
+        tables: The HTML ids of the detail tables.
+        label: The label of the button that opens the rows. Screen readers announce the label and
+            the name of the table row that contains the button.
     """
 
     key: str
@@ -68,11 +68,12 @@ class Table:
         about: An explanation of the table, as plain text.
         frame: The rows of the table.
         columns: The columns that the page shows, in order; other columns of ``frame`` are omitted.
-        details: The rows of other tables that a reader can open from a row of this table.
+        details: The detail tables whose rows a reader can open from a row of this table; None if
+            there are none.
         model: The name of the model, if the table is about a single model.
-        behind: The name of the column that links this table to the table from which readers open
-            it; None if the page shows this table directly. If ``behind`` is set, the page unpacks
-            the table's data only when a reader opens the table.
+        behind: For a detail table, the name of the column that links it to the table from which
+            readers open it; None if the page shows the table directly. If ``behind`` is set, the
+            page unpacks the table's data only when a reader opens the table.
     """
 
     id: str
@@ -106,9 +107,9 @@ class Figure:
         id: The chart's HTML id, which is also the name of the downloaded file.
         title: The title.
         about: An explanation of the chart.
-        spec: The Vega-Lite specification without the chart's title. The entry ``datasets`` contains
-            the data.
-        heading: The title of the chart, which is included in a downloaded image.
+        spec: The Vega-Lite specification without the chart's title. The specification's entry
+            ``datasets`` contains the data of the chart.
+        heading: The chart's Vega-Lite title, which is included in downloaded images.
         told: The lines of the caption that the page shows below the chart.
         wide: Whether the chart needs the full width of the page.
     """
@@ -160,18 +161,18 @@ Block: TypeAlias = Table | Figure | Graphs
 
 @dataclass(frozen=True)
 class Mark:
-    """A mark that shows the value of one model on the scale of a tile.
+    """A mark that shows one model's value on the scale of a tile (box with a main result).
 
     Args:
         model: The model's name.
         value: The value as text.
-        about: The confidence interval and the sample size, as text.
+        about: The confidence interval, the sample size and the chance level as text, if available.
         at: The position of the value, from 0 (start of the scale) to 1 (end of the scale); None if
             the value is undefined.
-        low: The position of the interval's lower end on the scale, as a number from 0 to 1; None if
-            there is no interval.
-        high: The position of the interval's upper end on the scale, as a number from 0 to 1; None
-            if there is no interval.
+        low: The position of the confidence interval's lower end on the scale, as a number from 0 to
+            1; None if there is no interval.
+        high: The position of the confidence interval's upper end on the scale, as a number from 0
+            to 1; None if there is no interval.
         reference: The position of the chance level on the scale, as a number from 0 to 1; None if
             there is no chance level.
     """
@@ -185,7 +186,7 @@ class Mark:
     reference: float | None = None
 
     def edge(self, name: PlaceName) -> str:
-        """Return the CSS class for the position of one element of the mark.
+        """Return the CSS class for the position of the element ``name``, such as ``low``.
 
         The class sets the left edge of the element, or the right edge if ``name`` is ``high``. The
         page's style sheet declares a class for each position, because the content security policy
@@ -204,7 +205,7 @@ class Mark:
 
 @dataclass(frozen=True)
 class Tile:
-    """A main result with its value for each model, shown at the top of a section.
+    """A box at the top of a section that shows one main result for each model.
 
     Args:
         label: The name of the result.
@@ -248,7 +249,7 @@ class Section:
 
     @property
     def shown(self) -> tuple[Block, ...]:
-        """The blocks that the page shows directly, without tables that open from other tables."""
+        """The tables, figures and graphs that the page shows directly, without detail tables."""
         return tuple(b for b in self.blocks if not (isinstance(b, Table) and b.behind))
 
     def kind_of(self, block: Block) -> str:

@@ -79,7 +79,7 @@ def _requested(run: Run, key: str) -> object:
 
 
 def _data(run: Run) -> list[str]:
-    """Return the sorted digests of a run's data, which do not depend on file names."""
+    """Return the sorted digests of a run's data files, regardless of the file names."""
     data = run.manifest.get("data")
     values = data.values() if isinstance(data, dict) else [data]
     return sorted(json.dumps(value, sort_keys=True, default=str) for value in values)

@@ -23,7 +23,7 @@ def elicitation_text(run: Run) -> str:
 
 
 def skipped_notes(summary: Mapping[str, Any], *, listed: bool = True) -> Iterator[str]:
-    """If prompts were skipped because they are too long, yield a note with their number.
+    """Yield a note with the number of prompts that were skipped because they are too long.
 
     Args:
         summary: A run's summary.
@@ -55,7 +55,7 @@ def differing(runs: Sequence[Run]) -> list[str]:
 
 
 def elicitation_notes(summary: Mapping[str, Any], *, listed: bool = True) -> Iterator[str]:
-    """Yield notes on a run's elicitation method, skipped prompts, and unparsed sampled replies.
+    """Yield notes on the elicitation method, skipped prompts and unparsed sampled replies.
 
     If the summary contains no elicitation method, no notes are yielded.
 

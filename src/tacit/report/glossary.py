@@ -15,7 +15,8 @@ class Term:
 
     Args:
         meaning: The definition of the term, in one or two sentences.
-        forms: Other words for which the report shows the definition of this term.
+        forms: Words, in addition to the term's name, for which the report shows the definition of
+            the term.
         headings: Words for which the report shows the definition of this term only in column
             headings.
     """

@@ -1,4 +1,4 @@
-"""The format of the data in the page: column-oriented, compressed, and safe in HTML."""
+"""The format of the data in a report page: column-oriented, compressed and HTML-safe."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def table_data(table: Table) -> dict[str, Any]:
 
 
 def columns_of(frame: pl.DataFrame, *, fine: bool = True) -> list[Any]:
-    """Return the values of each column; columns with repeated strings are dictionary-encoded.
+    """Return each column's values; columns with repeated strings are dictionary-encoded.
 
     Args:
         frame: The table whose columns are returned.

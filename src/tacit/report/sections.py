@@ -33,7 +33,7 @@ MOST_SCORES = 250_000
 
 
 def section(runs: Sequence[Run], look: Theme | None = None) -> Section:
-    """Return a probe's section of the report: headlines, sentences, graphs, figures and tables.
+    """Return a probe's section of the report, with tiles, figures, graphs and tables.
 
     Args:
         runs: The runs of one probe.
@@ -63,7 +63,8 @@ def values_of(name: str, runs: Sequence[Run]) -> tuple[str, ...]:
     """Return a filter's choices: the values of the columns that belong to the filter.
 
     A column belongs to a filter if the column's attribute ``filter`` is the filter's name. If no
-    column has this attribute, the columns with the same name as the filter are used.
+    column has the filter's name as its attribute ``filter``, the columns named like the filter are
+    used.
     """
     shown = [
         (spec.name, column)
@@ -127,7 +128,7 @@ def figures(runs: Sequence[Run], look: Theme) -> Iterator[Figure]:
 
 
 def tables(runs: Sequence[Run]) -> Iterator[Table]:
-    """Yield each declared table with the rows of all models."""
+    """Yield each table that the probe declares, with the rows of all models."""
     for spec in declared(probe(runs[0].probe)).tables.values():
         found = table_of(spec, runs) if spec.shown else None
         if found is not None:
@@ -135,7 +136,7 @@ def tables(runs: Sequence[Run]) -> Iterator[Table]:
 
 
 def table_of(spec: TableSpec, runs: Sequence[Run]) -> Table | None:
-    """Return a declared table with the rows of all models; None if there are no rows.
+    """Return a table that the probe declares, with all models' rows; None if it is empty.
 
     The table contains at most ``MOST_ROWS`` rows. If rows are left out, the table's description
     contains the number of rows shown.
@@ -167,7 +168,7 @@ def _rows(spec: TableSpec, run: Run) -> pl.DataFrame | None:
 
 
 def shown_columns(column: Declared, table: pl.DataFrame) -> Iterator[Column]:
-    """Yield the report's columns for a declared column: the values, and any 95 % CIs."""
+    """Yield the report's columns for one declared column: its values and any 95 % CI."""
     if not column.shown or column.kind == "list":
         return
     kind: Kind = "score" if column.kind == "number" else column.kind
@@ -177,7 +178,7 @@ def shown_columns(column: Declared, table: pl.DataFrame) -> Iterator[Column]:
 
 
 def tile(headline: Headline, runs: Sequence[Run]) -> Tile:
-    """Return a headline's tile, which shows each model's results as marks on a scale."""
+    """Return the tile of a headline (main result), with a mark for each model's value."""
     marks = tuple(mark for run in runs for mark in _marks(headline, run))
     found = next((of for run in runs if (of := _source(headline.table, run))), None)
     if found is None:
@@ -188,7 +189,7 @@ def tile(headline: Headline, runs: Sequence[Run]) -> Tile:
 
 
 def _marks(headline: Headline, run: Run) -> Iterator[Mark]:
-    """Yield one run's marks on the tile of a headline; none if the run lacks the result."""
+    """Yield a run's marks on the tile of a headline; none if the run lacks the result."""
     found = _source(headline.table, run)
     if found is None:
         return

@@ -74,7 +74,7 @@ def write_report(folders: Sequence[Path], path: Path, *, warn: bool = False) -> 
 
 
 def page_kind(kind: PageKind) -> Kind:
-    """Return the kind of output file to which Tacit's reports or comparisons belong."""
+    """Return the ``outputs.Kind`` of HTML files that contain a report or a comparison."""
     mark = f'content="Tacit {kind} '
 
     def is_own(path: Path) -> bool:
@@ -117,7 +117,7 @@ def report(runs: Sequence[Run], kind: PageKind = "report", *, warn: bool = False
 
 
 def _policy(*, scripts: Sequence[str], style: str) -> str:
-    """Return the content security policy, which allows only the page's own scripts and styles."""
+    """Return a content security policy that allows only the page's own scripts and styles."""
     return (
         f"default-src 'none'; script-src {' '.join(map(_source, scripts))}; "
         f"style-src {_source(style)}; img-src blob:; base-uri 'none'; form-action 'none'"

@@ -2,8 +2,7 @@
 
 A ``Prompt`` requests scores of candidate answers, a ``RankingPrompt`` requests a ranking of the
 words of a vocabulary, and a ``SamplingPrompt`` requests sampled replies. Each kind of request has
-its own module, which defines how such requests are merged, stored and looked up. Other modules can
-therefore process all kinds of requests in the same way.
+its own module, which defines how requests of that kind are merged, stored and looked up.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The protocol of a kind of request: how requests are merged, sent, stored and looked up."""
+"""The protocol that defines how a kind of request is merged, sent and stored."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ R_contra = TypeVar("R_contra", contravariant=True)
 A_co = TypeVar("A_co", covariant=True)
 
 Key = tuple[str | int | None, ...]
-"""The key under which one part of a request is stored."""
+"""The key under which one part of a request, such as one answer, is stored."""
 
 _HAIR = 1e-3
-"""Tolerance in nats, because a sum of rounded log-probabilities may slightly exceed 0."""
+"""Tolerance in nats for log-probabilities slightly above 0, which rounding can cause."""
 
 
 class Cached(Protocol[R_contra, A_co]):
@@ -41,12 +41,12 @@ class Cached(Protocol[R_contra, A_co]):
 class Kind(Protocol[R, A]):
     """Defines how the engine merges, sends and stores one kind of request.
 
-    A request has parts that are stored separately: candidate answers, targets of a ranking, or
+    A request has parts that are stored separately: candidate answers, target words of a ranking, or
     sampled replies. Requests that differ only in their parts are merged into one request.
 
-    ``folder`` is the folder of the score store in which the answers are stored. ``unsupported`` is
-    the error message for a model that does not support this kind of request. The caller puts the
-    model's name before the message ``unsupported``.
+    ``folder`` is the folder of the score store that contains the answers to this kind of request.
+    ``unsupported`` is the error message for a model that does not support this kind of request. The
+    caller puts the model's name before the message ``unsupported``.
     """
 
     folder: str
@@ -65,7 +65,7 @@ class Kind(Protocol[R, A]):
         ...
 
     def text(self, request: R) -> tuple[str, ...]:
-        """Return the text that the model reads; answers to equal texts are computed together."""
+        """Return the model's input text; requests with equal texts are computed together."""
         ...
 
     def shared(self, requests: Iterable[R]) -> Mapping[str, Any]:
@@ -77,15 +77,15 @@ class Kind(Protocol[R, A]):
         ...
 
     def request(self, row: Mapping[str, Any], shared: Mapping[str, Any]) -> R:
-        """Return the request that the method ``row`` converted to the given row."""
+        """Return the request that a dictionary from the method ``row`` encodes."""
         ...
 
     def check(self, request: R, answer: A) -> str | None:
-        """Return None if the answer is valid, or else an error message without the model's name."""
+        """Return None for a valid answer, or else an error message without the model's name."""
         ...
 
     def missing(self, request: R, reason: str) -> A:
-        """Return the answer to a skipped request; all its scores are missing for ``reason``."""
+        """Return an answer to a skipped request: all scores are missing for ``reason``."""
         ...
 
     def schema(self) -> Mapping[str, Any]:
@@ -97,11 +97,11 @@ class Kind(Protocol[R, A]):
         ...
 
     def files(self, requests: Iterable[R]) -> Mapping[str, bytes]:
-        """Return the content of each file to which stored rows refer, by file name."""
+        """Return a mapping from file names to contents, for files to which stored rows refer."""
         ...
 
     def settled(self, rows: pl.DataFrame) -> pl.DataFrame:
-        """Drop superseded rows; ``rows`` are in the order in which they were stored."""
+        """Drop redundant rows, such as repeated answers; ``rows`` are in order of storage."""
         ...
 
     def cached(self, rows: pl.DataFrame) -> Cached[R, A]:

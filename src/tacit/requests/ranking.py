@@ -1,8 +1,8 @@
 """Ranking prompts, which request the ranks of words among all words of a vocabulary.
 
 Usually, many prompts share one vocabulary. A ranking contains the ranks and log-probabilities of
-selected words (the targets), and the top candidates. For all candidates except the targets and the
-top candidates, no log-probabilities are stored.
+selected words (the targets), and the top candidates. Log-probabilities are stored only for the
+targets and the top candidates.
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ class RankingPrompt:
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """The rank and the log-probability of one target.
+    """The rank and the log-probability of one target word.
 
     Args:
         target: The target word.
@@ -223,7 +223,7 @@ def _standings(
 def _top(
     prompt: RankingPrompt, values: NDArray[np.float64], known: NDArray[Any]
 ) -> tuple[tuple[str, float], ...]:
-    """Return the top candidates; ties are in alphabetical order, because the sort is stable."""
+    """Return the top candidates; candidates with equal values are in alphabetical order."""
     import numpy as np
 
     best = values[known]
@@ -262,7 +262,7 @@ class RankingKind:
         return [(*key, None), *((*key, target) for target in request.targets)]
 
     def without(self, request: RankingPrompt, cached: Collection[Key]) -> RankingPrompt | None:
-        """Return the prompt without its cached targets, or None if all parts are cached."""
+        """Return the prompt without its cached targets, or None if the whole ranking is cached."""
         whole, *each = self.keys(request)
         pairs = zip(each, request.targets, strict=True)
         lacking = tuple(target for key, target in pairs if key not in cached)
@@ -273,7 +273,7 @@ class RankingKind:
         return request.text, request.separator
 
     def shared(self, requests: Iterable[RankingPrompt]) -> Mapping[str, Any]:
-        """Return the vocabularies of the prompts, by digest."""
+        """Return a mapping from digests to the prompts' vocabularies."""
         return {prompt.vocabulary.digest: prompt.vocabulary for prompt in requests}
 
     def row(self, request: RankingPrompt) -> dict[str, Any]:
@@ -294,7 +294,7 @@ class RankingKind:
         )
 
     def check(self, request: RankingPrompt, answer: Ranking) -> str | None:
-        """Return an error message if the targets are wrong or a value is not a log-probability."""
+        """Return an error message for wrong targets or invalid log-probabilities, or else None."""
         about = request.asking(request.vocabulary.words[:1]).shown
         if tuple(one.target for one in answer.targets) != request.targets:
             return f"ranked targets other than those of {about}"
@@ -381,7 +381,7 @@ class RankingKind:
 
 
 class CachedRankings:
-    """Cached rankings; of two entries with the same key, the earlier entry takes precedence.
+    """Cached rankings; if a key occurs twice in the stored rows, the first value is used.
 
     See ``Cached``.
     """
@@ -414,5 +414,5 @@ class CachedRankings:
 
 
 def _key(prompt: RankingPrompt) -> Key:
-    """Return the key of a ranking in the store; the targets are not part of this key."""
+    """Return the key of a ranking in the score store; targets are not part of the key."""
     return (prompt.text, prompt.separator, prompt.vocabulary.digest, prompt.top)

@@ -22,17 +22,17 @@ if TYPE_CHECKING:
 def enriched_drawings(
     path: Path, things: Sequence[str] | None = None
 ) -> tuple[pl.DataFrame, dict[str, Any]]:
-    """Return the statements that follow from drawings, with gold labels, and their counts.
+    """Return the gold-labelled statements that follow from drawings, and counts.
 
     Args:
         path: A folder of drawings, or one annotations file.
-        things: The things to include; None for all things.
+        things: The everyday things whose drawings are included; None for all things.
 
     Returns:
         A table with the columns ``thing``, ``annotator``, ``subject``, ``relation``, ``object`` and
-        ``label``, and a dictionary of counts. The dictionary contains totals, counts by category of
-        relation, counts by the categories of the paper's Table 1, and the number of statements to
-        ask about.
+        ``label``, and a dictionary of counts. The dictionary contains total counts, counts by
+        relation category (as in the ontology, and as in the paper's Table 1), and the number of
+        statements to ask a model about.
 
     Raises:
         RequestError: If the file lists things and parts but no relations.
@@ -54,7 +54,7 @@ def enriched_drawings(
 
 
 def _summary(found: list[Drawing], enriched: pl.DataFrame, ontology: Ontology) -> dict[str, Any]:
-    """Return the counts that ``tacit drawings enrich`` prints, in total and by category."""
+    """Return the counts that ``tacit drawings enrich`` prints."""
     asked = all_statements(found, ontology.relations)
     together = agreed(enriched)
     drawn = _by_category(drawing_statements(found), ontology)
@@ -95,7 +95,7 @@ def _by_category(statements: pl.DataFrame, ontology: Ontology) -> dict[str, int]
 
 
 def _as_table_1(enriched: pl.DataFrame, categories: dict[str, int]) -> dict[str, int]:
-    """Return the counts by category as in the paper's Table 1: ``required by`` is spatial."""
+    """Count statements as in the paper's Table 1, where ``required by`` counts as spatial."""
     moved = enriched.filter(enriched["relation"] == "required by").height
     shift = {"spatial": moved, "functional": -moved}
     return {name: count + shift.get(name, 0) for name, count in categories.items()}

@@ -1,6 +1,6 @@
 """The figures of the parts probe (Gu et al. 2023, Figures 3 to 6 and 11, and Table 3).
 
-Most figures compare the raw beliefs with the beliefs that were repaired under one objective. The
+Most figures compare the model's raw beliefs with its repaired beliefs for one repair objective. The
 figures ``violations`` and ``size_of_models`` show only the raw beliefs. In all figures except
 ``size_of_models``, each model has its own row of panels. A figure function returns None if there is
 no data to draw.
@@ -84,7 +84,7 @@ def accuracy_at(shown: Shown) -> Chart | None:
     "Figure 4 of Gu et al. (2023): agreement with the gold labels before and after repair.",
 )
 def accuracy_by_relation(shown: Shown) -> Chart | None:
-    """Plot the paper's Figure 4: accuracy before and after repair for each relation, and the gain.
+    """Plot the paper's Figure 4: each relation's accuracy before and after repair.
 
     Relations are sorted by decreasing accuracy before repair.
     """
@@ -107,7 +107,7 @@ def accuracy_by_relation(shown: Shown) -> Chart | None:
 
 @figure("Things with the best and the worst accuracy", "Figures 5 and 6 of Gu et al. (2023).")
 def best_and_worst_things(shown: Shown) -> Chart | None:
-    """Plot the paper's Figures 5 and 6: the best and the worst things by accuracy before repair."""
+    """Plot the paper's Figures 5 and 6: things with the best and the worst accuracy."""
     import polars as pl
 
     return _things(shown, pl.col("band") != "middle", "band")
@@ -115,7 +115,7 @@ def best_and_worst_things(shown: Shown) -> Chart | None:
 
 @figure("Things with medium accuracy", "Figure 11 of Gu et al. (2023).")
 def all_things(shown: Shown) -> Chart | None:
-    """Plot the paper's Figure 11: the things between the best and worst (ranks 21 to 80 of 100)."""
+    """Plot the paper's Figure 11: things with medium accuracy (ranks 21 to 80 of 100)."""
     import polars as pl
 
     return _things(shown, pl.col("band") == "middle", "column")
@@ -127,7 +127,7 @@ def all_things(shown: Shown) -> Chart | None:
     "each family of models.",
 )
 def size_of_models(shown: Shown) -> Chart | None:
-    """Plot the violation rates of models against their sizes (not in the paper)."""
+    """Plot the violation rates of models against their sizes (a figure not in the paper)."""
     return scale_chart(shown, scaling)
 
 
@@ -140,7 +140,8 @@ def size_of_models(shown: Shown) -> Chart | None:
 def violations(shown: Shown) -> Chart | None:
     """Plot the paper's Table 3: the violation rate of each constraint type, with baselines.
 
-    The published values are included if the run asked about all 300 published drawings.
+    The violation rates published in the paper are included if the run covers all 300 published
+    drawings.
     """
     import polars as pl
 
@@ -187,7 +188,7 @@ def violations(shown: Shown) -> Chart | None:
 
 
 def _violation_ticks(published: Mapping[str, Any], colours: Palette) -> tuple[Series, ...]:
-    """Return the tick marks of the violation chart: baselines and the paper's models."""
+    """Return the tick marks of the chart: one per baseline and per model in the paper."""
     hues = (colours.faults[0], colours.gold, colours.after["margin"], colours.after["log-odds"])
     names = ("shuffled beliefs", "always true", *published)
     return tuple(Series(name, hue, _BAR) for name, hue in zip(names, hues, strict=False))
@@ -226,7 +227,7 @@ FIGURES: Mapping[str, FigureSpec] = {
 
 
 def _things(shown: Shown, band: pl.Expr, by: str) -> Chart | None:
-    """Plot accuracy by thing, with a row of panels per model and a panel per value of ``by``."""
+    """Plot accuracy by thing: a row of panels per model, one panel per value of ``by``."""
     import polars as pl
 
     table = _by_objective("accuracy_by_thing", "accuracy", shown)
@@ -263,7 +264,7 @@ def _things(shown: Shown, band: pl.Expr, by: str) -> Chart | None:
 def _rows(
     part: pl.DataFrame, names: Mapping[str, str], key: str, heading: str, look: Theme
 ) -> alt.LayerChart:
-    """Plot accuracy before and after repair, and the gain, for each thing or relation."""
+    """Plot the accuracy of each thing or relation before and after repair, and the gain."""
     import polars as pl
 
     labelled = part.with_columns(label=pl.col(key).replace_strict(names))
@@ -288,7 +289,7 @@ def _rows(
 
 
 def _by_objective(name: str, column: str, shown: Shown) -> pl.DataFrame | None:
-    """Return the rows of a table before and after repair, or None if there are no rows."""
+    """Return a table's rows for the stages before and after repair; None if there are none."""
     import polars as pl
 
     table = shown.defined(name, column)
@@ -314,7 +315,7 @@ def _series(look: Theme) -> tuple[Series, Series]:
 
 
 def _gains(table: pl.DataFrame, keys: list[str], share: str) -> pl.DataFrame:
-    """Return each gain: the share after repair minus the share before repair."""
+    """Return the gains: the values of column ``share`` after repair minus before repair."""
     import polars as pl
 
     before = table.filter(series=_BEFORE).select(*keys, before=share)
@@ -333,5 +334,5 @@ def _left_out(table: pl.DataFrame) -> str:
 
 
 def _counts(table: pl.DataFrame, name: str) -> list[str]:
-    """Return a label for each row: the name and the count, such as "egg (120)"."""
+    """Return each row's label: name and number of statements, such as "egg (120)"."""
     return [f"{name} ({n:,})" for name, n in table.select(name, "n").iter_rows()]

@@ -59,8 +59,8 @@ class PartsOptions:
         """Return the prompt template.
 
         Raises:
-            RequestError: If both a preset and a template file are given.
-            DataError: If the template's file is missing or malformed.
+            RequestError: If both a template file and a preset other than ``plain`` are given.
+            DataError: If the template file is missing or malformed.
         """
         from tacit.probes.parts.questions import Template
 

@@ -1,4 +1,4 @@
-"""The parts probe builds questions from drawings, and computes findings from the answers."""
+"""Build questions from drawings, and compute the findings of the parts probe."""
 
 from __future__ import annotations
 
@@ -73,9 +73,10 @@ class PartsProbe:
         """Build the probe from options; see ``Probe.of``.
 
         Raises:
-            RequestError: If both a preset and a template file are given, or the options for nouns
-                contradict each other.
-            DataError: If a file is missing or malformed, or no question can be asked.
+            RequestError: If both ``prompt`` and a ``preset`` other than ``plain`` are given, or
+                ``nouns`` is given and ``number`` is ``paper``.
+            DataError: If a file is missing or malformed, a thing is unknown, or every thing has
+                fewer than two parts.
         """
         template = options.template()
         wording = Wording.of(options.number, options.nouns)
@@ -86,7 +87,7 @@ class PartsProbe:
     def read(
         cls, path: Path, things: Collection[str] | None = None, limit: int | None = None
     ) -> Self:
-        """Create a probe from a file or folder, with the default template and noun rules.
+        """Create a probe from a path, with the default prompt template and noun rules.
 
         Args:
             path: A folder of drawings, a folder that contains ``things.tsv`` but no drawings, an
@@ -111,17 +112,17 @@ class PartsProbe:
 
     @cached_property
     def statements(self) -> pl.DataFrame:
-        """All possible statements (thing, annotator, subject, relation, object)."""
+        """All statements that relate two parts of a thing, one per row."""
         return all_statements(self.drawings, self.ontology.relations)
 
     @cached_property
     def questions(self) -> pl.DataFrame:
-        """The distinct questions (thing, subject, relation, object)."""
+        """A table with one row per distinct combination of thing, subject, relation and object."""
         return questions.questions(self.statements)
 
     @cached_property
     def prompts(self) -> Sequence[Prompt]:
-        """One prompt per question."""
+        """One prompt per question, in the order of ``questions``."""
         return questions.prompts(self.questions, self.ontology, self.template, self.wording)
 
     @cached_property
@@ -159,7 +160,7 @@ class PartsProbe:
 
     @staticmethod
     def notes(findings: Findings) -> Iterator[str]:
-        """Yield notes about intervals, beliefs and repair; see ``Declared.notes``."""
+        """Yield notes about confidence intervals, beliefs and repair; see ``Declared.notes``."""
         from tacit.probes.parts.sentences import notes
 
         return notes(findings)
@@ -215,7 +216,7 @@ class PartsProbe:
         """Do nothing, because chat replies can answer all questions of the probe."""
 
     def requests(self) -> Mapping[str, Requests]:
-        """Return a single group with one request per question; see ``Probe.requests``."""
+        """Return one group of requests, with one request per question; see ``Probe.requests``."""
         return {"questions": Requests(self.questions, self.prompts)}
 
     def measure(self, answers: Answers) -> Findings:
@@ -230,7 +231,7 @@ class PartsProbe:
         return self.measure_beliefs(answers_in(beliefs, self.statements, self.ontology))
 
     def measure_votes(self, votes: Sequence[Votes]) -> Findings:
-        """Compute findings from the votes for each prompt, and add vote counts to the summary."""
+        """Compute findings from sampled votes, and add the vote counts to the summary."""
         answers = voted(self.questions, self.prompts, votes, self.template)
         findings = self.measure_beliefs(answers)
         return replace(findings, summary={**findings.summary, "votes": votes_summary(votes)})
@@ -238,8 +239,9 @@ class PartsProbe:
     def measure_scores(self, scores: Sequence[Scores]) -> Findings:
         """Compute findings from the scores of the answers to each prompt.
 
-        The summary also contains ``answer_probability`` (the median of P(true) + P(false)) and
-        ``spanned`` (the number of answers that share a token with the surrounding text).
+        The summary of the findings includes ``answer_probability`` (the median of P(true) +
+        P(false)) and ``spanned`` (the number of answers that share a token with the surrounding
+        text).
         """
         answers = beliefs.answered(self.questions, self.prompts, scores, self.template)
         findings = self.measure_beliefs(answers)
@@ -252,10 +254,11 @@ class PartsProbe:
         """Compute constraint violations, repaired beliefs and accuracy from beliefs.
 
         Args:
-            answers: A table with one row per question. The columns are those of the questions, and
-                ``p_true`` (null if the belief is missing). If the table has an additional column
-                ``annotator``, it has one row per statement of each drawing. Other columns of
-                ``answers`` are copied to the findings.
+            answers: A table with one row per question, or with one row per statement of each
+                drawing. The columns are ``thing``, ``subject``, ``relation``, ``object`` and
+                ``p_true`` (null if the belief is missing). If there is one row per statement of
+                each drawing, the table also has the column ``annotator``. All columns of
+                ``answers`` are copied to the table of questions in the findings.
 
         Returns:
             The findings, with confidence intervals from a bootstrap that resamples things. If the

@@ -34,7 +34,7 @@ def data_tables(probe: PartsProbe, seed: Mapping[str, tuple[str, ...]] | None) -
             are not available.
 
     Returns:
-        The columns ``table``, ``row``, ``column``, ``model``, ``ours``, ``ours_low``,
+        A table with the columns ``table``, ``row``, ``column``, ``model``, ``ours``, ``ours_low``,
         ``ours_high``, ``published``, ``difference`` and ``elicitation``. The columns ``model``,
         ``ours_low``, ``ours_high`` and ``elicitation`` are always null. Averages are rounded to two
         decimals, as in the paper. ``ours`` is the value that Tacit computes from the drawings, and
@@ -72,7 +72,7 @@ def model_tables(findings: Findings) -> pl.DataFrame:
 
 
 def _interval(cell: PrintedValue, findings: Findings) -> tuple[float | None, float | None]:
-    """Return the ends of a share's 95 % CI in per cent, or None for both if undefined."""
+    """Return the ends of a share's 95 % CI in per cent; both are None if undefined."""
     spec, rows = BY_NAME.get(cell.block["from"]), cell.rows(findings.tables)
     if spec is None or rows is None or cell.block.get("as") != "percent":
         return None, None
@@ -140,7 +140,7 @@ def _category(probe: PartsProbe, relation: str) -> str | None:
 
 
 def _as_table_1(probe: PartsProbe, relation: str) -> str | None:
-    """Return a relation's category in the paper's Table 1, where ``required by`` is spatial."""
+    """Return a relation's category in the paper's Table 1 (``required by`` is spatial)."""
     return "spatial" if relation == "required by" else _category(probe, relation)
 
 
@@ -155,7 +155,7 @@ def _agreed(probe: PartsProbe) -> pl.DataFrame:
 
 
 def _labels(probe: PartsProbe) -> pl.DataFrame:
-    """Return the counts of gold labels, and the percentage of labels of the majority class."""
+    """Return the counts of gold labels, and the share of the majority class in per cent."""
     found, n = agreement(probe.gold), probe.gold.height
     true = int(probe.gold["label"].sum())
     return _figures(
@@ -170,7 +170,7 @@ def _labels(probe: PartsProbe) -> pl.DataFrame:
 
 
 def _changed(findings: Findings) -> pl.DataFrame:
-    """Return the shares of drawings whose accuracy rises, falls or stays equal after repair."""
+    """Return the shares of drawings whose accuracy rises, falls or is equal after repair."""
     ours = findings.tables["repair"].filter(objective="paper").row(0, named=True)
     names = ("improved", "worse", "same")
     n = sum(ours[name] or 0 for name in names)

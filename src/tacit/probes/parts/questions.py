@@ -43,7 +43,7 @@ class Wording:
     """The rules for plural nouns and articles: the paper's rules or those of English.
 
     Args:
-        number: The preset, ``paper`` or ``grammar``.
+        number: The set of rules: ``paper`` or ``grammar``.
         nouns: The exceptions to the noun rules of the preset ``grammar``.
     """
 
@@ -98,9 +98,9 @@ class Template:
         separator: The text between the prompt and the answer.
         positive: The answers that mean that the statement is true.
         negative: The answers that mean that the statement is false.
-        lacking: The rule for answers without a score, ``missing`` or ``zero``. With ``missing``, a
-            belief is missing if one of the answers has no score. With ``zero``, an answer without a
-            score counts as having the probability 0.
+        lacking: The rule for answers without a score: ``missing`` or ``zero``. With ``missing``, a
+            belief is missing as soon as any positive or negative answer has no score. With
+            ``zero``, an answer without a score counts as having the probability 0.
         filled: The value that replaces missing beliefs; None for no replacement.
     """
 
@@ -146,8 +146,8 @@ class Template:
         """Return the logarithms of P(true) and P(false), in nats.
 
         P(true) is the summed probability of the positive answers, and P(false) is the summed
-        probability of the negative answers. If ``lacking`` is ``missing``, a logarithm is None as
-        soon as one of the summed answers has no score. If ``lacking`` is ``zero``, an answer
+        probability of the negative answers. If ``lacking`` is ``missing``, the logarithm of a sum
+        is None if any of the summed answers has no score. If ``lacking`` is ``zero``, an answer
         without a score counts as having the probability 0. Both logarithms are None if no answer
         has a score.
         """
@@ -165,7 +165,7 @@ class Template:
 
 
 def belief(logprob_true: float | None, logprob_false: float | None) -> float | None:
-    """Return P(True)/(P(True) + P(False)) from two log-probabilities; None if either is missing."""
+    """Return P(true)/(P(true) + P(false)); None if one of the log-probabilities is missing."""
     if logprob_true is None or logprob_false is None:
         return None
     margin = logprob_true - logprob_false
@@ -233,7 +233,7 @@ QUESTION = ("thing", "subject", "relation", "object")
 
 
 def questions(statements: pl.DataFrame) -> pl.DataFrame:
-    """Return the distinct questions (thing, subject, relation, object), in order of occurrence."""
+    """Return the distinct questions (thing, subject, relation, object); keep their order."""
     return statements.select(QUESTION).unique(maintain_order=True)
 
 

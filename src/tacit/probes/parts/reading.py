@@ -27,7 +27,7 @@ _QUESTION = ("thing", "subject", "relation", "object")
 
 
 def graph_set(found: Mapping[str, Findings], look: Theme) -> GraphSet | None:
-    """Return each model's graphs of all or some drawings; None if there are no beliefs."""
+    """Return each model's graphs of all drawings or a sample; None if there are no beliefs."""
     import polars as pl
 
     from tacit.coherence.ontology import Ontology
@@ -64,7 +64,7 @@ def graph_set(found: Mapping[str, Findings], look: Theme) -> GraphSet | None:
 
 
 def views(findings: Findings, request: Mapping[str, Any], most: int) -> Iterator[View]:
-    """Yield a table of the statements, prompts and beliefs for all or some drawings."""
+    """Yield a table of statements, prompts and beliefs for all drawings or for a sample."""
     import polars as pl
 
     del request

@@ -29,10 +29,10 @@ class RepairedBeliefs:
     """The raw beliefs, and the repaired beliefs for each objective of repair.
 
     Args:
-        beliefs: Table with the columns ``thing``, ``annotator``, ``subject``, ``relation``,
-            ``object`` and ``p_true``, and a Boolean column of truth values for each stage. The
-            stages are ``before`` (before repair) and each objective of repair. In the column
-            ``before``, a statement without a belief counts as not true.
+        beliefs: A table with the columns ``thing``, ``annotator``, ``subject``, ``relation``,
+            ``object`` and ``p_true``, and for each stage (``before`` or an objective of repair) a
+            Boolean column of truth values. In the column ``before``, a statement without a belief
+            counts as not true.
         before: The result of checking the raw beliefs for constraint violations.
         groups: For each stage (``before`` or an objective of repair), a table with the numbers of
             violated, applicable and undecided constraints of each drawing.
@@ -49,8 +49,8 @@ def check_and_repair(beliefs: pl.DataFrame, ontology: Ontology) -> RepairedBelie
     """Check beliefs for constraint violations, and repair the beliefs under each objective.
 
     Args:
-        beliefs: The columns ``thing``, ``annotator``, ``subject``, ``relation``, ``object`` and
-            ``p_true`` (null when missing).
+        beliefs: A table with the columns ``thing``, ``annotator``, ``subject``, ``relation``,
+            ``object`` and ``p_true`` (null if the belief is missing).
         ontology: The relations and their constraints.
 
     Raises:
@@ -83,20 +83,21 @@ def violation(
     """Compute the violation rate for each constraint type and stage (the paper's Table 3).
 
     Args:
-        groups: For each stage (``before`` or an objective of repair), a table with the numbers of
-            violated, applicable and undecided constraints of each drawing, as in ``Check.groups``.
+        groups: For each stage (``before`` or an objective of repair), the constraint counts of each
+            drawing, with the columns of ``Check.groups``.
         baselines: The result of ``tacit.probes.parts.violation_baselines.baselines`` for the raw
             beliefs.
         bootstrap: The bootstrap that computes the confidence intervals by resampling things.
 
     Returns:
-        The columns ``constraint``, ``stage``, ``violated``, ``applicable``, ``undecided``,
-        ``rate``, ``low``, ``high``, ``shuffled`` and ``always_true``. ``rate`` is ``violated`` /
-        (``applicable`` - ``undecided``), and is null if no constraint is decided. In the row
-        ``macro``, ``rate`` is the mean of the defined rates of the constraint types. The row
-        ``macro`` has no counts. In the row ``micro``, ``rate`` is computed from the constraints of
-        all types together. ``shuffled`` and ``always_true`` are the rates of two baselines, and are
-        null for the stages after repair.
+        A table with the columns ``constraint``, ``stage``, ``violated``, ``applicable``,
+        ``undecided``, ``rate``, ``low``, ``high``, ``shuffled`` and ``always_true``. ``rate`` is
+        ``violated`` / (``applicable`` - ``undecided``), and is null if no constraint is decided. In
+        the row ``macro``, ``rate`` is the mean of the defined rates of the constraint types. The
+        row ``macro`` has no counts. In the row ``micro``, ``rate`` is computed from the constraints
+        of all types together. ``shuffled`` and ``always_true`` are the violation rates of two
+        baselines (shuffled beliefs, and always answering true), and are null for the stages after
+        repair.
     """
     import polars as pl
 
@@ -170,7 +171,7 @@ def set_level(groups: pl.DataFrame, bootstrap: Bootstrap) -> dict[str, Any]:
 
 
 def repair(repairs: Mapping[Objective, Repaired], by_drawing: pl.DataFrame) -> pl.DataFrame:
-    """Return the result of repair by objective, with counts of improved and worse drawings.
+    """Return each objective's repair result, with counts of improved and worse drawings.
 
     Args:
         repairs: For each objective, the result of repair.
@@ -178,11 +179,12 @@ def repair(repairs: Mapping[Objective, Repaired], by_drawing: pl.DataFrame) -> p
             labels.
 
     Returns:
-        The columns ``objective``, ``groups``, ``optimal``, ``value``, ``bound``, ``turned_true``,
-        ``turned_false``, ``free``, ``improved``, ``same`` and ``worse``. ``improved`` is the number
-        of drawings whose accuracy is higher after repair, ``same`` is the number of drawings with
-        unchanged accuracy, and ``worse`` is the number of drawings whose accuracy is lower after
-        repair. All three numbers are null if there are no gold labels.
+        A table with the columns ``objective``, ``groups``, ``optimal``, ``value``, ``bound``,
+        ``turned_true``, ``turned_false``, ``free``, ``improved``, ``same`` and ``worse``.
+        ``improved`` is the number of drawings whose accuracy is higher after repair, ``same`` is
+        the number of drawings with unchanged accuracy, and ``worse`` is the number of drawings
+        whose accuracy is lower after repair. ``improved``, ``same`` and ``worse`` are null if there
+        are no gold labels.
     """
     import polars as pl
 
@@ -204,7 +206,7 @@ def repair(repairs: Mapping[Objective, Repaired], by_drawing: pl.DataFrame) -> p
 
 
 def _changed(by_drawing: pl.DataFrame, objective: str) -> dict[str, int | None]:
-    """Count the drawings whose accuracy repair increases, leaves unchanged or decreases."""
+    """Count the drawings whose accuracy rises, stays equal or falls after repair."""
     if by_drawing.is_empty():
         return dict.fromkeys(("improved", "same", "worse"))
     # Both shares have the same denominator, so equal shares are exactly equal.
@@ -217,7 +219,7 @@ def _changed(by_drawing: pl.DataFrame, objective: str) -> dict[str, int | None]:
 
 
 def repair_by_drawing(repairs: Mapping[Objective, Repaired]) -> pl.DataFrame:
-    """Return the repair results of each drawing under each objective, as in ``Repaired.table``."""
+    """Return the repair results by drawing and objective, as in ``Repaired.table``."""
     import polars as pl
 
     return pl.concat(

@@ -77,7 +77,7 @@ def headline(findings: Findings) -> str:
 
 
 def _worse_than_shuffled(summary: Mapping[str, Any]) -> Iterator[str]:
-    """Yield text if shuffled beliefs have a lower violation rate of asymmetric constraints.
+    """Yield text if beliefs violate more asymmetric constraints than shuffled beliefs do.
 
     The micro rate (over all constraint types together) hides violations of asymmetric constraints,
     because most applicable constraints are transitive.
@@ -94,7 +94,7 @@ def _worse_than_shuffled(summary: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _opposite(summary: Mapping[str, Any], gain: float) -> Iterator[str]:
-    """Yield a sentence if the gain has opposite signs under ``paper`` and other objectives."""
+    """Yield text if the accuracy gain changes sign under an objective other than ``paper``."""
     rows = [
         row
         for row in summary["accuracy_gain"]
@@ -129,7 +129,7 @@ def _shuffled(row: Mapping[str, Any]) -> str:
 
 
 def _unclear(row: Mapping[str, Any]) -> str:
-    """Return a phrase if a difference's interval includes 0, and an empty string if not."""
+    """Return a phrase if a gain's confidence interval includes 0, or else an empty string."""
     low, high = row["low"], row["high"]
     if low is None or high is None or not low <= 0 <= high:
         return ""
@@ -181,7 +181,7 @@ def _asked(summary: Mapping[str, Any]) -> str:
 
 
 def judged(summary: Mapping[str, Any]) -> str:
-    """Return a sentence with the share of questions that the model judged true."""
+    """Return a sentence with the share of questions whose statement the model judged true."""
     if summary["true_share"] is None:
         return "The model has no beliefs."
     known = summary["questions"] - summary["missing"]

@@ -4,8 +4,9 @@ The micro rate is computed over the constraints of all types together, so the ty
 constraints has the most weight. The number of applicable transitive constraints grows with the
 square of the share of believed statements. A model that believes many statements at random can have
 a lower micro rate than a model with more knowledge. Tacit therefore compares each violation rate
-with the rates of two baselines that have no knowledge. One baseline believes every statement. The
-other baseline consists of the model's beliefs, permuted among the statements of each drawing.
+with the rates of two baselines that have no knowledge. The baseline ``always_true`` believes every
+statement about which the model has a belief. The baseline ``shuffled`` consists of the model's
+beliefs, permuted among the statements of each drawing.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from tacit.coherence.ontology import Ontology
 
 SHUFFLES = 5
-"""The number of permutations over which the rates of shuffled beliefs are averaged."""
+"""Number of permutations over which the violation rate of shuffled beliefs is averaged."""
 SEED = 0
 
 
@@ -39,16 +40,16 @@ def baselines(
     A constraint that depends on a missing belief is undecided for the model and for both baselines.
 
     Args:
-        beliefs: The columns ``thing``, ``annotator``, ``subject``, ``relation``, ``object`` and
-            ``p_true`` (null when missing).
+        beliefs: A table with the columns ``thing``, ``annotator``, ``subject``, ``relation``,
+            ``object`` and ``p_true`` (null if the belief is missing).
         ontology: The relations and their constraints.
-        shuffles: The number of permutations.
+        shuffles: The number of permutations of the beliefs.
         seed: Seed of the permutations.
 
     Returns:
-        The columns ``constraint`` (a constraint type, ``macro`` or ``micro``), ``always_true`` and
-        ``shuffled``. The column ``shuffled`` contains the mean rate over the permutations in which
-        the rate is defined. An undefined rate is null.
+        A table with the columns ``constraint`` (a constraint type, ``macro`` or ``micro``),
+        ``always_true`` and ``shuffled``. The column ``shuffled`` contains the mean rate over the
+        permutations in which the rate is defined. An undefined rate is null.
     """
     import numpy as np
     import polars as pl
@@ -74,12 +75,13 @@ def shuffled(beliefs: pl.DataFrame, generator: np.random.Generator) -> pl.DataFr
     The share of believed statements in each drawing does not change.
 
     Args:
-        beliefs: The columns ``thing``, ``annotator``, ``subject``, ``relation``, ``object`` and
-            ``p_true`` (null when missing).
+        beliefs: A table with the columns ``thing``, ``annotator``, ``subject``, ``relation``,
+            ``object`` and ``p_true`` (null if the belief is missing).
         generator: The random-number generator.
 
     Returns:
-        The same rows with permuted beliefs; rows with a missing belief come last.
+        The rows of ``beliefs`` with permuted values of ``p_true``; rows with a missing belief come
+        last.
     """
     import polars as pl
 

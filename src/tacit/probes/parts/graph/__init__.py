@@ -1,18 +1,18 @@
 """Graphs for one drawing: beliefs before repair, beliefs after repair, and gold labels.
 
-An edge represents equivalent statements about two parts. Examples of equivalent statements are ``A
-above B`` and ``B below A``, and the two directions of a symmetric relation. An edge with a violated
-constraint has a distinct colour, dash pattern and line width. The tooltip of the edge describes the
-violation, such as ``yolk surrounds shell, and shell surrounds yolk``. A stage is one set of truth
-values: the beliefs before repair, the beliefs after repair, or the gold labels. The stages are
-shown as graphs if all graphs are readable: no graph has more than ``drawing.MOST_LINES`` lines, and
-no label overlaps another label or a part. If a graph would be unreadable, all stages are shown as
-tables.
+An edge represents equivalent statements about two parts, such as ``A above B`` and ``B below A``.
+For a symmetric relation, an edge represents the statements in both directions, such as ``A next to
+B`` and ``B next to A``. An edge whose statements violate a constraint has a distinct colour, dash
+pattern and line width. The tooltip of an edge describes any constraint violation, such as ``yolk
+surrounds shell, and shell surrounds yolk``. A stage is one set of truth values: the beliefs before
+repair, the beliefs after repair, or the gold labels. All stages (before repair, after repair, gold
+labels) are shown as graphs if no graph has more than ``drawing.MOST_LINES`` lines and no line label
+overlaps another label or a part. Otherwise, all stages are shown as tables.
 
-Graphs omit an edge of a transitive relation if two other edges imply the edge (the transitive
-reduction). An edge is not omitted if the edge itself, or one of the two edges that imply it,
-violates a constraint. The heading of a graph contains the number of omitted edges. Tables show all
-edges, including those that graphs omit.
+If a relation is transitive, graphs omit each edge that two other edges of the relation imply
+(transitive reduction). An implied edge is still drawn if the edge itself, or one of the two edges
+that imply it, violates a constraint. The heading of a graph contains the number of edges that the
+graph omits. Tables show all edges, including those that graphs omit.
 """
 
 from __future__ import annotations
@@ -43,21 +43,22 @@ def parts_graph(beliefs: pl.DataFrame, ontology: Ontology, look: Theme | None = 
     """Return the parts graph of one drawing as SVG.
 
     Args:
-        beliefs: The rows of the table ``beliefs`` for one drawing, with the columns ``thing``,
-            ``annotator``, ``subject``, ``relation``, ``object``, ``p_true`` and ``before``, and the
-            column that is named like the repair objective. If there are gold labels, the table also
-            has a column ``label``.
+        beliefs: The rows of the table ``beliefs`` for one drawing. The columns are ``thing``,
+            ``annotator``, ``subject``, ``relation``, ``object``, ``p_true``, ``before`` (truth
+            values before repair), and a column named after the repair objective (truth values after
+            repair). If there are gold labels, ``beliefs`` also has a column ``label``.
         ontology: The relations and their constraints.
-        look: The theme, which determines the palette and the repair objective.
+        look: The chart theme: the colour palette, and the repair objective whose repaired beliefs
+            are shown.
 
     Returns:
-        An SVG document. Equal beliefs result in identical documents. The document has three
-        columns, or two columns if there are no gold labels.
+        An SVG document. Equal beliefs result in identical documents. The document shows the stages
+        side by side: before repair, after repair and, if there are any, the gold labels.
 
     Raises:
         DataError: If there are no beliefs, the beliefs belong to several drawings, or a column is
             missing.
-        RequestError: If the palette is unknown.
+        RequestError: If the theme's colour palette is unknown.
     """
     look = look or Theme()
     colours = look.colours
@@ -81,19 +82,20 @@ def graphs(
     """Return the parts graphs of selected drawings.
 
     Args:
-        tables: The tables of the findings by name. If there is no table ``beliefs``, the result is
-            empty.
+        tables: A mapping from table names to the tables of the findings. If the table ``beliefs``
+            is missing or empty, no graphs are returned.
         ontology: The relations and their constraints.
-        look: The theme, which determines the palette and the repair objective.
+        look: The chart theme: the colour palette, and the repair objective whose repaired beliefs
+            are shown.
         drawings: The thing and the annotator of each selected drawing; None to select one typical
             drawing.
 
     Returns:
-        The file name (without suffix) and the SVG document of each graph. Each model has its own
-        graph if the beliefs have a column ``model``.
+        The file name (without suffix) and the SVG document of each graph. If the table ``beliefs``
+        has a column ``model``, a separate graph is returned for each model.
 
     Raises:
-        RequestError: If the beliefs do not contain a selected drawing.
+        RequestError: If the table ``beliefs`` has no rows for a selected drawing.
     """
     import polars as pl
 
@@ -173,7 +175,8 @@ def _subject(beliefs: pl.DataFrame) -> Subject:
 def _typical(tables: Mapping[str, pl.DataFrame], beliefs: pl.DataFrame) -> tuple[str, str]:
     """Return the drawing with the median number of constraint violations.
 
-    If there is no table of violations, the first drawing is returned.
+    If the table ``violation_by_drawing`` is missing or empty, the first drawing in ``beliefs`` is
+    returned.
     """
     violations = tables.get("violation_by_drawing")
     if violations is None or violations.is_empty():

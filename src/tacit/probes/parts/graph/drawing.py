@@ -2,9 +2,9 @@
 
 In a graph, the parts are arranged on a ring. Each part has the same position in the graphs of all
 stages (before repair, after repair, gold labels). If two parts are related, a single line connects
-them, and the labels of the line list all relations between the two parts. All stages are shown as
-tables if one stage has more than ``MOST_LINES`` lines, or if a label would overlap another label or
-a part. Each table shows one relation, with subjects as rows and objects as columns.
+them, and the labels of the line list all relations between the two parts. All graphs are replaced
+by tables if one graph has more than ``MOST_LINES`` lines, or if a label would overlap another label
+or a part. Each table shows one relation, with subjects as rows and objects as columns.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     Box = tuple[float, float, float, float]  # left, top, right, bottom
 
 MOST_LINES = 24
-"""Maximum number of lines in a graph that counts as readable."""
+"""Maximum number of lines in a graph; if one graph has more, tables are drawn instead."""
 
 _LETTER = 0.66  # the width of a letter, relative to the font size; rarely exceeded
 _TITLE, _HEADING, _SMALL = 16.0, 13.0, 12.0
@@ -49,11 +49,11 @@ _CROSS = "\N{MULTIPLICATION SIGN} "
 
 @dataclass(frozen=True)
 class Column:
-    """A column of a figure: the graph of one stage, with its heading.
+    """A column of a figure: the graph of one stage (such as before repair), with a heading.
 
     Args:
-        graph: The graph of the stage.
-        colour: The stage's colour in all figures.
+        graph: The graph of one stage: before repair, after repair or gold labels.
+        colour: The colour that marks the graph's stage in all figures.
         title: The title of the column.
         about: The counts that are shown below the title, one per line.
     """
@@ -66,7 +66,7 @@ class Column:
 
 @dataclass(frozen=True)
 class Subject:
-    """The title of a figure, the line below the title, and the parts of the thing."""
+    """The title and subtitle of a figure, and the parts of the drawn thing."""
 
     title: str
     about: str
@@ -77,10 +77,10 @@ def drawn(subject: Subject, columns: Sequence[Column], ontology: Ontology, colou
     """Return the figure as an SVG document.
 
     Args:
-        subject: The title of the figure and the parts of the thing.
+        subject: The title and subtitle of the figure, and the parts of the drawn thing.
         columns: The columns of the figure (one per stage), from left to right.
         ontology: The relations and their constraints.
-        colours: The palette.
+        colours: The colour palette.
     """
     lines = [_lines(column.graph, ontology) for column in columns]
     parts = _ordered(subject.parts, [line for each in lines for line in each])
@@ -99,9 +99,10 @@ class _Line:
     """A line between two parts, which represents all relations between the two parts.
 
     Args:
-        tail: The part where the line starts. Relations are read from ``tail`` to ``head``.
+        tail: The part where the line starts.
         head: The part where the line ends.
-        names: For each relation, its name as read from ``tail`` to ``head``, and its edge.
+        names: For each relation of the line, its name in the direction from ``tail`` to ``head``,
+            and its edge in the graph.
         directed: Whether the line has an arrowhead because at least one of its relations is not
             symmetric.
     """
@@ -113,7 +114,7 @@ class _Line:
 
     @property
     def gravity(self) -> int:
-        """The rank of the most severe violation; ``len(FAULTS)`` if there is no violation."""
+        """The index in ``FAULTS`` of the worst violation; ``len(FAULTS)`` if there is none."""
         faults = [edge.fault for _, edge in self.names if edge.fault is not None]
         return min(faults, default=len(FAULTS))
 
@@ -125,7 +126,7 @@ class _Line:
 
 
 def _lines(graph: Graph, ontology: Ontology) -> list[_Line]:
-    """Combine all edges between two parts into one line; most severe violations come first."""
+    """Return one line per pair of related parts; lines with severe violations come first."""
     found: dict[frozenset[str], list[Edge]] = {}
     for edge in graph.drawn:
         found.setdefault(frozenset((edge.tail, edge.head)), []).append(edge)
@@ -159,9 +160,9 @@ class _Page:
     """A figure: its title, its stages, and the layout of the headings.
 
     Args:
-        subject: The title of the figure and the parts of the thing.
+        subject: The title and subtitle of the figure, and the parts of the drawn thing.
         columns: The columns of the figure (one per stage), from left to right.
-        colours: The palette.
+        colours: The colour palette.
     """
 
     subject: Subject
@@ -170,7 +171,7 @@ class _Page:
 
     @property
     def kinds(self) -> list[int]:
-        """The ranks of all kinds of violation that occur in the figure."""
+        """The indices in ``FAULTS`` of the kinds of violation that occur in the figure."""
         edges = (edge for each in self.columns for edge in each.graph.edges)
         return sorted({edge.fault for edge in edges if edge.fault is not None})
 
@@ -180,15 +181,16 @@ class _Page:
         return _MARGIN + 76 + 16 * max(len(each.about) for each in self.columns)
 
     def begin(self, column: float, body: float) -> tuple[Element, list[Element]]:
-        """Create a titled document that contains one element with a heading for each stage.
+        """Return a titled SVG document, and for each stage an SVG group with a heading.
 
-        The attributes of the document describe the layout, so that a web page can stack the stages
-        vertically. ``data-column`` is the width of a stage. ``data-top`` and ``data-bottom`` are
-        the y coordinates of the upper and the lower end of the stages.
+        The attributes of the document describe the layout, so that a web page can stack the columns
+        (one per stage) vertically. ``data-column`` is the width of one column. ``data-top`` is the
+        y coordinate of the upper edge of the columns, and ``data-bottom`` is the y coordinate of
+        their lower edge.
 
         Args:
-            column: The width of a stage.
-            body: The height of a stage below its heading.
+            column: The width of the column of one stage.
+            body: The height of a column without its heading.
         """
         width = 2 * _MARGIN + column * len(self.columns)
         height = self.top + body + _KEY * (1 + len(self.kinds)) + _MARGIN
@@ -270,7 +272,7 @@ def _graphs(
 def _label_positions(
     lines: Sequence[_Line], spots: Mapping[str, Point]
 ) -> dict[_Line, Point] | None:
-    """Return label positions that do not overlap; None if the label of a line does not fit."""
+    """Return positions without overlapping labels; None if a line's label does not fit."""
     taken = [(x - 12, y - 12, x + 12, y + 12) for x, y in spots.values()]
     for part, (x, y) in spots.items():
         tall = len(_name(part)) * _HEADING * _LINE / 2

@@ -1,9 +1,10 @@
 """The edges of a parts graph, computed from the beliefs about one drawing.
 
-An edge represents a statement and the statements that are equivalent to it. Of two inverse
-relations, an edge uses the relation that the ontology lists first. For a symmetric relation, the
-tail of an edge is the part that comes first in the order of ``parts_of``. A fault of an edge is a
-violated constraint that involves a believed statement of the edge.
+An edge represents a statement and the statements that are equivalent to it. For a pair of inverse
+relations, such as ``above`` and ``below``, an edge uses the relation that the ontology lists first.
+An edge of a symmetric relation starts at whichever of its two parts comes first in the list that
+``parts_of`` returns. A fault of an edge is a violated constraint that involves a believed statement
+of the edge.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     Key = tuple[str, str, str]  # relation, tail, head
 
 BEFORE = "before"
-"""The name of the stage of the raw beliefs."""
+"""The name of the column with the truth values before repair."""
 
 # The kinds of constraint, grouped by how their violation is shown.
 FAULTS = (
@@ -50,14 +51,16 @@ class Edge:
     """An edge of the graph: a believed relation between two parts.
 
     Args:
-        relation: The relation; of two inverse relations, the one that the ontology lists first.
+        relation: The relation; for a pair of inverse relations, the relation that the ontology
+            lists first.
         tail: The part that is the subject of the relation.
         head: The part that is the object of the relation.
         held: The one or two believed statements that the edge represents.
-        faults: For each violated constraint, the rank of its kind in ``FAULTS``, and an
-            explanation. The most severe violation comes first.
+        faults: For each violated constraint, the index of its kind in ``FAULTS``, and a description
+            of the violation. The most severe violation comes first.
         follows: Whether two other edges imply the edge, so that graphs omit the edge.
-        gold: The truth value that the annotator's drawing implies; None without a gold label.
+        gold: The gold label (the truth value that the annotator's drawing implies); None if there
+            is no gold label.
     """
 
     relation: str
@@ -70,12 +73,12 @@ class Edge:
 
     @property
     def fault(self) -> int | None:
-        """The rank of the edge's most severe fault; None if the edge has no faults."""
+        """The index in ``FAULTS`` of the edge's most severe fault; None if there is no fault."""
         return self.faults[0][0] if self.faults else None
 
     @property
     def description(self) -> str:
-        """The description of the edge as text, with one fact per line."""
+        """The text of the edge's tooltip: its statements, its violations and its gold label."""
         lines = [" and ".join(" ".join(statement) for statement in self.held)]
         lines += [f"violated: {why}" for _, why in self.faults[:_TOLD]]
         if len(self.faults) > _TOLD:
@@ -90,10 +93,10 @@ class Graph:
     """The graph of one drawing at one stage: before repair, after repair or gold labels.
 
     Args:
-        stage: The column that contains the stage's truth values.
+        stage: The name of the column that contains the truth values of the stage.
         edges: The edges, sorted by relation, tail and head.
-        statements: Number of statements.
-        believed: Number of statements that are true in this stage.
+        statements: Number of statements about the drawing.
+        believed: Number of statements that are true at the graph's stage.
         violated: Number of violated constraints.
         decided: Number of applicable constraints that are violated or satisfied.
         undecided: Number of applicable constraints that are undecided because a truth value is
@@ -118,12 +121,12 @@ class Graph:
 
     @property
     def drawn(self) -> tuple[Edge, ...]:
-        """The edges to draw: all edges that other edges do not imply."""
+        """The edges to draw: all edges for which ``follows`` is False."""
         return tuple(edge for edge in self.edges if not edge.follows)
 
 
 def parts_of(beliefs: pl.DataFrame) -> list[str]:
-    """Return the parts in order of first mention, with all subjects before all objects."""
+    """Return all parts in order of first mention; parts that are only objects come last."""
     return list(dict.fromkeys([*beliefs["subject"], *beliefs["object"]]))
 
 
@@ -133,9 +136,9 @@ def graph_of(beliefs: pl.DataFrame, ontology: Ontology, stage: str) -> Graph:
     Args:
         beliefs: The beliefs about one drawing, with the columns ``subject``, ``relation``,
             ``object`` and ``p_true``, and the Boolean column that ``stage`` names. If there are
-            gold labels, the table also has a column ``label``.
+            gold labels, ``beliefs`` also has a column ``label``.
         ontology: The relations and their constraints.
-        stage: The name of the column with the truth values of the stage (null if unknown).
+        stage: The name of the column with the stage's truth values; unknown truth values are null.
 
     Raises:
         DataError: If a column is missing, or a statement is malformed or occurs twice.
@@ -170,7 +173,7 @@ def graph_of(beliefs: pl.DataFrame, ontology: Ontology, stage: str) -> Graph:
 
 @dataclass(frozen=True)
 class _Keys:
-    """The mapping from statements to the keys of their edges, and the order of the keys."""
+    """The mapping from statements to edge keys (relation, tail, head), and the keys' order."""
 
     ontology: Ontology
     ranks: Mapping[str, int]
@@ -227,12 +230,12 @@ def _statements(row: Mapping[str, Any], *, believed: bool) -> list[Statement]:
 
 
 def _reduced(edges: Sequence[Edge], ontology: Ontology) -> list[Edge]:
-    """Mark the edges that are implied by other edges.
+    """Mark the edges that two other edges imply, by setting ``follows`` to True.
 
     An edge is marked if its relation is transitive, two other edges of the relation imply the edge,
     and none of the three edges has a fault. If the fault-free edges of a relation contain a cycle,
-    no edge of the relation is marked. If the fault-free edges of a relation contain no cycle, all
-    marked edges of the relation can be recovered from the unmarked edges.
+    no edge of the relation is marked. If the fault-free edges of a relation contain no cycle, the
+    unmarked edges of the relation imply all its marked edges.
     """
     found = []
     relations = dict.fromkeys(edge.relation for edge in edges)
