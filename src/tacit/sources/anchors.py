@@ -127,10 +127,10 @@ def _is_piqa(row: Row) -> bool:
 
 
 def _flat(row: Row) -> Row:
-    """Return a row in which ``question`` is a text and the choices are at the top level.
+    """Flatten a row: ``question`` becomes text, nested choices become a key of the row.
 
-    In some files, such as the first releases of CommonsenseQA, the choices are nested in the
-    question.
+    In some files, such as the first releases of CommonsenseQA, the choices are nested inside
+    ``question``.
     """
     if _is_piqa(row):
         return {**row, "question": row["goal"]}

@@ -43,7 +43,7 @@ class Choices:
 
 
 def is_labelled(cell: object) -> bool:
-    """Return whether the choices in a cell have labels."""
+    """Return whether the choices in a table cell have labels, such as A, B and C."""
     return isinstance(cell, dict) or (
         isinstance(cell, list) and any(isinstance(choice, dict) for choice in cell)
     )
@@ -52,8 +52,8 @@ def is_labelled(cell: object) -> bool:
 def labelled_choices(cell: object, key: object) -> Choices:
     """Parse choices with labels, in the layouts of CommonsenseQA, ARC and OpenBookQA.
 
-    Choices with the same text are merged, because a model cannot distinguish them. The number of
-    dropped choices is returned as ``Choices.repeated``.
+    Choices with the same text are merged, because a model cannot distinguish them.
+    ``Choices.repeated`` is the number of choices that were dropped as duplicates.
 
     Args:
         cell: The choices, as ``{"label": […], "text": […]}`` or ``[{"label": …, "text": …}, …]``.
@@ -128,7 +128,7 @@ def two_solutions(first: object, second: object, label: object) -> Choices:
 
 
 def text_of(cell: object, name: str) -> str:
-    """Return a cell's text without leading or trailing space; empty if the cell is missing.
+    """Return the stripped text of a table cell; return "" if the cell is None.
 
     Raises:
         ValueError: If the cell is not text, or if the text contains an unpaired surrogate.
@@ -157,7 +157,7 @@ def _labels_and_texts(cell: object) -> tuple[list[str], list[object]]:
 
 
 def _paired(cell: object) -> tuple[object, object]:
-    """Return the labels and the texts of the choices, without checking them."""
+    """Return the labels and the texts of the choices without validation."""
     if isinstance(cell, dict):
         return cell.get("label"), cell.get("text")
     if isinstance(cell, list) and all(isinstance(choice, dict) for choice in cell):

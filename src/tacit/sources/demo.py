@@ -1,8 +1,8 @@
-"""The data of the demo, and the faults that were deliberately built into its models.
+"""The data of Tacit's demo, and the faults deliberately built into the demo's models.
 
 Tacit includes the models of the demo (``tacit.models.registry``). The models of the demo were
-trained on the data of the demo. The function ``planted`` returns the faults: words that do not
-occur in the training data, and errors that the models were deliberately taught.
+trained on the data of the demo. The function ``planted`` returns the faults of the models: words
+that do not occur in the training data, and errors that the models were deliberately taught.
 """
 
 from __future__ import annotations
@@ -18,16 +18,16 @@ from tacit.errors import RequestError
 _DATA = Path(str(resources.files("tacit") / "data" / "demo"))
 
 THINGS = _DATA / "things"
-"""A folder with drawings of everyday things: their parts and how the parts are related."""
+"""The demo's folder of drawings: the parts of everyday things and their relations."""
 
 FACTS = _DATA / "facts.tsv"
-"""A file of facts as triples: relation, head, tail."""
+"""The demo's file of facts as triples: relation, head, tail."""
 
 QUESTIONS = _DATA / "questions.jsonl"
-"""A file of questions with five choices each, in the layout of CommonsenseQA."""
+"""The demo's file of questions with five choices each, in the CommonsenseQA layout."""
 
 NORMS = _DATA / "norms.dat"
-"""A file of feature production norms, in the layout of the CSLB norms."""
+"""The demo's file of feature production norms, in the layout of the CSLB norms."""
 
 _BY_KIND = {"drawings": THINGS, "facts": FACTS, "questions": QUESTIONS, "norms": NORMS}
 

@@ -1,10 +1,11 @@
 """Read drawings of everyday things: the parts and the relations that annotators drew.
 
 The reader expects the layout of the everyday-things data set (ParRoT, Gu et al. 2023, section 4).
-The data set is a folder with the file ``things.tsv`` and the files ``annotations-*.tsv``. An
-annotations file has no header. The columns of an annotations file are annotator, thing, ``---``,
-subject, relation and object. Some rows have a seventh column with a remark, which is ignored. If
-the first two cells of a row are blank, the row continues the drawing of the previous row.
+The everyday-things data set is a folder with the file ``things.tsv`` and the files
+``annotations-*.tsv``. An annotations file has no header. The columns of an annotations file are
+annotator, thing, ``---``, subject, relation and object. Some rows of an annotations file have a
+seventh column with a remark, which is ignored. If the first two cells of a row are blank, the row
+continues the drawing of the previous row.
 """
 
 from __future__ import annotations
@@ -37,8 +38,8 @@ class Drawing:
     Attributes:
         thing: The everyday thing, in lower case.
         annotator: The annotator's ID; empty if the drawing was not made by an annotator.
-        parts: The parts that occur in the relations, in the order in which the relations first
-            mention them.
+        parts: The parts of the thing. In the drawings from ``read_drawings``, these are the parts
+            that occur in the relations, in the order of their first occurrence.
         relations: The relations as triples (subject, relation, object), in the order of the file.
             Each triple is listed once.
         repeated: The number of rows that were omitted because they repeat another row of the
@@ -93,17 +94,18 @@ def read_drawings(
         things: The things whose drawings are returned; None for the drawings of all things.
 
     Returns:
-        The drawings in the order of the files and rows. The files are ordered by the numbers in
-        their names: annotations-2 comes before annotations-10.
+        The drawings, in the order of the files and of the rows in each file. The files are ordered
+        by the numbers in their names: annotations-2 comes before annotations-10.
 
     Raises:
-        DataError: If the file is missing, contains no drawing, or has a malformed row. If a row is
-            malformed, the error message contains the file and the line number. A row is malformed
-            in any of these cases: the relation is unknown, the number of cells is wrong, a part is
-            blank, or a part is related to itself. The error is also raised if the first row of a
-            file continues a drawing. The error is also raised if an annotator has two drawings of
-            the same thing, because a drawing is identified by its thing and its annotator. The
-            error is also raised if one of ``things`` has no drawing.
+        DataError: If the file or folder does not exist or contains no drawing, or if a row is
+            malformed. If a row is malformed, the error message contains the file and the line
+            number. A row is malformed, for example, if its relation is unknown, if its number of
+            cells is wrong, if a part is blank, or if a part is related to itself. The error is also
+            raised if the first row of a file does not name an annotator and a thing. The error is
+            also raised if an annotator has two drawings of the same thing, because a drawing is
+            identified by its thing and its annotator. The error is also raised if one of ``things``
+            has no drawing.
 
     Examples:
         >>> from tacit import Ontology, demo_data, read_drawings
@@ -123,7 +125,7 @@ def read_drawings(
 
 
 def read_things(path: Path | str) -> dict[str, tuple[str, ...]]:
-    """Read everyday things, and the parts that annotators were given (ParRoT, section 4.1).
+    """Read everyday things and the parts given to the annotators (ParRoT, section 4.1).
 
     Args:
         path: A file with the columns ``Everyday thing`` and ``Parts``, or the folder that contains
@@ -131,8 +133,8 @@ def read_things(path: Path | str) -> dict[str, tuple[str, ...]]:
 
     Returns:
         The parts of each thing, in lower case. Things and parts are in the order of the file. If
-        the file lists a part of a thing twice, the result also contains the part twice. The 716
-        parts in Table 1 of ParRoT include repeated parts.
+        the file lists a part of a thing twice, the result also contains the part twice. The number
+        of parts in Table 1 of ParRoT (716) also counts repeated parts.
 
     Raises:
         DataError: If the file is missing, a column is missing, a row has no thing, a thing is
@@ -161,7 +163,7 @@ def read_things(path: Path | str) -> dict[str, tuple[str, ...]]:
 def is_things(path: Path | str) -> bool:
     """Return whether a file or folder contains things and their parts, but no drawings.
 
-    The path may be a file with the column ``Everyday thing``, or a folder that contains
+    The result is true for a file with the column ``Everyday thing``, and for a folder that contains
     ``things.tsv`` but no annotations files.
     """
     path = Path(path)
@@ -176,10 +178,11 @@ def is_things(path: Path | str) -> bool:
 
 
 def undrawn(path: Path | str, things: Collection[str] | None = None) -> list[Drawing]:
-    """Return one drawing of each thing, with its parts but without relations or annotator.
+    """Return, for each thing, a drawing with the thing's parts but no relations.
 
     Args:
-        path: A file of things, or the folder that contains the file, as for :func:`read_things`.
+        path: A file of things and their parts, or the folder that contains this file as
+            ``things.tsv``.
         things: The things that are returned; None for all things.
 
     Raises:
@@ -192,7 +195,7 @@ def undrawn(path: Path | str, things: Collection[str] | None = None) -> list[Dra
 
 
 def files_of(path: Path | str) -> list[Path]:
-    """Return the data files in a folder of drawings; if the path is a file, return it."""
+    """Return the data files in a folder of drawings; for a file, return only the file."""
     path = Path(path)
     if not path.is_dir():
         return [path]
@@ -202,7 +205,7 @@ def files_of(path: Path | str) -> list[Path]:
 
 
 def demo_drawings() -> Path:
-    """Return the folder of Tacit's own drawings: three things, with three drawings of each."""
+    """Return the folder of Tacit's example drawings: three drawings each of three things."""
     return Path(str(resources.files("tacit") / "data" / "demo" / "drawings"))
 
 

@@ -47,10 +47,10 @@ _LONGEST_SHOWN = 120
 
 @dataclass
 class Dump:
-    """A file of assertions or triples, with counts of the lines read so far.
+    """A knowledge base file (assertions or triples), with counts of the lines read so far.
 
     Args:
-        path: The file.
+        path: The path of the file.
         language: The language code of the assertions to read, such as ``en``. An assertion is read
             only if its start and end concepts are both in ``language``.
         columns: The order of the columns in a file of plain triples: relation, head and tail, and
@@ -94,12 +94,13 @@ class Dump:
         return self._bytes.sha256.hexdigest()
 
     def batches(self) -> Iterator[pa.RecordBatch]:
-        """Yield the valid rows in the chosen language, in file order; count all lines.
+        """Yield the valid triples, or the valid assertions in ``language``, in file order.
 
         Yields:
-            Batches of rows. The column ``row`` contains a number that can be passed to ``reject``.
-            All columns other than ``row`` are text. For assertions, the text columns are relation,
-            head, tail and info. For triples, the text columns are the columns of the file.
+            Batches of rows. The column ``row`` contains the row number that the method ``reject``
+            expects. All columns other than ``row`` are text. For assertions, the text columns are
+            relation, head, tail and info. For triples, the text columns are the columns of the
+            file.
 
         Raises:
             DataError: If the file is truncated or cannot be parsed, or if too many of its lines are
@@ -132,8 +133,8 @@ class Dump:
         """Raise an error if more than 1 % of the lines that have been read are malformed.
 
         Raises:
-            DataError: If more than 1 % of the lines are malformed. The error message contains the
-                first few malformed lines.
+            DataError: If more than 1 % of the lines read so far are malformed. The error message
+                contains the first few malformed lines.
         """
         if self.bad <= TOLERATED * self.lines:
             return
@@ -223,7 +224,7 @@ class Dump:
             self.shown.append((line, _cut(text)))
 
     def _good(self, batch: pa.RecordBatch) -> pa.RecordBatch:
-        """Return the valid rows in the chosen language; count the rows that are malformed."""
+        """Return a batch's valid rows in the chosen language; count its malformed rows."""
         import numpy as np
         import pyarrow as pa
         import pyarrow.compute as pc

@@ -1,8 +1,8 @@
 """Read files of feature production norms: TSV, CSV, JSONL, Parquet or Excel workbooks.
 
-Norm files are written by other programs, so their format differs from the format of the tables in
-``tacit.tables``. In a norm file whose columns are separated by tabs, a cell may be quoted as in
-CSV. A quoted cell may contain tabs and line breaks.
+Norm files are written by other programs, so their format differs from the format of the tables that
+``tacit.tables`` reads. In a norm file whose columns are separated by tabs, a cell may be quoted as
+in CSV. A quoted cell may contain tabs and line breaks.
 """
 
 from __future__ import annotations

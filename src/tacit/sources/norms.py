@@ -1,9 +1,9 @@
 """Feature production norms: the properties that participants listed for each concept.
 
-The reader supports three layouts and recognises the layout of a file by the header. The header may
-be in upper or lower case. The three layouts are the CSLB norms (Devereux et al. 2014,
-``norms.dat``), the norms of McRae et al. (2005, ``CONCS_FEATS_concstats_brm``), and any table with
-the columns concept, feature and pf.
+The reader supports three layouts and recognises the layout of a file by its header. The column
+names in the header may be in upper or lower case. The three layouts are the CSLB norms (Devereux et
+al. 2014, ``norms.dat``), the norms of McRae et al. (2005, ``CONCS_FEATS_concstats_brm``), and any
+table with the columns concept, feature and pf.
 """
 
 from __future__ import annotations
@@ -45,10 +45,11 @@ class Property:
         category: The category, such as ``functional`` or ``visual perceptual``. None if the file
             contains no category.
         alternatives: The participants' wordings of the property, in the order of the file. Empty if
-            the file lists no wordings, or if the listed wordings belong to another feature.
+            the file lists no wordings for the property, or wrongly lists the wordings of a
+            different feature.
         people: For each entry of ``alternatives``, the participants who wrote this wording. Empty
-            if the file does not list the participants, or if their number does not match the number
-            of wordings.
+            if the file does not list the participants, or if the list of participants does not
+            match the list of wordings.
     """
 
     concept: str
@@ -125,16 +126,16 @@ class Norms:
         properties: The properties that participants listed. Each pair of a concept and a feature
             occurs once.
         rows: The number of rows in the file, without the header and blank rows.
-        skipped: The number of rows that add no property, by reason. The reason ``no feature`` means
-            that the row contains no feature. The reason ``repeated`` means that an earlier row
-            contains the same property. For a repeated property, the highest of its production
-            frequencies is used.
+        skipped: For each reason, the number of rows that add no property to ``properties``. The
+            reason ``no feature`` means that the row contains no feature. The reason ``repeated``
+            means that an earlier row contains the same concept and feature. For a repeated
+            property, the highest of its production frequencies is used.
         underscored: Whether the features in the file have underscores in place of spaces, as in the
             norms of McRae et al.
-        uncounted: The line numbers of the rows for which it is unknown how many participants wrote
-            each alternative, by reason. Each reason is one of
-            ``tacit.sources.alternatives.PROBLEMS``. Alternatives that belong to another feature are
-            removed from the property.
+        uncounted: For each reason, the line numbers of the rows for which it is unknown how many
+            participants wrote each alternative. Each reason is one of
+            ``tacit.sources.alternatives.PROBLEMS``. Alternatives that do not belong to the feature
+            in their row are removed.
     """
 
     path: Path
@@ -158,11 +159,10 @@ def read_norms(path: Path | str) -> Norms:
 
     Raises:
         DataError: If the file is missing, empty or malformed, or if its layout is unknown. The
-            error is also raised if a column is missing, if a row has no concept, or if a production
-            frequency is not a whole number of at least 0. If a row is invalid, the error message
-            contains its line number.
-        MissingPackage: If the file is a workbook, but the package that reads workbooks is not
-            installed.
+            error is also raised if a required column is missing, a row has no concept, or a
+            production frequency is not a whole number of at least 0. If a row is invalid, the error
+            message contains the line number of the row.
+        MissingPackage: If the file is an Excel workbook, but openpyxl is not installed.
     """
     path = Path(path)
     sheet = read_sheet(path)
@@ -208,7 +208,7 @@ def read_norms(path: Path | str) -> Norms:
 def _without_shifted(
     rows: Sequence[tuple[int, Property, str | None]],
 ) -> Iterator[tuple[int, Property, str | None]]:
-    """Yield the rows without alternatives that belong to another feature of the concept."""
+    """Yield all rows; drop alternatives that belong to a different feature of the concept."""
     concepts: dict[str, list[tuple[int, Property]]] = {}
     for line, one, _ in rows:
         concepts.setdefault(one.concept, []).append((line, one))
@@ -253,7 +253,7 @@ def _described(layout: Layout) -> str:
 def _property(
     row: Row, layout: Layout, path: Path, *, underscored: bool
 ) -> tuple[Property, str | None]:
-    """Return a row's property, and the problem with its alternatives if there is one."""
+    """Return the property in a row, and any problem with the row's alternatives."""
     cells = row.cells
     if not cells["concept"]:
         raise DataError("has no concept; expected its name", path, row.line)

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     Ratings: TypeAlias = Mapping[RatedFact, int | None]
 
 FACT = ("question_id", "head", "relation", "tail")
-"""The columns that together identify a fact in a sample."""
+"""The columns that together identify a fact in a sample of background facts."""
 RATING = "rating"
 
 # Programs that read a column with blank cells as numbers write 1.0 for 1.
@@ -27,7 +27,8 @@ def read_ratings(path: Path) -> Ratings:
 
     Args:
         path: The path of a file that ``tacit kb audit`` has written and that a person has filled
-            in. In the column ``rating``, each cell is 1, 0 or blank.
+            in. In the column ``rating``, each cell is 1 (relevant and true), 0 (irrelevant or
+            false), or blank (not rated).
 
     Returns:
         The rating of each fact, in the order of the file. A fact whose rating is blank has the
@@ -51,7 +52,7 @@ def read_ratings(path: Path) -> Ratings:
 
 
 def read_both(first: Path, second: Path) -> tuple[Ratings, Ratings]:
-    """Read the files of two raters of the same sample; the order of the rows may differ.
+    """Read two raters' ratings of the same sample; the order of the rows may differ.
 
     Raises:
         RequestError: If both paths refer to the same file.

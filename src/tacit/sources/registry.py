@@ -47,11 +47,11 @@ class Kind(_Entry):
         name: The name of the kind, which is its key in the registry: drawings, dumps, questions or
             norms.
         noun: The noun that messages use for this kind of data.
-        expected: A description of the input that the reader expects.
+        expected: A description of the input that Tacit expects for this kind of data.
         options: The commands that accept this kind of data, as text. If the data are passed with an
             option, the command is followed by the name of the option.
-        suffixes: The file suffixes that the reader accepts. Empty if the suffix of the file does
-            not matter.
+        suffixes: The file suffixes that Tacit accepts for this kind of data. Empty if the suffix of
+            the file does not matter.
         reference: The page of the reference documentation that describes the layouts of the data.
     """
 
@@ -68,8 +68,7 @@ class SourceFile(_Entry):
 
     Attributes:
         name: The published name of the file.
-        save_as: The file name that the reader expects. None if the reader expects the published
-            name.
+        save_as: The file name that Tacit expects. None if Tacit expects the published name.
         url: The address of the file.
         bytes: The size of the file in bytes.
         sha256: The checksum of the file, in lower-case hexadecimal.
@@ -93,7 +92,7 @@ class Citation(_Entry):
     url: Url | None = None
 
     def __str__(self) -> str:
-        """Return the citation as one line: authors, year, title, venue and address."""
+        """Return the citation as one line: authors, year, title, venue and web address."""
         address = f"https://doi.org/{self.doi}" if self.doi else self.url
         end = "" if self.title.endswith("?") else "."
         line = f"{', '.join(self.authors)} ({self.year}). {self.title}{end} {self.venue}."
@@ -111,7 +110,7 @@ class Source(_Entry):
         title: A description of the data.
         home: The address of the web page that offers the data.
         layout: A description of the layout of the data.
-        files: The files that the reader requires.
+        files: The files that Tacit requires.
         steps: The steps for obtaining the data and for passing the data to Tacit. Each step is one
             or two sentences.
         citation: The publication that describes the data set.
@@ -154,7 +153,7 @@ class Source(_Entry):
 
 
 class Registry(_Entry):
-    """All kinds of data and all data sets, by name, in the order of the file."""
+    """All kinds of data and all data sets, by name, in the order of the registry file."""
 
     kinds: Annotated[dict[Name, Kind], Field(min_length=1)]
     sources: Annotated[dict[Name, Source], Field(min_length=1)]
@@ -162,22 +161,22 @@ class Registry(_Entry):
     @field_validator("kinds", "sources", mode="before")
     @classmethod
     def _complete(cls, entries: Any, info: ValidationInfo) -> Any:  # noqa: ANN401 - not yet validated
-        """Set each entry's name to its key; replace each kind's name by the ``Kind`` object."""
+        """Set each entry's name to its key, and a data set's kind to the ``Kind`` object."""
         if not isinstance(entries, dict):
             return entries
         kinds = info.data.get("kinds", {})
         return {name: _completed(name, entry, kinds) for name, entry in entries.items()}
 
     def of_kind(self, kind: str) -> list[Source]:
-        """Return the data sets of a kind."""
+        """Return the data sets of the given kind."""
         return [source for source in self.sources.values() if source.kind.name == kind]
 
     def source(self, name: str) -> Source:
         """Return the data set with the given name.
 
         Raises:
-            RequestError: If no data set has the given name. The error message suggests the most
-                similar name or lists all names.
+            RequestError: If no data set has the given name. The error message suggests a similar
+                name, or lists all names if no name is similar.
         """
         if name in self.sources:
             return self.sources[name]
@@ -193,7 +192,7 @@ def registry() -> Registry:
 
 
 def read_registry(path: Path) -> Registry:
-    """Read and validate a registry.
+    """Read and validate a registry file of published data sets.
 
     Raises:
         DataError: If the file is missing or is not YAML, or if an entry is malformed. If an entry

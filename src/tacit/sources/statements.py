@@ -1,4 +1,4 @@
-"""Compute the drawn statements, all possible statements, and those with full agreement."""
+"""Compute tables of the statements that annotators drew, could draw, or agree on."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def drawing_statements(drawings: Iterable[Drawing]) -> pl.DataFrame:
 
 
 def all_statements(drawings: Iterable[Drawing], relations: Collection[str]) -> pl.DataFrame:
-    """Return all possible statements about the parts of each drawing (ParRoT, section 6.1).
+    """Return every statement that relates two parts of a drawing (ParRoT, section 6.1).
 
     Returns:
         A table with the columns thing, annotator, subject, relation and object. The table has one
@@ -50,7 +50,7 @@ def all_statements(drawings: Iterable[Drawing], relations: Collection[str]) -> p
 
 
 def agreed(labelled: pl.DataFrame) -> pl.DataFrame:
-    """Return the statements that all annotators label alike (ParRoT++, appendix C).
+    """Return statements that a thing's annotators all label alike (ParRoT++, appendix C).
 
     If a thing has only one annotator, the result contains no statements about it.
 
@@ -88,10 +88,10 @@ def agreement(labelled: pl.DataFrame) -> pl.DataFrame:
         ``labelled``. The columns are ``thing``, ``drawings``, ``labelled``, ``distinct``,
         ``agreed`` and ``contradicted``. The column ``labelled`` contains the number of labelled
         statements, summed over all drawings of the thing. The column ``distinct`` contains the
-        number of different statements in all drawings of the thing. The column ``agreed`` contains
-        the number of different statements to which all annotators of the thing give the same label.
-        The column ``contradicted`` contains the number of statements that are true in one
-        annotator's drawing and false in the drawing of another annotator. In the column
+        number of different statements that occur in the drawings of the thing. The column
+        ``agreed`` contains the number of different statements to which all annotators of the thing
+        give the same label. The column ``contradicted`` contains the number of statements that are
+        true in one annotator's drawing and false in the drawing of another annotator. In the column
         ``contradicted``, a statement is counted once for each drawing that contains the statement.
     """
     import polars as pl

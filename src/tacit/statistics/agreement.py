@@ -22,7 +22,7 @@ PERFECT = "perfect agreement"
 
 @dataclass(frozen=True)
 class Agreement:
-    """The agreement of two raters who sort items into two categories.
+    """The agreement of two raters who assign each item to one of two categories.
 
     Args:
         n: The number of items that both raters rated.
@@ -30,8 +30,8 @@ class Agreement:
             interval.
         kappa: Cohen's kappa with its asymptotic interval. The interval of kappa is clipped to the
             range from -1 to 1.
-        no_interval: The reason why kappa is undefined or has no interval. The reason is one of the
-            constants of this module. None if kappa has an interval.
+        no_interval: The reason why kappa is undefined or has no interval. The reason is a constant
+            of the module, such as ``PERFECT``. None if kappa has an interval.
     """
 
     n: int
@@ -59,7 +59,7 @@ def agreement(first: ArrayLike, second: ArrayLike, level: float = 0.95) -> Agree
 def _kappa(
     counts: np.ndarray[Any, np.dtype[np.int64]], level: float
 ) -> tuple[Estimate, str | None]:
-    """Return Cohen's kappa for a table of counts, and the reason if it has no interval."""
+    """Return Cohen's kappa for a table of counts, and the reason if kappa has no interval."""
     from statsmodels.stats.inter_rater import cohens_kappa
 
     if not counts.sum():

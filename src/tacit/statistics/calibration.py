@@ -1,8 +1,8 @@
 """Errors of predicted probabilities: Brier score and expected calibration error.
 
 A function with a plural name, such as ``brier_scores``, evaluates many samples at once. The
-argument ``weights`` of such a function has the shape (samples, rows). Each weight is the number of
-times that a sample contains a row.
+argument ``weights`` of a function with a plural name has the shape (samples, rows). Each weight is
+the number of times that a sample contains a row.
 """
 
 from __future__ import annotations
@@ -21,7 +21,10 @@ if TYPE_CHECKING:
     Ints: TypeAlias = NDArray[np.intp]
 
 BINS = 10
-"""The number of bins of equal width between 0 and 1. Each bin includes its upper end."""
+"""The number of bins of predicted probabilities; all bins have the same width.
+
+Each bin includes its upper end.
+"""
 
 
 def brier_score(right: ArrayLike, probability: ArrayLike) -> float | None:
@@ -43,9 +46,10 @@ def brier_scores(right: ArrayLike, probability: ArrayLike, weights: Floats) -> F
 def calibration_error(right: ArrayLike, probability: ArrayLike) -> float | None:
     """Compute the expected calibration error; None if there are no rows.
 
-    The expected calibration error is a weighted mean over bins of probabilities. The weight of a
-    bin is the number of rows in the bin. For each bin, the function computes the absolute
-    difference between the mean probability and the share of correct rows.
+    Rows are grouped into bins by their predicted probability. The expected calibration error is the
+    weighted mean of the errors of the bins. The weight of a bin is the number of rows in the bin.
+    The error of a bin is the absolute difference between the mean probability and the share of
+    correct rows in the bin.
 
     Args:
         right: Whether each row is correct, shape (rows,).
@@ -76,7 +80,7 @@ class Bin:
     Args:
         low: The lower end of the bin. The lower end belongs to the bin only if the lower end is 0.
         high: The upper end of the bin. The upper end belongs to the bin.
-        rows: The indexes of the rows.
+        rows: The indexes of the rows whose probabilities lie in the bin.
         predicted: The mean probability of the rows in the bin.
     """
 

@@ -1,15 +1,16 @@
-"""Estimate how much more often rows are correct if they are linked to marked items.
+"""Estimate how much more often a model is right on questions whose facts it knows.
 
-Each item, such as a background fact, is linked to one or more rows, such as anchor questions. Some
-of the items are marked, for example the facts whose background question the model answers
-correctly. Each row, such as an anchor question, is either correct or incorrect. The value of an
-item is the share of correct rows among its linked rows. P(right) is the mean value of all items,
-each with the same weight. P(right | marked) is the mean value of the marked items.
+In general, each item, such as a background fact, is linked to one or more rows, such as anchor
+questions. Some of the items are marked, for example the facts whose background question the model
+answers correctly. Each row, such as an anchor question, is either correct or incorrect. An item's
+share of correct rows is computed among the rows that are linked to the item. P(right) is the mean,
+over all items, of the item's share of correct rows. Every item has the same weight. P(right |
+marked) is the mean, over the marked items, of the item's share of correct rows. P(right | unmarked)
+is the mean over the unmarked items.
 
 1. To compute a confidence interval, the gain P(right | marked) - P(right) is converted to a log
    odds ratio that compares marked items with unmarked items. The log odds ratio has no upper or
-   lower limit. If the log odds ratio is 0, the mean value of the marked items equals the mean value
-   of the unmarked items.
+   lower limit. If the log odds ratio is 0, P(right | marked) equals P(right | unmarked).
 2. The standard error of the log odds ratio is a jackknife estimate. The jackknife leaves out the
    links to the rows of one cluster at a time. For each left-out cluster, the change of the log odds
    ratio is squared. The standard error is the square root of the sum of the squared changes of the
@@ -18,20 +19,20 @@ each with the same weight. P(right | marked) is the mean value of the marked ite
    permutations of the marks. In each permutation, the marks of all items of a cluster stay
    together. The interval contains those log odds ratios that the permutation test does not reject,
    as in the module `studentised`.
-4. The two ends of the interval are converted from log odds ratios to gains. In the conversion, the
-   share of marked items and the mean value of all items are held fixed.
+4. The two ends of the interval are converted from log odds ratios back to values of the gain. The
+   conversion from log odds ratios to gains holds P(right) and the share of marked items fixed.
 5. The share of marked items is itself estimated from the data. For a fixed log odds ratio, the gain
    is nearly proportional to the share of unmarked items. The sampling error of the share of marked
    items therefore affects the gain. An end of the interval that has the same sign as the gain is
-   moved away from the gain on a logarithmic scale. The move allows for the sampling error of the
-   share of marked items. On the logarithmic scale, the squared distance between the end and the
-   gain increases by the squared margin of error that is due to the share of marked items. Moving an
-   end of the interval never changes the sign of the end.
+   moved away from the gain on a logarithmic scale. Moving the end of the interval allows for the
+   sampling error of the share of marked items. On the logarithmic scale, the squared distance
+   between an interval end and the gain increases by the squared margin of error due to the share of
+   marked items. Moving an end of the interval never changes the sign of the end.
 
-The gain has no interval if the mean value of the marked items or of the unmarked items is 0 or 1.
-With a mean value of 0 or 1, the log odds ratio is infinite. An interval requires at least
-``FEWEST_ITEMS`` marked items, ``FEWEST_ITEMS`` unmarked items and ``FEWEST_CLUSTERS`` clusters. The
-standard error cannot be estimated reliably from few items.
+The gain has no interval if P(right | marked) or P(right | unmarked) is 0 or 1, because the log odds
+ratio is then infinite or undefined. An interval requires at least ``FEWEST_ITEMS`` marked items,
+``FEWEST_ITEMS`` unmarked items and ``FEWEST_CLUSTERS`` clusters. The standard error of the log odds
+ratio cannot be estimated reliably from few items.
 """
 
 from __future__ import annotations
@@ -93,11 +94,12 @@ class Gain:
     Args:
         marked: Number of marked items.
         others: Number of unmarked items.
-        given_marked: P(right | marked): the mean value of the marked items. None if no item is
-            marked.
-        given_others: P(right | unmarked): the mean value of the unmarked items. None if all items
-            are marked.
-        mean: P(right): the mean value of all items. None if there are no items.
+        given_marked: P(right | marked): the mean, over the marked items, of the share of correct
+            rows among the item's linked rows. None if no item is marked.
+        given_others: P(right | unmarked): the mean, over the unmarked items, of the share of
+            correct rows among the item's linked rows. None if all items are marked.
+        mean: P(right): the mean, over all items, of the share of correct rows among the item's
+            linked rows. None if there are no items.
         gain: The difference ``given_marked`` - ``mean``, with its interval. The value of the
             difference is None if no item is marked.
         no_interval: The reason why the gain has no interval: one of the module's constants, such as
@@ -114,7 +116,7 @@ class Gain:
 
 
 def conditional_gain(marked: ArrayLike, links: Links, how: Permutations | None = None) -> Gain:
-    """Estimate P(right | marked) - P(right) for a random item and a random row of the item.
+    """Estimate P(right | marked) - P(right) for a random row linked to a random item.
 
     Args:
         marked: For each item, whether it is marked, shape (items,).
@@ -184,7 +186,7 @@ class _Table:
         return cls(marked[given[order]], values.astype(float), starts, weights, counted)
 
     def why_not(self) -> str | None:
-        """Return the reason why the gain has no interval; None if an interval may be possible."""
+        """Return the reason if there are too few items or clusters for an interval, or None."""
         if self.marked.sum() < FEWEST_ITEMS:
             return FEW_MARKED
         if (~self.marked).sum() < FEWEST_ITEMS:
@@ -192,7 +194,7 @@ class _Table:
         return FEW_CLUSTERS if len(self.starts) < FEWEST_CLUSTERS else None
 
     def interval(self, how: Permutations) -> tuple[float, float] | None:
-        """Compute both ends of the gain's interval; return None if `interval_of` returns None."""
+        """Return both ends of the gain's interval, or None if they cannot be computed."""
         (value,), (error,) = self._scaled(self.marked[None])
         permuted = [over_error(*self._scaled(marks)) for marks in self._permuted(how)]
         ends = interval_of(float(value), float(error), np.concatenate(permuted), how.level)
@@ -242,7 +244,7 @@ class _Table:
 
 
 def _log_odds(right: Floats, weights: Floats) -> tuple[Floats, Floats]:
-    """Compute the log-odds of a correct row, and the influence of each cluster on it.
+    """Compute the log-odds of a correct row, and each cluster's influence on the log-odds.
 
     Args:
         right: For each cluster and permutation, the total weight of the correct rows, shape
@@ -264,7 +266,7 @@ def _gain(log_odds: float, share: float, mean: float) -> float:
 
     Let x be the probability that a random item is marked and that a random row of the item is
     correct. Let ``odds`` be the odds ratio, ``share`` the share of marked items, and ``mean`` the
-    mean value of all items. Then x solves the quadratic equation x·(1-share-mean+x) =
+    value of P(right). The probability x solves the quadratic equation x·(1-share-mean+x) =
     odds·(share-x)·(mean-x).
     """
     odds = float(np.exp(log_odds))

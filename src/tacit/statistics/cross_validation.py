@@ -19,18 +19,18 @@ _RARE = 10
 def out_of_fold(
     labels: ArrayLike, numbers: ArrayLike, categories: ArrayLike, groups: ArrayLike
 ) -> Floats | None:
-    """Predict each row with an L2-penalised logistic regression fitted on the other folds.
+    """Predict each row with an L2-penalised logistic regression fitted without its fold.
 
     Numeric predictors are standardised, and categories are one-hot encoded. Standardisation and
-    one-hot encoding use only the rows of the training folds. The folds depend only on the groups'
-    names and sizes. The folds do not depend on the order of the rows.
+    one-hot encoding use only the rows of the training folds. The folds depend only on the names and
+    sizes of the groups, not on the order of the rows.
 
     Args:
         labels: Whether each row is positive, shape (rows,). Each group must contain at least one
             positive row and at least one negative row.
         numbers: The numeric predictors of each row, shape (rows, numeric predictors).
-        categories: The category of each row, shape (rows,). The category is used as an additional
-            predictor.
+        categories: The category of each row, shape (rows,). The category is used as a predictor,
+            together with the numeric predictors.
         groups: The group of each row, shape (rows,). All rows of a group are in the same fold. If
             the number of groups is smaller than ``FOLDS``, each group is a fold.
 

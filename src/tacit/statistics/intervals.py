@@ -1,14 +1,14 @@
 """Estimates with confidence intervals for clustered observations.
 
 Statements about the same everyday thing, such as an egg, are not independent of each other. The
-bootstrap therefore resamples whole clusters of rows, for example all statements about a thing. The
-confidence interval of a statistic is computed as follows.
+bootstrap therefore resamples whole clusters of rows, for example all statements about one everyday
+thing. The confidence interval of a statistic is computed as follows.
 
-1. First, the numerators and the denominators of the rows are summed separately within each cluster.
-   Clusters whose denominators are all 0 are dropped.
+1. For a ratio of sums, such as an accuracy, the numerators and the denominators of the rows are
+   first summed separately within each cluster. Clusters whose denominators are all 0 are dropped.
 2. Each resample consists of clusters that are drawn with replacement. The number of clusters drawn
-   for a resample equals the number of clusters in the data. The statistic is computed from the sums
-   of the drawn clusters.
+   for a resample equals the number of clusters in the data. The statistic of a resample is computed
+   from the sums of the numerators and denominators in the drawn clusters.
 3. The ends of the confidence interval are percentiles of the resampled statistics, computed with
    linear interpolation. Resamples in which the statistic is undefined are ignored.
 
@@ -74,10 +74,9 @@ class Change(Estimate):
 
     Args:
         p_value: The two-sided p-value of the null hypothesis that the true difference or slope is
-            0. The p-value is computed from the same resamples as the confidence interval. The
-               p-value is below 1 minus the confidence level if and only if the interval does not
-               include 0. Without an interval, the p-value is None, or 1 if the statistic is 0 in
-               all resamples.
+            zero. The p-value is computed from the same resamples as the confidence interval, and is
+            below 1 minus the confidence level if and only if the interval excludes zero. Without an
+            interval, the p-value is None, or 1 if the statistic is zero in all resamples.
     """
 
     p_value: float | None = None
@@ -164,8 +163,8 @@ class Bootstrap:
     def weighted(self, clusters: ArrayLike, figures: Callable[[Floats], Floats]) -> list[Estimate]:
         """Estimate the statistics that ``figures`` computes from the weights of the rows.
 
-        All statistics are computed on the same resamples. Differences between the statistics are
-        therefore paired.
+        All statistics are computed on the same resamples, so differences between the statistics are
+        paired.
 
         Args:
             clusters: The cluster of each row, shape (rows,). There must be at least one row.
@@ -224,7 +223,7 @@ class Bootstrap:
         return Estimate(value, float(low), float(high))
 
     def change(self, value: float, resampled: Floats) -> Change:
-        """Compute the interval and the p-value of a statistic from given resamples.
+        """Compute the interval and the p-value of a statistic from its resampled values.
 
         Args:
             value: The value of the statistic for the observed rows. NaN if the statistic is
@@ -271,7 +270,7 @@ class Bootstrap:
         return self.change(value, np.concatenate(drawn))
 
     def draws(self, clusters: int) -> Iterator[Floats]:
-        """Yield the number of draws per resample and cluster, shape (resamples, clusters)."""
+        """Yield batches of draw counts per resample and cluster, shape (resamples, clusters)."""
         import numpy as np
 
         if self.resamples * clusters <= _CELLS:
@@ -284,7 +283,7 @@ class Bootstrap:
 
 
 def no_interval_because(clusters: str) -> str:
-    """Return a sentence that explains, in a report's notes, when there is no interval.
+    """Return the sentence for a report's notes that explains when there is no interval.
 
     Args:
         clusters: The plural noun for the units that are resampled, such as ``things``.
@@ -315,7 +314,7 @@ def _drawn(generator: np.random.Generator, rows: int, clusters: int) -> Floats:
 
 
 def _share_below(values: Floats) -> float:
-    """Return the largest quantile level at which the interpolated quantile is at most 0.
+    """Return the highest quantile level at which the quantile of ``values`` is at most 0.
 
     Args:
         values: Values in ascending order. There must be at least one value.
