@@ -1,8 +1,8 @@
-"""Sampling prompts, which request several replies of a model to the same text.
+"""Sampling prompts: texts for which a model generates several replies.
 
-Replies are stored as unparsed text and matched to candidate answers later. Stored replies can be
-matched to other candidate answers without new requests. If a larger sample is requested later,
-Tacit requests only the additional replies.
+Replies are stored as unparsed text and matched to candidate answers later. If the candidate answers
+change, Tacit matches the stored replies to the new answers and sends no requests. If a later run
+requests more replies to a text, Tacit samples only the replies that are not yet stored.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ State = Literal["whole", "cut", "thinking"]
 
 @dataclass(frozen=True, slots=True)
 class SamplingPrompt:
-    """A text for which several replies of the model are sampled.
+    """A text for which several replies are sampled from a model.
 
     Args:
         text: The text, which is sent as the user's message.
@@ -42,7 +42,7 @@ class SamplingPrompt:
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """One sampled reply.
+    """One reply that was sampled from a model.
 
     Args:
         reply: The text of the reply, without the reasoning that precedes it.
@@ -77,7 +77,7 @@ class Votes:
 
     Args:
         counts: Number of parsed replies for each answer.
-        unparsed: Number of replies that do not clearly match one answer.
+        unparsed: Number of replies that do not clearly match one of the candidate answers.
         truncated: Number of unparsed replies that were truncated before the model's reasoning
             ended.
 
@@ -108,7 +108,7 @@ class Votes:
         return self.count(*answers) / self.parsed if self.parsed else None
 
     def belief(self, positive: str, negative: str) -> float | None:
-        """Return positive/(positive + negative), in numbers of replies; None if both are 0."""
+        """Return positive/(positive + negative), counted in replies; None if both counts are 0."""
         n = self.count(positive, negative)
         return self.count(positive) / n if n else None
 
@@ -120,51 +120,51 @@ class SamplingKind:
     unsupported = "does not return sampled replies: omit --samples"
 
     def merge(self, requests: Iterable[SamplingPrompt]) -> list[SamplingPrompt]:
-        """Merge prompts with the same text into one prompt with all their sample numbers."""
+        """Merge prompts with the same text into one prompt that requests all their replies."""
         numbers: dict[str, dict[int, None]] = {}
         for prompt in requests:
             numbers.setdefault(prompt.text, {}).update(dict.fromkeys(prompt.numbers))
         return [SamplingPrompt(text, tuple(of)) for text, of in numbers.items()]
 
     def keys(self, request: SamplingPrompt) -> list[Key]:
-        """Return one key per reply."""
+        """Return the key of each reply in the score store."""
         return [(request.text, number) for number in request.numbers]
 
     def without(self, request: SamplingPrompt, cached: Collection[Key]) -> SamplingPrompt | None:
-        """Return the prompt without its cached replies, or None if all replies are cached."""
+        """Return the prompt for the uncached replies only, or None if all replies are cached."""
         lacking = tuple(n for n in request.numbers if (request.text, n) not in cached)
         return SamplingPrompt(request.text, lacking) if lacking else None
 
     def text(self, request: SamplingPrompt) -> tuple[str, ...]:
-        """Return the text."""
+        """Return the prompt's text, as a tuple with one element."""
         return (request.text,)
 
     def shared(self, requests: Iterable[SamplingPrompt]) -> Mapping[str, Any]:  # noqa: ARG002 - see Kind
-        """Return an empty mapping, because sampling prompts share no objects."""
+        """Return an empty mapping: sampling prompts share no objects, such as vocabularies."""
         return {}
 
     def row(self, request: SamplingPrompt) -> dict[str, Any]:
-        """Return the prompt's text and the numbers of its samples."""
+        """Return the prompt's text and the numbers of its replies, as a dictionary."""
         return {"text": request.text, "numbers": list(request.numbers)}
 
     def request(self, row: Mapping[str, Any], shared: Mapping[str, Any]) -> SamplingPrompt:  # noqa: ARG002 - see Kind
-        """Return the prompt that a row encodes."""
+        """Return the prompt that the method ``row`` converted to the given row."""
         return SamplingPrompt(row["text"], tuple(row["numbers"]))
 
     def check(self, request: SamplingPrompt, answer: Samples) -> str | None:
-        """Return an error message unless there are as many replies as requested."""
+        """Return an error message if the number of replies differs from the number requested."""
         if len(answer.replies) != len(request.numbers):
             return "returned a different number of replies than requested"
         return None
 
     def missing(self, request: SamplingPrompt, reason: str) -> Samples:  # noqa: ARG002 - see Kind
-        """Return an answer without replies."""
+        """Return ``Samples`` without replies, as the answer to a skipped prompt."""
         return Samples(())
 
     def schema(self) -> Mapping[str, Any]:
         """Return the columns of a table with one row per reply.
 
-        ``state`` is the way in which the reply ended; see ``State``.
+        The column ``state`` contains the way in which a reply ended; see ``State``.
         """
         import polars as pl
 
@@ -186,11 +186,11 @@ class SamplingKind:
         return {}
 
     def settled(self, rows: pl.DataFrame) -> pl.DataFrame:
-        """Return, for each text and sample number, the reply that was stored first."""
+        """Return the reply that was stored first for each pair of text and reply number."""
         return rows.unique(subset=("text", "number"), keep="first", maintain_order=True)
 
     def cached(self, rows: pl.DataFrame) -> CachedSamples:
-        """Convert stored rows to an object that looks up sampled replies."""
+        """Convert rows of the score store to an object that looks up sampled replies."""
         columns = rows.select("text", "number", "reply", "state").iter_rows()
         return CachedSamples(
             {(text, number): Sample(reply, state) for text, number, reply, state in columns}
@@ -198,16 +198,16 @@ class SamplingKind:
 
 
 class CachedSamples:
-    """Cached replies by text and sample number. See ``Cached``."""
+    """Cached replies, which can be looked up by text and reply number. See ``Cached``."""
 
     def __init__(self, samples: Mapping[Key, Sample]) -> None:
         self._samples = samples
 
     @property
     def keys(self) -> Collection[Key]:
-        """The keys of all replies."""
+        """The keys of all cached replies."""
         return self._samples.keys()
 
     def answer(self, request: SamplingPrompt) -> Samples:
-        """Return the cached replies to a text."""
+        """Return the cached replies to a prompt's text."""
         return Samples(tuple(self._samples[request.text, n] for n in request.numbers))

@@ -1,8 +1,9 @@
-"""Scoring prompts, which request the log-probabilities of candidate answers.
+"""Scoring prompts, for which a model computes log-probabilities of candidate answers.
 
-A prompt consists of a text with at most one blank, and of candidate answers. An answer fills the
-blank. If the text has no blank, an answer follows the text. Stored scores are not normalised: every
-normalisation is computed later, without a model.
+A prompt consists of a text with at most one blank, and of candidate answers. If the text has a
+blank, each answer fills the blank; otherwise, each answer follows the text. The score store
+contains log-probabilities without normalisation, so that they can be normalised later without a
+model.
 """
 
 from __future__ import annotations
@@ -27,7 +28,10 @@ if TYPE_CHECKING:
 _LARGEST = 700.0  # the exponential of a larger number may overflow
 
 BLANK = "___"
-"""The blank: exactly three underscores. Any other number of underscores is plain text."""
+"""The blank: exactly three underscores.
+
+Fewer or more than three consecutive underscores are plain text.
+"""
 
 _BLANK = re.compile(r"(?<!_)___(?!_)")
 
@@ -36,19 +40,19 @@ OUTSIDE = "not among the most probable tokens that the server returns"
 OUTSIDE_FIRST = (
     "not among the most probable first tokens that the server returns, or has several tokens"
 )
-"""A reason that, like ``OUTSIDE``, implies an upper bound on the missing probability."""
+"""A reason for a missing score that implies an upper bound on the probability."""
 
 UNSAID = "the server returns no value for one of its tokens"
 UNSAID_FIRST = "the server returns no value for the first token of the reply"
 FOR_NOW = frozenset({UNSAID, UNSAID_FIRST})
-"""Reasons why a score is temporarily missing; the next run requests such a score again."""
+"""Reasons why a score is temporarily missing; the next run requests the score again."""
 
 TOO_LONG = "the prompt exceeds the model's context window"
 """The reason for the missing scores of a prompt that is too long."""
 
 
 def shown(text: str) -> str:
-    """Return "the prompt" and a prompt's text; a long text is cut to 80 characters."""
+    """Return the words "the prompt", followed by the text, cut to at most 80 characters."""
     cut = 80
     return f"the prompt {text if len(text) <= cut else text[: cut - 1] + '…'!r}"
 
@@ -101,7 +105,7 @@ class Prompt:
 
     @property
     def shown(self) -> str:
-        """The words "the prompt" and the prompt's text; a long text is cut to 80 characters."""
+        """The words "the prompt", followed by the prompt's text, cut to at most 80 characters."""
         return shown(self.text)
 
     @property
@@ -113,17 +117,17 @@ class Prompt:
 
 @dataclass(frozen=True, slots=True)
 class AnswerScore:
-    """The score of one answer.
+    """A model's score of one candidate answer.
 
     Args:
         answer: The answer.
         logprob: Sum of the log-probabilities, in nats, of the tokens that cover the separator and
-            the answer. An end token after the answer is not included. The value is None if the
-            log-probability is unavailable.
+            the answer. The sum does not include an end-of-sequence token after the answer. None if
+            the log-probability is unavailable.
         tokens: Number of tokens that cover the separator and the answer; 0 if unknown.
-        spanned: Whether the answer's first token also covers text before the answer, or the
-            answer's last token also covers text after the answer. If ``spanned`` is True, the score
-            also covers characters outside the answer, because each token is scored as a whole.
+        spanned: Whether the first or the last scored token also covers characters of the prompt's
+            text. If ``spanned`` is True, the score also covers characters outside the answer,
+            because each token is scored as a whole.
         missing: The reason why the answer has no log-probability. None if the answer has a
             log-probability or the reason is unknown.
 
@@ -162,7 +166,7 @@ class Scores:
         """Return P(positive)/(P(positive) + P(negative)), or None if either answer has no score.
 
         Raises:
-            KeyError: If the scores do not contain one of the two answers.
+            KeyError: If ``positive`` or ``negative`` is not one of the scored answers.
         """
         yes, no = self[positive].logprob, self[negative].logprob
         if yes is None or no is None:
@@ -182,7 +186,10 @@ class Scores:
 
 
 class ScoringKind:
-    """Defines how scores are stored: separately for each answer of a prompt. See ``Kind``."""
+    """Defines how scores are stored: the score of each answer is stored separately.
+
+    See ``Kind``.
+    """
 
     folder = "scores"
     unsupported = "does not score answers and only returns sampled replies"
@@ -200,11 +207,11 @@ class ScoringKind:
         ]
 
     def keys(self, request: Prompt) -> list[Key]:
-        """Return one key per answer."""
+        """Return the key of each answer's score in the score store."""
         return [(request.text, request.separator, answer) for answer in request.answers]
 
     def without(self, request: Prompt, cached: Collection[Key]) -> Prompt | None:
-        """Return the prompt without its cached answers, or None if all answers are cached."""
+        """Return the prompt with its uncached answers only, or None if all scores are cached."""
         if not cached:
             return request
         text, separator = request.text, request.separator
@@ -214,15 +221,15 @@ class ScoringKind:
         return Prompt(text, lacking, separator) if lacking else None
 
     def text(self, request: Prompt) -> tuple[str, ...]:
-        """Return the text and the separator."""
+        """Return the prompt's text and separator."""
         return request.text, request.separator
 
     def shared(self, requests: Iterable[Prompt]) -> Mapping[str, Any]:  # noqa: ARG002 - see Kind
-        """Return an empty mapping, because prompts share no objects."""
+        """Return an empty mapping: scoring prompts share no objects, such as vocabularies."""
         return {}
 
     def row(self, request: Prompt) -> dict[str, Any]:
-        """Return the text, the separator and the answers."""
+        """Return the prompt's text, separator and answers, as a dictionary."""
         return {
             "text": request.text,
             "separator": request.separator,
@@ -230,11 +237,11 @@ class ScoringKind:
         }
 
     def request(self, row: Mapping[str, Any], shared: Mapping[str, Any]) -> Prompt:  # noqa: ARG002 - see Kind
-        """Return the prompt that a row encodes."""
+        """Return the prompt that the method ``row`` converted to the given row."""
         return Prompt(row["text"], tuple(row["answers"]), row["separator"])
 
     def check(self, request: Prompt, answer: Scores) -> str | None:
-        """Return an error message unless the scores are log-probabilities of the answers."""
+        """Return an error message if the scored answers or their log-probabilities are invalid."""
         if tuple(one.answer for one in answer.answers) != request.answers:
             return f"scored answers other than those of {request.shown}"
         for one in answer.answers:
@@ -243,13 +250,14 @@ class ScoringKind:
         return None
 
     def missing(self, request: Prompt, reason: str) -> Scores:
-        """Return scores that are all missing for the given reason."""
+        """Return, for each answer of a skipped prompt, a missing score with the given reason."""
         return Scores(tuple(AnswerScore(one, None, 0, missing=reason) for one in request.answers))
 
     def schema(self) -> Mapping[str, Any]:
         """Return the columns of a table with one row per answer.
 
-        ``logprob`` is in nats, and ``reason`` is the reason why an answer has no log-probability.
+        The column ``logprob`` is in nats. The column ``reason`` contains the reason why an answer
+        has no log-probability.
         """
         import polars as pl
 
@@ -290,7 +298,8 @@ class ScoringKind:
     def settled(self, rows: pl.DataFrame) -> pl.DataFrame:
         """For each answer, return the row that was stored first.
 
-        A row with a reason in ``FOR_NOW`` is returned only if the answer has no other row.
+        A row with a temporary reason (``FOR_NOW``) is returned only if all rows of the answer have
+        a temporary reason.
         """
         import polars as pl
 
@@ -300,7 +309,7 @@ class ScoringKind:
         return settled.unique(subset=key, keep="first", maintain_order=True)
 
     def cached(self, rows: pl.DataFrame) -> CachedScores:
-        """Convert stored rows to an object that looks up scores."""
+        """Convert rows of the score store to an object that looks up scores."""
         columns = ("answer", "logprob", "tokens", "spanned", "reason")
         scores = map(AnswerScore, *(rows[name].to_list() for name in columns))
         keys = zip(*(rows[name].to_list() for name in ("text", "separator", "answer")), strict=True)

@@ -1,4 +1,4 @@
-"""Run a probe on one model: send its requests, and compute findings from the answers."""
+"""Run a probe on one model: send the probe's requests, and compute findings."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ _LISTED = 3
 
 
 def requests_of(probe: Probe) -> Mapping[str, Requests]:
-    """Return the requests of a probe, as a mapping from group names to requests.
+    """Return a probe's requests in named groups: a mapping from group names to requests.
 
     Raises:
-        RequestError: If a group contains two requests that have the same key.
+        RequestError: If two requests in one group of requests have the same key.
     """
     groups = probe.requests()
     for name, group in groups.items():
@@ -41,7 +41,7 @@ def requests_of(probe: Probe) -> Mapping[str, Requests]:
 
 
 def group_sizes(probe: Probe) -> dict[str, int]:
-    """Return the number of requests in each group of a probe."""
+    """Return the number of requests in each group of a probe's requests."""
     return {name: len(group.requests) for name, group in requests_of(probe).items()}
 
 
@@ -90,10 +90,11 @@ def grouped(groups: Mapping[str, Requests], found: Sequence[Any]) -> Answers:
 def answers_to(
     requests: Sequence[Request], engine: Engine, plan: Plan, reporter: Reporter
 ) -> list[Any]:
-    """Return the model's answers to planned requests.
+    """Send the planned requests to the engine's model, and return the model's answers.
 
-    If a server's preflight has run, ``reporter`` receives the result of the preflight. ``reporter``
-    receives the numbers of skipped prompts, of missing scores and of unparsed replies.
+    If the model's server has passed a preflight (a test of the server), ``reporter`` receives the
+    result of the preflight. ``reporter`` receives the numbers of skipped prompts, of missing scores
+    and of unparsed replies.
     """
     passed = engine.model.description.get("preflight")
     if passed:

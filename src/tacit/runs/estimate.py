@@ -1,4 +1,4 @@
-"""Estimate the requests and the duration of a run from the run's plan and a short trial."""
+"""Estimate a run's number of requests and its duration, from a plan and a short trial."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ class Cost:
 
     Args:
         texts: Number of distinct prompts.
-        calls: The maximum number of calls, which is reached if each call returns only one reply.
-            Calls of the preflight are included.
+        calls: The maximum number of calls to the server, which is reached if each call returns only
+            one reply. The calls of the server's preflight (trial requests) are included.
         prompt_tokens: The approximate number of tokens that the server reads.
         answer_tokens: The largest number of tokens that the server can generate; None if the length
-            of reasoning is not limited. If the length of reasoning is limited, the tokens of one
-            preflight reply are not counted, because the reasoning of this reply is unlimited.
+            of reasoning is not limited. If the length of reasoning is limited, the number excludes
+            the tokens of one preflight reply whose reasoning is unlimited.
     """
 
     texts: int
@@ -107,7 +107,7 @@ def estimate(
     """Compute the output of ``--dry-run``; a few requests are sent, but no answer is stored.
 
     Args:
-        engine: The engine. Its score store may already contain some of the answers.
+        engine: The engine, whose score store may already contain some of the answers.
         requests: The requests.
         blocks: The file in which the run records its blocks (batches) of requests.
 
@@ -115,9 +115,9 @@ def estimate(
         A dict with numbers of prompts: ``prompts`` (all), ``distinct`` (different prompts),
         ``skipped`` (longer than the model's context window), ``stored`` (already answered) and
         ``to_ask`` (still to be sent). The entry ``tokens`` is the number of tokens that must be
-        processed, and ``seconds`` is the estimated duration. To estimate the duration, the time of
-        a short trial is extrapolated to all requests and divided by the number of workers. The
-        duration is 0 if no request must be sent.
+        processed, and ``seconds`` is the estimated duration. The duration is extrapolated from the
+        time of a short trial and divided by the number of workers. The duration is 0 if no requests
+        remain to be sent.
     """
     plan = engine.plan(requests, blocks)
     parts = groupby(plan.blocks, key=lambda block: block.kind.folder)

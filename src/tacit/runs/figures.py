@@ -24,8 +24,8 @@ class Figures:
     """The options of figures: the file formats and the theme.
 
     Args:
-        formats: The formats of the files: svg, png, pdf, or several of these. If empty, no figure
-            is drawn.
+        formats: The formats of the files: svg, png, pdf, or several of these. If ``formats`` is
+            empty, no figure is drawn.
         look: The theme of the figures.
     """
 

@@ -2,9 +2,9 @@
 
 ``run.yaml`` contains the request. The file ``manifest.json`` describes the model, the data and the
 machine of the run. The manifest records the run's status: unfinished, finished or failed. The
-manifest lists the versions of Tacit, Python and the libraries that were used for the run. If a run
-was resumed with other versions, the most recent versions are last in the list. If a run was
-interrupted, repeat the same request with the same folder to resume the run.
+manifest lists the versions of Tacit, Python and the libraries; if the run was resumed with
+different versions, the current versions are last. To resume an interrupted run, repeat its request
+with its folder.
 """
 
 from __future__ import annotations
@@ -55,11 +55,11 @@ class RunFolder:
 
     Args:
         folder: The run's folder; None if the run is not written to a folder.
-        request: The request, as values that YAML supports.
+        request: The request for the run, as values that YAML supports.
 
     Raises:
-        RequestError: If the folder contains a run with different options, or files that do not
-            belong to a run.
+        RequestError: If the folder contains a run whose options differ from ``request``, or files
+            that do not belong to a run.
     """
 
     folder: Path | None
@@ -93,11 +93,11 @@ class RunFolder:
 
     @property
     def blocks(self) -> Path | None:
-        """The path of the file that records the run's blocks of requests."""
+        """The path of the file that records the run's blocks (batches) of requests."""
         return self.folder and self.folder / "blocks.parquet"
 
     def about(self, about: Mapping[str, Any]) -> RunFolder:
-        """Return a copy of this run with additional entries for the manifest."""
+        """Return a copy of the run, with the entries of ``about`` added to its manifest."""
         return replace(self, _about={**self._about, **about})
 
     def check_data(self) -> None:
@@ -111,18 +111,17 @@ class RunFolder:
             self._refuse_changed(before, {**self._about, "model": before.get("model", {})})
 
     def describing(self, described: Mapping[str, Any]) -> RunFolder:
-        """Return a copy of this run with additional entries for the model's description."""
+        """Return a copy of the run, with entries added to the description of its model."""
         return replace(self, _described=described)
 
     def begin(self, about: Mapping[str, Any]) -> None:
         """Write the request of the run, and a manifest with the status "unfinished".
 
         Args:
-            about: The entries of the manifest that describe the model and the data.
+            about: Entries for the manifest, such as the description of the model.
 
         Raises:
-            RequestError: If the folder contains a run with the same request, but with a different
-                model or different data.
+            RequestError: If the model or the data have changed since the run in the folder began.
         """
         about = {**about, **self._about}
         about["model"] = {**about.get("model", {}), **self._described}
@@ -146,8 +145,8 @@ class RunFolder:
         """Write the questions and the findings, and a manifest with the status "finished".
 
         Returns:
-            The findings. The tables that Tacit prints are added to the summary of the findings. If
-            the summary already has an entry with the name of a table, the table is not added.
+            The findings, whose summary includes the rows of all tables that Tacit prints. A table
+            is not added if the summary already has an entry with the table's name.
 
         Raises:
             FindingsError: If the findings do not match the tables that the probe declares.
@@ -311,7 +310,7 @@ def _finding(folder: Path, name: str, digest: str | None) -> pl.DataFrame:
 
 
 def _write(findings: Findings, folder: Path) -> dict[str, Any]:
-    """Write the questions and the findings; return the digest of each file for the manifest."""
+    """Write the questions and the findings, and return the SHA-256 digest of each file."""
     questions = folder / "questions.parquet"
     write_table(findings.questions, questions)
     digests = {}

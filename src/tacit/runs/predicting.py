@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class RunPredictor:
-    """A predictor from a run, with the settings that are needed to apply the predictor.
+    """A predictor that was fitted in a run, with the settings that are needed to apply it.
 
     Args:
         run: A finished run of the consistency probe.
@@ -181,7 +181,7 @@ class RunPredictor:
 
 
 def _named(kind: type, request: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the entries of a request whose names are fields of an options class."""
+    """Return those entries of a request whose names are fields of the options class."""
     return {name: request[name] for name in names_of(kind) if name in request}
 
 

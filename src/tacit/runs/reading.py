@@ -1,4 +1,4 @@
-"""Classes for one run and for several runs of a probe; functions that read runs."""
+"""``Run`` (one run), ``Runs`` (several runs of a probe), and functions that read runs."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Run:
 
     Args:
         folder: The run's folder; None if the run was not written to a folder.
-        name: The name of the model in the report. No other run of the same probe has this name.
+        name: The name of the model in the report, which is unique among the runs of each probe.
         request: The request for the run: its probe, model and options, as in ``run.yaml``.
         manifest: The content of the run's ``manifest.json``. The manifest records everything that
             the results depend on, except the request.
@@ -98,7 +98,7 @@ class Run:
 
     @cached_property
     def questions(self) -> pl.DataFrame:
-        """The questions and answers; the table is read at the first access, as it may be large."""
+        """A table of the questions and answers, which is read at the first access."""
         if self._questions is not None or self.folder is None:
             return _none() if self._questions is None else self._questions
         return read_parquet(self.folder / "questions.parquet")
@@ -130,7 +130,7 @@ class Run:
         return Runs((self,)).figure(name, palette)
 
     def report(self, path: Path | str) -> Path:
-        """Write the report as one HTML file, and return the path of the file.
+        """Write a report about the run as one HTML file, and return the path of the file.
 
         Raises:
             WorkError: If the file cannot be written.
@@ -150,7 +150,7 @@ class Run:
         """Predict whether the run's model answers a new question correctly (consistency probe).
 
         Like ``tacit predict``, this method asks the model the new question and the background
-        questions that belong to the new question. The predictor that was fitted in the run is then
+        questions that belong to the new question. The predictor that was fitted in the run is
         applied to the model's answers.
 
         Args:
@@ -181,7 +181,7 @@ class Run:
         return f"Run({self.probe} of {self.name!r}{where}; rows of tables: {tables})"
 
     def _repr_html_(self) -> str:
-        """Return HTML for notebooks: numbers of the summary, names of tables, names of figures."""
+        """Return HTML for notebooks: numbers of the summary, and names of tables and figures."""
         rows = "".join(
             f"<tr><td>{escape(key)}</td><td>{value:,}</td></tr>"
             if isinstance(value, int)
@@ -231,7 +231,7 @@ class Runs(Mapping[str, Run]):
 
     @cached_property
     def scale(self) -> pl.DataFrame | None:
-        """The slope of each result over model size, with a trend test, for each model family.
+        """A table that shows, for each model family, how each result changes with model size.
 
         The table is None if the probe does not define ``scaling``, or if no family contains models
         of two different sizes.
@@ -286,8 +286,8 @@ def read_runs(folders: Sequence[Path]) -> list[Run]:
 
     Raises:
         RequestError: If a run is given twice, or one of the folders contains no run.
-        DataError: If a run is unfinished or damaged, if its probe is unknown, or if its tables have
-            the format of another version of Tacit.
+        DataError: If a run is unfinished or damaged, if its probe is unknown, or if its tables do
+            not have the format that this version of Tacit expects.
     """
     places = [place for folder in folders for place in _runs_in(folder)]
     twice = [place for place, n in Counter(p.resolve() for p in places).items() if n > 1]

@@ -18,16 +18,16 @@ log = logging.getLogger("tacit")
 
 
 class Work(Protocol):
-    """A block of requests whose answers are stored together."""
+    """A group of requests whose answers have been stored together."""
 
     @property
     def ended(self) -> int:
-        """The number of this block's prompts for which all answers have been stored."""
+        """The number of the group's prompts for which all answers have been stored."""
         ...
 
     @property
     def tokens(self) -> int:
-        """The number of tokens that were processed for this block."""
+        """The number of tokens that were processed for the group's requests."""
         ...
 
 
@@ -54,7 +54,7 @@ class Reporter(Protocol):
     """An object that receives the progress, warnings and costs of a run."""
 
     def asking(self, plan: Planned) -> AbstractContextManager[Callable[[Work], None]]:
-        """Show progress; the context manager returns a function to call after each block."""
+        """Show progress; the context manager yields a function to call when answers are stored."""
         ...
 
     def warn(self, line: str) -> None:

@@ -22,7 +22,7 @@ def size_of(run: Run) -> Sized:
 
 
 def scaled(runs: Sequence[Run], out: Path | None = None) -> pl.DataFrame | None:
-    """Return the slope over model size and the trend test of each result, by model family.
+    """Return a table that shows, for each model family, how results change with model size.
 
     Args:
         runs: Finished runs of one probe.

@@ -78,7 +78,7 @@ def is_scores(path: Path) -> bool:
 
 
 def _row(score: AnswerScore) -> dict[str, Any]:
-    """Convert an answer's score to a row, with the key ``missing`` if there is no score."""
+    """Convert an answer's score to a row, with the reason if the score is missing."""
     row = {
         "answer": score.answer,
         "logprob": score.logprob,
@@ -89,7 +89,7 @@ def _row(score: AnswerScore) -> dict[str, Any]:
 
 
 def _row_of_votes(votes: Votes) -> dict[str, Any]:
-    """Convert a prompt's votes to a row: number, vote share and interval for each answer."""
+    """Convert a prompt's votes to a row with each answer's count, vote share and 95 % CI."""
     rows = []
     for answer, count in votes.counts.items():
         share = wilson(count, votes.parsed)
@@ -99,7 +99,7 @@ def _row_of_votes(votes: Votes) -> dict[str, Any]:
 
 
 def counts(scores: Sequence[Scores]) -> dict[str, Any]:
-    """Count answers, missing scores, and answers that share a token with other text."""
+    """Count answers, missing scores, and answers that share a token with surrounding text."""
     answers = [answer for one in scores for answer in one.answers]
     return {
         "answers": len(answers),

@@ -49,8 +49,8 @@ class Together:
     Args:
         comparison: A table of the differences between each pair of models. None if there is only
             one model, or if the probe declares no comparison.
-        scale: A table that shows how each result changes with model size, by family of models. None
-            if the probe does not define ``scaling``, or if no family contains models of two
+        scale: A table that shows, for each model family, how each result changes with model size.
+            None if the probe does not define ``scaling``, or if no family contains models of two
             different sizes.
     """
 
@@ -73,17 +73,17 @@ class RunRequest:
         engine: The options of the engine that queries the models.
         store: The score store; None for the default store.
         reporter: The object to which the progress of the run is reported.
-        own_settings: Settings of single models, by model name. A model that is not listed is loaded
-            with ``settings``.
+        own_settings: Settings of single models, by model name. A model that ``own_settings`` does
+            not contain is loaded with ``settings``.
         nested: Whether to create a subfolder of ``out`` for the model even if there is only one
             model.
 
     Raises:
         RequestError: If ``models`` and ``beliefs`` are both given or both missing, if a model is
             given twice, or if an option of a model is invalid. The error is also raised on access
-            to ``folders`` if a folder contains another run.
-        ModelError: If a model's name is invalid, or if the probe ranks vocabularies and a model is
-            a server's address.
+            to ``folders`` if a folder contains a run of a different request.
+        ModelError: If a model's name is invalid, or if the probe ranks the words of a model's
+            vocabulary but a model is given by a server's address.
     """
 
     probe: str
@@ -124,7 +124,7 @@ class RunRequest:
 
         Raises:
             RequestError: If the server options of the model are invalid, or if ``batch_size`` is
-                specified.
+                specified, which Tacit does not support.
         """
         own = self.own_settings.get(name)
         return self.loading if own is None else own.options([name])
@@ -143,7 +143,7 @@ class RunRequest:
 
     @cached_property
     def made(self) -> AnyProbe:
-        """The probe, created with its options."""
+        """The probe, created from ``options``."""
         return probe(self.probe).of(self.options)
 
     @cached_property
@@ -192,7 +192,7 @@ class RunRequest:
         return {name: self.ask(name, self.start(name)) for name in self.models}
 
     def publish(self, found: Mapping[str, Run], *, report: bool = True) -> Together:
-        """Compare the models; write the report and the tables, unless ``out`` is None.
+        """Compare the models; write a report and comparison tables, unless ``out`` is None.
 
         Args:
             found: The finished runs, by model name.
@@ -337,7 +337,7 @@ def _check_vocabularies(models: Sequence[str], beliefs: Path | None) -> None:
 def folders_of(
     requests: Mapping[str, Mapping[str, Any]], out: Path | None, *, nested: bool = False
 ) -> dict[str, RunFolder]:
-    """Return each model's run folder: ``out``, or subfolders if there are several models.
+    """Return each model's run folder: ``out`` itself, or a subfolder of ``out`` per model.
 
     Args:
         requests: The request for each model, by model name. The requests do not contain the entry
@@ -346,7 +346,8 @@ def folders_of(
         nested: Whether to create a subfolder of ``out`` even if there is only one model.
 
     Raises:
-        RequestError: If a folder contains another run, or files that would be overwritten.
+        RequestError: If a folder contains a run of a different request, or files that would be
+            overwritten.
     """
     if out is None or (len(requests) == 1 and not nested):
         return {name: RunFolder(out, {**of, "model": name}) for name, of in requests.items()}
@@ -367,8 +368,8 @@ def folders_of(
 def _check_beside(out: Path, folders: Sequence[Path]) -> None:
     """Raise an error if the output of several runs would overwrite existing files.
 
-    If the folder already contains one of the runs, its other files are assumed to come from an
-    earlier call of the same command, and no error is raised.
+    No error is raised if the folder already contains one of the runs, because an earlier call of
+    the command is assumed to have written the files.
 
     Raises:
         RequestError: If the folder contains none of the runs, but it contains a file that would be

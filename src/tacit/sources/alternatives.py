@@ -2,9 +2,9 @@
 
 In a row of the CSLB norms, one column lists the alternatives of a feature, and another column lists
 the participants who wrote them. Each entry in the list of participants belongs to the alternative
-at the same position in the list of alternatives. The published file of the CSLB norms has two kinds
-of faulty rows. In some faulty rows, the list of participants does not match the list of
-alternatives. Other faulty rows contain the alternatives of another feature.
+at the same position in the list of alternatives. Two kinds of rows in the published CSLB file are
+faulty: participants do not match the alternatives, or the alternatives belong to a different
+feature.
 """
 
 from __future__ import annotations
@@ -53,10 +53,10 @@ class Alternatives:
 def read_alternatives(cell: str, participants: str = "") -> Alternatives:
     """Parse the alternatives and the participants in one row of the norms.
 
-    Alternatives are separated by semicolons or vertical bars. If the cell contains no semicolon and
+    Alternatives are separated by semicolons or vertical bars. If ``cell`` contains no semicolon and
     no vertical bar, the alternatives are separated by commas. Participants are separated by
-    semicolons, vertical bars, commas or spaces. An entry in the list of participants names one
-    participant, or several participants who wrote the same wording.
+    semicolons, vertical bars, commas or spaces. An entry in the list of participants can name
+    several participants who wrote the same wording.
     """
     entries = _entries(cell, ";|") or _entries(cell, ",")
     texts = tuple(dict.fromkeys(entries))
@@ -76,13 +76,14 @@ def read_alternatives(cell: str, participants: str = "") -> Alternatives:
 
 
 def shifted_rows(rows: Sequence[tuple[str, Sequence[str]]]) -> frozenset[int]:
-    """Find the rows of a concept that contain the alternatives of another feature.
+    """Find a concept's rows that contain alternatives of a feature other than their own.
 
-    A row whose alternatives share no word with its feature counts as shifted in any of these cases:
-    one of the alternatives consists of exactly the words of another feature of the concept; none of
-    the alternatives contains a letter; an alternative in another shifted row consists of exactly
-    the words of the row's feature. Different inflected forms of a word count as the same word.
-    Words such as "is" and "used" are ignored when words are compared.
+    A row is a candidate if its alternatives share no word with its feature. A candidate row is
+    shifted if one of its alternatives equals another feature of the concept, or if none of its
+    alternatives contains a letter. A candidate row is also shifted if its feature equals an
+    alternative of another shifted row. An alternative equals a feature if both contain the same
+    words; different inflected forms count as the same word. Words such as "is" and "used" are
+    ignored when words are compared.
 
     Args:
         rows: For each row of the concept, the feature and the alternatives.
@@ -109,7 +110,7 @@ def shifted_rows(rows: Sequence[tuple[str, Sequence[str]]]) -> frozenset[int]:
 
 
 def _entries(cell: str, marks: str) -> list[str]:
-    """Split a cell by a single separator: the first in ``marks`` that the cell contains.
+    """Split a cell by one separator: the first character of ``marks`` found in the cell.
 
     If ``marks`` is ``;|`` and the cell contains neither of these two separators, the result is
     empty. If ``marks`` is ``,`` and the cell contains no comma, the whole cell is the only entry.

@@ -29,13 +29,14 @@ class Estimate:
         prompts: The number of prompts.
         distinct: The number of distinct prompts.
         to_ask: The number of distinct prompts whose answers are not cached.
-        tokens: The number of tokens in those prompts whose answers are not cached.
+        tokens: The number of tokens that must be processed; for a chat model, the approximate
+            number of prompt tokens if no answer is cached.
         seconds: The estimated duration in seconds, extrapolated from a short trial.
         calls: For a chat model, the largest possible number of calls to the server. For chat
             models, the number of calls is estimated in place of the duration.
         note: The reason why a number is unknown, or a note that the run is already finished.
-        error: The message of an error that prevented the estimate, for example because the model
-            cannot be loaded.
+        error: The error message if the estimate failed, for example because the model cannot be
+            loaded.
     """
 
     run: str
@@ -64,8 +65,8 @@ UNKNOWN = "the prompts depend on the vocabularies of all models, and not all are
 def estimates(plan: Plan) -> Iterator[Estimate]:
     """Yield an estimate of each run, model by model; nothing is stored or downloaded.
 
-    If a model is on this machine, it is loaded for a short trial. For a model that must first be
-    downloaded, only numbers of prompts are estimated, if possible.
+    If a model is on this machine, it is loaded for a short trial. If a model must first be
+    downloaded, the estimate contains at most the numbers of prompts.
 
     Raises:
         DataError: If ``Plan.check`` raises this error.
@@ -102,12 +103,12 @@ def _of_model(model: str, runs: Sequence[PlannedRun]) -> Iterator[Estimate]:
 
 
 def _measurable(run: PlannedRun) -> bool:
-    """Return whether the prompts are known and a short trial of the model is possible."""
+    """Return whether a run's prompts are known and a short trial of its model is possible."""
     return not run.request.chats(run.model) and _has_prompts(run) and _is_here(run, run.model)
 
 
 def _has_prompts(run: PlannedRun) -> bool:
-    """Return whether all prompts can be determined without downloading a model."""
+    """Return whether all prompts of a run can be determined without downloading a model."""
     request = run.request
     return not hasattr(request.made, "for_models") or all(
         _is_here(run, name) for name in request.models

@@ -2,8 +2,7 @@
 
 In the entry of a run, the keys are ``probe``, ``name``, ``models`` and the names of the probe's
 options. In the entry of a model, the keys are ``model`` and the names of the fields of
-``ModelSettings``. The valid option names are read from ``ModelSettings`` and from the options class
-of each probe.
+``ModelSettings``.
 """
 
 from __future__ import annotations
@@ -66,7 +65,7 @@ class ModelEntry:
 
     @property
     def location(self) -> tuple[str, int]:
-        """The location of the model's entry in the suite's file: the list's name and the index."""
+        """The location of the entry in the suite's file: "models" and the entry's index."""
         return ("models", self.index)
 
 
@@ -90,7 +89,7 @@ class RunEntry:
 
     @property
     def location(self) -> tuple[str, int]:
-        """The location of the run's entry in the suite's file: the list's name and the index."""
+        """The location of the entry in the suite's file: "runs" and the entry's index."""
         return ("runs", self.index)
 
     @property
@@ -100,7 +99,7 @@ class RunEntry:
 
     @property
     def described(self) -> dict[str, list[str]]:
-        """Values of the options ``family`` and ``parameters``: a list of NAME=VALUE for each."""
+        """Values of the options ``family`` and ``parameters``: a list of NAME=VALUE per option."""
         return {
             key: [f"{m.name}={m.described[key]}" for m in self.models if key in m.described]
             for key in _DESCRIBING
@@ -114,8 +113,9 @@ class SuiteFile:
     Args:
         path: The path of the suite's file.
         out: The folder for all runs; None if the file does not specify a folder.
-        models: The models that are used in at least one run, in the order of the file.
-        runs: The runs that were selected with ``only``, or all runs of the suite.
+        models: The models that are used in at least one of ``runs``, in the order of the file.
+        runs: The runs that were selected by the argument ``only`` of ``SuiteFile.read``; all runs
+            of the file if ``only`` is empty.
         document: The content of the file, with the line number of each entry.
     """
 
@@ -141,10 +141,10 @@ class SuiteFile:
                 as ``papers``. Relative paths in the user's own suite file are relative to the
                 folder of that file. Relative paths in a suite that is included in Tacit are
                 relative to the current folder.
-            given: Values that override options of the suite's file, by the name of the option. An
-                option for models applies to all models. An option for probes applies to each run
-                whose probe has the option. Relative paths in ``given`` are relative to the current
-                folder.
+            given: Values that override options of the suite's file, by option name. An option of
+                ``ModelSettings`` applies to all models of the suite. A probe option applies to each
+                run whose probe has the option. Relative paths in ``given`` are relative to the
+                current folder.
             only: The names of the runs to include. If ``only`` is empty, all runs are included.
 
         Raises:
@@ -157,7 +157,7 @@ class SuiteFile:
         return _Reader(read_as(_Content, path), base_of(path)).suite(given or {}, only)
 
     def error(self, problem: object, entry: RunEntry | ModelEntry) -> DataError:
-        """Return an error whose message contains the suite's file and the line of the entry."""
+        """Return an error whose message contains the file's path and the entry's line number."""
         text = str(problem)
         named = text.startswith(f"{entry.name}: ")
         return self.document.error(text if named else f"{entry.name}: {text}", *entry.location)
@@ -340,7 +340,7 @@ class _Reader:
         location: Sequence[int | str],
         given: Mapping[str, Any],
     ) -> Any:  # noqa: ANN401 - an instance of kind
-        """Return the options of an entry; values in ``given`` override values in the file."""
+        """Return the options of a model or run; values in ``given`` override the file's values."""
         known = declarations(kind)
         mine = {
             key: _given(key, of, known[key])
@@ -388,7 +388,7 @@ def valid(value: Any, kind: Any, about: Option | None = None) -> Any:  # noqa: A
 
     A YAML parser reads the words ``on`` and ``off`` as Booleans, and digits as a number. If the
     option expects text, a number is converted back to text. If the option expects the word ``on``
-    or ``off``, a Boolean is converted back to this word.
+    or ``off``, True is converted back to ``on``, and False to ``off``.
 
     Raises:
         ValidationError: If the value cannot be converted to the type of the option, or if the value
@@ -410,9 +410,8 @@ def valid(value: Any, kind: Any, about: Option | None = None) -> Any:  # noqa: A
 def within(value: Any, declared: tuple[Any, Option], base: Path) -> Any:  # noqa: ANN401 - any value
     """Return the value of an option; a relative path is joined to the folder ``base``.
 
-    Some options, such as ``vocabulary``, accept either a name or the path of a file. For an option
-    that accepts either a name or a path, the value is treated as a path if a file with this path
-    exists.
+    Some options, such as ``vocabulary``, accept a name or the path of a file; the value is treated
+    as a path if a file with this path exists.
     """
     _, about = declared
     names_file = isinstance(value, str) and about.data is not None and (base / value).is_file()

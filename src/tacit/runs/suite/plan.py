@@ -30,8 +30,7 @@ class PlannedRun:
     Args:
         name: The name of the run in the suite's file.
         model: The model's name.
-        request: The request for the run. The request contains every model for which the suite's
-            file lists the run, not only ``model``.
+        request: The request to run the probe on all models of the run, including ``model``.
         described: The family and the number of parameters of the model, if the suite's file
             contains them.
     """
@@ -53,7 +52,7 @@ class PlannedRun:
 
     @cached_property
     def finished(self) -> bool:
-        """Whether the folder contains the finished run, with unchanged request and findings."""
+        """Whether the folder contains the finished run and its files are unchanged."""
         if self.folder is None:
             return False
         try:
@@ -75,8 +74,8 @@ class Plan:
         reporter: The object to which the progress of the runs is reported.
 
     Raises:
-        RequestError: If an option of a run or of a model is invalid. The error is raised at the
-            first access to ``requests``.
+        RequestError: If an option of a run or of a model is invalid; raised at the first access to
+            ``requests``.
     """
 
     file: SuiteFile
@@ -90,8 +89,8 @@ class Plan:
         """The request for each run in the suite, by the name of the run.
 
         Raises:
-            DataError: If a model or a request is invalid. The error message contains the line
-                number of the model or the run in the suite's file.
+            DataError: If the options of a model or of a run are invalid. The error message contains
+                the line number of the model or the run in the suite's file.
         """
         for model in self.file.models:
             try:
@@ -114,9 +113,9 @@ class Plan:
         """Check the options, data and folders of all runs without sending any request.
 
         Raises:
-            DataError: If a file is missing or malformed, an option is invalid, or a folder contains
-                another run. The error message contains the line number of the run in the suite's
-                file.
+            DataError: If a file is missing or malformed, an option is invalid, or a run's folder
+                already contains a different run. The error message contains the line number of the
+                run in the suite's file.
         """
         for run in self.file.runs:
             request = self.requests[run.name]

@@ -34,10 +34,9 @@ class SuiteRuns(Mapping[str, Runs]):
     Args:
         runs: The finished runs, by the name of the run. Only run names with at least one finished
             run are included.
-        failed: The error message of each failed run. Each key is a pair: the name of the run and
-            the name of the model.
-        skipped: For each run that was not started because another run had failed, the name of the
-            run and the name of the model.
+        failed: The error message of each failed run, by the pair of run name and model name.
+        skipped: A pair of run name and model name for each run that was not started because an
+            earlier run had failed.
         report: The path of the report. None if no run is finished, or if no report was requested.
     """
 
@@ -57,7 +56,7 @@ class SuiteRuns(Mapping[str, Runs]):
 
     @property
     def problem(self) -> str | None:
-        """A message with one line for each run that failed; None if no run failed."""
+        """A message with the number of failed runs and their errors; None if no run failed."""
         if not self.failed:
             return None
         every = len(self.failed) + len(self.skipped) + sum(map(len, self.runs.values()))
@@ -84,9 +83,8 @@ def run_suite(plan: Plan, *, fail_fast: bool = False, report: bool = True) -> Su
         report: Whether to write the report about all finished runs.
 
     Raises:
-        RequestError: If the options of a run are invalid, if the plan has no folder, or if the
-            folder contains files that no suite wrote. The error is raised before any request is
-            sent.
+        RequestError: If an option of a run is invalid, if ``plan.out`` is None, or if the folder
+            contains files that no suite wrote. The error is raised before any request is sent.
         WorkError: If a file cannot be written.
     """
     if plan.out is None:
@@ -152,10 +150,10 @@ class _Work:
         return self.fail_fast and bool(self.status.failed)
 
     def _read_vocabularies(self) -> None:
-        """Read the vocabularies on which the questions of some probes depend.
+        """Read the models' vocabularies, on which the questions of some probes depend.
 
-        If the vocabulary of a model cannot be read, the run counts as failed for all models of the
-        run.
+        If a model's vocabulary cannot be read, each run that depends on this vocabulary counts as
+        failed for all models.
         """
         for name, request in self.plan.requests.items():
             runs = [run for run in self._waiting if run.name == name]
@@ -186,7 +184,7 @@ class _Work:
 
     @contextmanager
     def _reporting(self, runs: Sequence[PlannedRun], because: str = "") -> Iterator[None]:
-        """Return a context manager that records the given runs as failed if its block fails."""
+        """Return a context manager that records runs as failed if its ``with`` block fails."""
         try:
             yield
         except Exception as error:  # noqa: BLE001 - a failure must not stop the other runs
@@ -228,6 +226,6 @@ def _published(plan: Plan, status: Status, *, report: bool) -> SuiteRuns:
 
 
 def _of(plan: Plan, name: str, found: Sequence[Run]) -> list[Run]:
-    """Return the finished runs with the given name in the suite; name each after its model."""
+    """Return the finished runs of one run in the suite's file, named after their models."""
     folders = {run.folder for run in plan.runs if run.name == name}
     return named([run for run in found if run.folder in folders])

@@ -17,10 +17,10 @@ if TYPE_CHECKING:
     from tacit.runs.suite.plan import Plan, PlannedRun
 
 STATUS = "suite.json"
-"""The name of the file in a suite's folder that contains the status of the runs."""
+"""The name of the file that contains the status of a suite's runs."""
 
 State: TypeAlias = Literal["waiting", "done", "failed", "skipped"]
-"""The state of a run; ``skipped`` means not started because another run has failed."""
+"""The state of a run; ``skipped`` means not started because an earlier run failed."""
 
 
 def _is_own(path: Path) -> bool:
@@ -40,10 +40,8 @@ class Status:
 
     Args:
         plan: The plan of the suite.
-        states: The state of each run. Each key is a pair: the name of the run and the name of the
-            model.
-        errors: The error message of each failed run. Each key is a pair: the name of the run and
-            the name of the model.
+        states: The state of each run, by the pair of run name and model name.
+        errors: The error message of each failed run, by the pair of run name and model name.
     """
 
     plan: Plan
@@ -81,12 +79,12 @@ class Status:
 
     @property
     def failed(self) -> Mapping[tuple[str, str], str]:
-        """The error message of each failed run, by the names of the run and its model."""
+        """The error message of each failed run, by the pair of run name and model name."""
         return dict(self.errors)
 
     @property
     def skipped(self) -> Sequence[tuple[str, str]]:
-        """The name of the run and the name of the model, for each skipped run."""
+        """A pair of run name and model name for each skipped run."""
         return [key for key, state in self.states.items() if state == "skipped"]
 
     def done(self, run: PlannedRun) -> None:
