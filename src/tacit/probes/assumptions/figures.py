@@ -306,8 +306,8 @@ def favoured(shown: Shown) -> Chart | None:
 
 @figure(
     "Size of models",
-    "Not in Weir et al. (2020). The mean reciprocal rank in concept retrieval, plotted against the "
-    "number of parameters for each family of models.",
+    "This figure is not in Weir et al. (2020). The mean reciprocal rank in concept retrieval, "
+    "plotted against the number of parameters for each family of models.",
 )
 def size_of_models(shown: Shown) -> Chart | None:
     """Plot the mean reciprocal rank against model size (not in the paper)."""

@@ -260,8 +260,8 @@ def consistency_by_concept(shown: Shown) -> Chart | None:
 
 @figure(
     "Sensitivity of the background score to the prompt",
-    "Not in Sahu et al. (2022). Background score when a single combination of meta-prompt and "
-    "answer-word pair is used.",
+    "This figure is not in Sahu et al. (2022). Background score when a single combination of "
+    "meta-prompt and answer-word pair is used.",
 )
 def prompt_sensitivity(shown: Shown) -> Chart | None:
     """Plot the background score by meta-prompt and label pair (not in the paper)."""
@@ -301,7 +301,8 @@ def prompt_sensitivity(shown: Shown) -> Chart | None:
 
 @figure(
     "Sensitivity of the answers to the prompt",
-    "Not in Sahu et al. (2022). Accuracy on anchor questions when a single prompt variant is used.",
+    "This figure is not in Sahu et al. (2022). Accuracy on anchor questions when a single prompt "
+    "variant is used.",
 )
 def anchor_sensitivity(shown: Shown) -> Chart | None:
     """Plot the anchor accuracy by prompt variant and anchoring method (not in the paper)."""
@@ -345,8 +346,8 @@ def anchor_sensitivity(shown: Shown) -> Chart | None:
 
 @figure(
     "Size of models",
-    "Not in Sahu et al. (2022). Lift, background score and anchor accuracy, plotted against the "
-    "number of parameters for each family of models.",
+    "This figure is not in Sahu et al. (2022). Lift, background score and anchor accuracy, "
+    "plotted against the number of parameters for each family of models.",
 )
 def size_of_models(shown: Shown) -> Chart | None:
     """Plot measures of several models against the number of parameters (not in the paper)."""
@@ -355,8 +356,8 @@ def size_of_models(shown: Shown) -> Chart | None:
 
 @figure(
     "Intervention",
-    "Not in Sahu et al. (2022). The paired change of accuracy when facts are added to the prompt "
-    "before the anchor question.",
+    "This figure is not in Sahu et al. (2022). The paired change of accuracy when facts are "
+    "added to the prompt before the anchor question.",
 )
 def intervention(shown: Shown) -> Chart | None:
     """Plot how facts in the prompt change the accuracy, by kind of fact (not in the paper)."""

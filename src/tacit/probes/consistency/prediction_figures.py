@@ -30,8 +30,8 @@ _OF = (
 
 @figure(
     "Prediction of correct answers",
-    "Not in Sahu et al. (2022). How well the background facts, the answer margin, and all features "
-    "together predict which anchor questions are answered correctly.",
+    "This figure is not in Sahu et al. (2022). How well the background facts, the answer margin, "
+    "and all features together predict which anchor questions are answered correctly.",
 )
 def prediction(shown: Shown) -> Chart | None:
     """Plot each predictor's risk-coverage curve, and the calibration of ``both``."""
@@ -101,8 +101,8 @@ def _named(part: pl.DataFrame) -> pl.DataFrame:
 
 @figure(
     "Accuracy by background score",
-    "Not in Sahu et al. (2022). Share of anchor questions that are answered correctly, by "
-    "background score.",
+    "This figure is not in Sahu et al. (2022). Share of anchor questions that are answered "
+    "correctly, by background score.",
 )
 def accuracy_by_score(shown: Shown) -> Chart | None:
     """Plot the accuracy on anchor questions for each bin of background scores."""

@@ -188,7 +188,10 @@ COVARIANCE = TableSpec(
             "feature", "feature", meaning="The name of the first feature, or \u201cintercept\u201d."
         ),
         Column(
-            "other", "other", meaning="The name of the second feature, or \u201cintercept\u201d."
+            "other",
+            "other",
+            meaning="The name of the second feature of the pair whose "
+            "covariance is shown, or “intercept”.",
         ),
         Column(
             "covariance",

@@ -123,8 +123,8 @@ def all_things(shown: Shown) -> Chart | None:
 
 @figure(
     "Size of models",
-    "Not in Gu et al. (2023). The violation rate, plotted against the number of parameters for "
-    "each family of models.",
+    "This figure is not in Gu et al. (2023). The violation rate, plotted against the number of "
+    "parameters for each family of models.",
 )
 def size_of_models(shown: Shown) -> Chart | None:
     """Plot the violation rates of models against their sizes (a figure not in the paper)."""

@@ -259,24 +259,25 @@ TABLES = (
         "accuracy_gain",
         "Accuracy gain of repair, in percentage points",
         "Accuracy after repair minus accuracy before repair, on the same statements. The whole "
-        "gain is the sum of two parts, each of which may be negative. The part \u201cshift of the "
-        "threshold\u201d is the gain of a simple method without repair: the threshold on the "
-        "beliefs is moved until as many statements are true as after repair. The part "
-        "\u201cconsistency\u201d is the remaining gain.",
+        "gain is the sum of the parts “shift of the threshold” and “consistency”, each of which "
+        "may be negative. The part “shift of the threshold” is the gain of a simple method "
+        "without repair: the threshold on the beliefs is moved until as many statements are true "
+        "as after repair. The part “consistency” is the whole gain minus the part “shift of the "
+        "threshold”.",
         columns=(
             *(_SET, _OBJECTIVE),
             Column(
                 "part",
                 "part",
-                meaning="The whole gain, or one of its two parts: shift of the threshold, or "
-                "consistency.",
+                meaning="The part of the accuracy gain: “whole” (the whole gain), “shift of the "
+                "threshold” or “consistency”.",
             ),
             _N,
             Column(
                 "gain",
                 "gain, points",
                 "points",
-                "The whole gain in accuracy, or one of its two parts.",
+                "The accuracy gain, or the part of it that the column “part” names.",
                 ends=_ENDS,
             ),
         ),
