@@ -20,8 +20,8 @@
 # data rule out?
 #
 # The notebook rounds the weights of the demo model to 8, 4 and 3 bits, so nothing is downloaded. If
-# you have the original and the quantised checkpoint of a model, skip the rounding and use the names
-# of the two checkpoints.
+# you already have the original and the quantised checkpoint of a model, skip the cells that round
+# the weights, and use the names of the two checkpoints.
 
 # %%
 from pathlib import Path
@@ -39,9 +39,9 @@ disable_progress_bar()
 # ## Make three quantised copies
 #
 # In each row of a weight matrix, every weight is rounded to the nearest of 2^bits - 1 equally
-# spaced values. The equally spaced values range from -m to m, where m is the largest absolute
-# weight of the row. Quantisation methods such as GPTQ, AWQ and bitsandbytes are more accurate than
-# the rounding in this notebook.
+# spaced values. The values to which the weights in a matrix row are rounded range from -m to m,
+# where m is the largest absolute weight in the row. Quantisation methods such as GPTQ, AWQ and
+# bitsandbytes are more accurate than the rounding in this notebook.
 
 # %%
 source = Path(tacit.__file__).parent / "data" / "demo" / "models" / "causal"
@@ -117,8 +117,9 @@ differences.drop_nulls()
 # ## What can you conclude?
 #
 # At 4 bits, the demo model's accuracy is exactly the same as at full precision, although some
-# beliefs changed sides. At 3 bits, the demo model's accuracy before repair differs from the
-# accuracy at full precision: the confidence interval of the difference excludes 0. In general:
+# beliefs moved from one side of 0.5 to the other. At 3 bits, the demo model's accuracy before
+# repair differs from the accuracy at full precision: the confidence interval of the difference
+# excludes 0. In general:
 #
 # - If the confidence interval of a difference excludes 0, the quantised model differs from the
 #   original model.

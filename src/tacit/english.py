@@ -24,7 +24,7 @@ _SINGULAR_ENDS = ("ss", "us", "is")
 class Nouns:
     """Exceptions to the rules for plurals and articles, as sets of lower-case words.
 
-    Comments in ``nouns.yaml`` explain each set.
+    Comments in the file ``nouns.yaml`` explain each of the four sets of words.
     """
 
     plural: frozenset[str] = frozenset()

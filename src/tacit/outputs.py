@@ -41,7 +41,7 @@ class Kind:
 
 
 def table_with(name: str, *columns: str) -> Kind:
-    """Return the kind of file to which all tables with at least the given columns belong.
+    """Return a ``Kind`` for files that contain a table with at least the given columns.
 
     Args:
         name: The kind of table with an article, such as "a table of prompts", for use in error
@@ -66,8 +66,9 @@ def check_outputs(
         DataError: If the suffix of a table's file name is not that of a supported format, or a path
             is invalid.
         RequestError: If an output path is a folder, a device or an input file, or if two output
-            paths point to the same file. Symbolic links are followed. If ``force`` is False and the
-            output would overwrite a non-empty file of a different kind.
+            paths point to the same file. Input and output paths are compared after symbolic links
+            are resolved. If ``force`` is False and the output would overwrite a non-empty file of a
+            different kind.
     """
     read = {resolved(path) for path in inputs}
     written: set[Path] = set()

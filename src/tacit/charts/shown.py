@@ -157,7 +157,7 @@ def titled(text: str, *lines: str) -> alt.TitleParams:
 
 
 def whole_lines(subtitle: Iterable[str]) -> tuple[str, ...]:
-    """Return a caption's lines as they were before ``titled`` split long lines."""
+    """Rejoin the caption lines that the function ``titled`` split into parts."""
     whole: list[str] = []
     goes_on = False
     for part in subtitle:

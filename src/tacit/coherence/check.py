@@ -72,19 +72,20 @@ class Check:
             ``believed``, three counts for each type of constraint (``<type>_violated``,
             ``<type>_applicable`` and ``<type>_undecided``), ``violated``, ``applicable``,
             ``undecided``, ``density`` and ``consistent``. The column ``density`` contains the share
-            of the group's decided constraints that are violated, or null if no constraint is
-            decided. The column ``consistent`` is True if the believed statements of the group can
-            all be true together. If the revision cost was requested, ``groups`` also has the
-            columns ``revision_cost`` (null if the cost is not proven), ``revision_cost_at_least``
-            and ``revision_cost_at_most``.
+            of violated constraints among the group's violated and satisfied constraints, or null if
+            all constraints of the group are undecided. The column ``consistent`` is True if the
+            believed statements of the group can all be true together. If the revision cost was
+            requested, ``groups`` also has the columns ``revision_cost`` (null if the cost is not
+            proven), ``revision_cost_at_least`` and ``revision_cost_at_most``.
         revision_cost: The smallest number of beliefs that must change to make all groups
             consistent, computed by exact repair. ``revision_cost`` is None if it was not requested,
             or if the cost of some group was not proven within the time limit. The revision cost of
             a group with a violated constraint is at least 1. If a group has a belief for every
             relation and every ordered pair of different items, its revision cost is positive only
             if a constraint is violated. If some statements have no belief, the revision cost can be
-            positive although no constraint is violated. For example, one constraint can require a
-            statement without a belief to be true, while another constraint requires it to be false.
+            positive although no constraint is violated. The revision cost is positive without a
+            violation, for example, if one constraint requires a statement without a belief to be
+            true and another requires it to be false.
         revision_cost_at_least: A proven lower bound on the revision cost; None if the revision cost
             was not requested.
         revision_cost_at_most: The number of beliefs that change in the best repair found, which is
@@ -186,10 +187,10 @@ class Check:
         Returns:
             The group columns, the column ``constraint``, and the columns ``subject_1``,
             ``relation_1``, ``object_1``, ``p_true_1`` and ``believed_1`` of the constraint's first
-            statement. The columns that are copied unchanged from the table of beliefs also have the
-            suffix ``_1`` for the first statement. The columns of the second statement have the
-            suffix ``_2``, and the columns of the third statement have the suffix ``_3``. Only
-            transitive constraints have a third statement.
+            statement. The columns that are copied unchanged from the table of beliefs have the
+            suffix ``_1`` if their values belong to the constraint's first statement. The columns of
+            the second statement have the suffix ``_2``, and the columns of the third statement have
+            the suffix ``_3``. Only transitive constraints have a third statement.
         """
         return _violations(self._constraints, self._beliefs, self._coded, self._relations)
 
@@ -250,15 +251,16 @@ def check(
             missing) and the group columns.
         ontology: The ontology, which defines the constraints.
         believed: The column that determines which statements are believed. If the column is
-            ``p_true``, statements with a value above one half are believed. Any other column must
-            be Boolean (null if the belief is missing).
+            ``p_true``, statements with a value above one half are believed. If ``believed`` names a
+            column other than ``p_true``, the column must be Boolean (null if the belief is
+            missing).
         groups: The names of the columns that identify a group of beliefs, as in
             :func:`tacit.coherence.beliefs.group_columns`.
         revision_cost: Whether to compute the revision cost, which is the smallest number of beliefs
             that must change to make all groups consistent.
-        time_limit: Time limit in seconds for the computation of the revision cost. If a revision
-            cost is not proven within the time limit, bounds on the cost are reported. None means no
-            time limit.
+        time_limit: Time limit in seconds for the computation of the revision cost (the smallest
+            number of beliefs that must change). If a revision cost is not proven within the time
+            limit, bounds on the cost are reported. None means no time limit.
 
     Raises:
         DataError: If the beliefs are malformed, or contain a statement twice in the same group.

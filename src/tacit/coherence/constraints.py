@@ -2,8 +2,9 @@
 
 A relation and its inverse (for example, "above" and "below") express the same facts, so they form
 one relation class. A constraint connects two relation classes if a relation of one class implies or
-excludes a relation of the other class. Connected relation classes form a family, and the beliefs of
-each family can be repaired independently.
+excludes a relation of the other class. Relation classes that implications or exclusions connect,
+directly or through other classes, form a family of relations. The beliefs of each family of
+relations can be repaired independently.
 """
 
 from __future__ import annotations
@@ -42,7 +43,8 @@ class Family:
     """A family: relation classes that are connected by implications or exclusions.
 
     Args:
-        classes: The relation classes, in the order of the ontology file.
+        classes: The relation classes of the family (each class is a relation with its inverse, if
+            any), in the order of the ontology file.
         implications: Implications between relation classes, as triples (a, b, turned). The numbers
             a and b are indices into ``classes``, and ``turned`` is a Boolean. For all items x and
             y, the statement (x, a, y) implies (x, b, y) if ``turned`` is False, and (y, b, x) if
@@ -72,7 +74,7 @@ class Family:
 
 @dataclass(frozen=True)
 class Membership:
-    """A relation's family and class, and whether the relation's inverse names the class."""
+    """A relation's family and class; ``turned`` if the ontology lists its inverse first."""
 
     family: int
     position: int
@@ -107,7 +109,8 @@ def compile_ontology(ontology: Ontology) -> tuple[tuple[Family, ...], dict[str, 
     """Split the relations of an ontology into families that can be repaired independently.
 
     Returns:
-        The families, and a mapping from the name of each relation to its family and class.
+        The families of connected relations, and a mapping from the name of each relation to its
+        family and its relation class (the relation and its inverse).
     """
     relations = ontology.relations
     first, turned = _representatives(relations)
@@ -239,7 +242,7 @@ def _class_of(relation: Relation) -> RelationClass:
 def _representatives(
     relations: Mapping[str, Relation],
 ) -> tuple[dict[str, str], dict[str, bool]]:
-    """Return, per relation, the first relation of its class, and whether the two differ."""
+    """Return, for each relation, whether the relation or its inverse is listed first."""
     first: dict[str, str] = {}
     turned: dict[str, bool] = {}
     for name, relation in relations.items():
@@ -319,8 +322,8 @@ def code(beliefs: pl.DataFrame, ontology: Ontology, groups: Sequence[str] | None
 def beside(groups: pl.DataFrame, table: pl.DataFrame) -> pl.DataFrame:
     """Put group columns before a table's columns; rename group columns whose names clash.
 
-    For example, if the table also has a column ``value``, the group column ``value`` becomes
-    ``value (group)``.
+    If ``groups`` and ``table`` both have a column ``value``, the group column is renamed to ``value
+    (group)``.
     """
     taken = {name: f"{name} (group)" for name in groups.columns if name in table.columns}
     return pl.concat([groups.rename(taken), table], how="horizontal")

@@ -280,7 +280,8 @@ def best_solution(
             and returns a good integer solution. If ``start`` is given, the region ``within`` must
             not exclude any solution. If ``start`` is given, branch and bound searches for a
             solution that differs from the result of ``start`` and is at least as good. If the
-            search proves that no such solution exists, the result of ``start`` is the only optimum.
+            search proves that no other solution is at least as good, the solution that ``start``
+            returned is the only optimum.
         branch: Whether to use branch and bound if the solution of the linear program is not
             integral.
     """

@@ -113,8 +113,9 @@ def search_assignment(program: Program, rows: Rows, likely: Floats, deadline: fl
     Args:
         program: The integer program, with its weights.
         rows: The constraints, as rows of a linear program.
-        likely: A number per statement; statements with larger numbers are tried first. The numbers
-            are not used if the program's family consists of one asymmetric, transitive relation.
+        likely: A number per statement; statements with larger numbers are tried first. If the
+            program is about a single relation (with its inverse) that is asymmetric and transitive,
+            ``likely`` is not used.
         deadline: The `time.monotonic` value at which to stop. The result is reproducible unless the
             deadline is reached.
     """
@@ -129,8 +130,8 @@ def search_order(program: Program, kicks: int | None, deadline: float) -> Boolea
     """Find a total or partial order of the items with a large weight by local search.
 
     Args:
-        program: The integer program to solve; its family must consist of one asymmetric, transitive
-            relation.
+        program: The integer program to solve; it must be about a single relation (with its inverse)
+            that is asymmetric and transitive.
         kicks: Number of random perturbations; None to continue until the deadline.
         deadline: The `time.monotonic` value at which to stop.
     """

@@ -68,7 +68,7 @@ def _gains(weights: Integers) -> Integers:
 
 @lru_cache(maxsize=32)
 def _layers(n: int) -> list[tuple[Integers, Integers, Integers]]:
-    """Return, by set size, the item sets, their members, and each set minus each member."""
+    """List the subsets of n items by size, and each subset with one member removed."""
     sets = np.arange(1 << n, dtype=np.int64)
     member = ((sets[:, None] >> np.arange(n)) & 1).astype(bool)
     sizes = member.sum(axis=1)
@@ -239,7 +239,8 @@ def _best_position(into: Integers, out: Integers, order: Booleans) -> tuple[Bool
             item, shape (m,).
         out: For every item except the inserted item, the weight of placing it after the inserted
             item, shape (m,).
-        order: The partial order of all items except the inserted item, shape (m, m).
+        order: The partial order of the m items among which one item is inserted, as a Boolean array
+            of shape (m, m).
     """
     m = len(into)
     source, sink = 2 * m, 2 * m + 1

@@ -3,12 +3,13 @@
 Statements that are equivalent because their relations are symmetric or inverse to each other share
 one variable. For each group of beliefs and each family of relations with a transitive relation, the
 items (subjects and objects) are split into connected components. Each connected component of items
-is a separate repair problem. A statement of positive weight links its subject and its object. A
-statement of weight 0 also links its subject and its object, unless the family is an order family
-(one asymmetric, transitive relation) without negative weights. In a family without a transitive
-relation, each pair of items is a separate repair problem. Solving the repair problems separately
-does not change the largest possible total weight. There is always a best assignment in which every
-true statement has positive weight or is implied by true statements of positive weight.
+is a separate repair problem. Two items are connected if a statement about them has positive weight.
+A statement of weight 0 also connects its two items, except in an order family (one asymmetric,
+transitive relation) without negative weights. In a family without a transitive relation, each pair
+of items is a separate repair problem. If the repair problems are solved separately, the largest
+possible total weight of all statements is the same as if the problems were solved together. There
+is always a best assignment in which every true statement has positive weight or is implied by true
+statements of positive weight.
 """
 
 from __future__ import annotations
@@ -42,7 +43,7 @@ class Variables:
         group: The index of the group of beliefs to which each variable belongs.
         family: The family of relations to which each variable belongs.
         position: The relation class (a relation and its inverse) of each variable, as an index into
-            the classes of the variable's family.
+            ``Family.classes``.
         first: The index of the first item in each variable's statement. If the relation class is
             symmetric, the first item is the item with the smaller index.
         second: The index of the second item in each variable's statement.

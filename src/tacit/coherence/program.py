@@ -208,11 +208,12 @@ class _Face:
         self.deadline = deadline
 
     def alone(self, assignment: Booleans, candidates: Booleans) -> bool:
-        """Return whether changing candidate statements always lowers the total weight.
+        """Return whether ``assignment`` is proven to be the only best assignment.
 
-        The method searches for another assignment by maximizing the total weight. With the total
-        weight as the objective, branch and bound can discard most of its nodes. A search that only
-        requires a minimum total weight, like that of ``explore``, would take about twice as long.
+        The method searches for another assignment by maximizing the total weight. Because the
+        search maximizes the total weight, branch and bound can discard most nodes of the search
+        tree. A search that only requires a minimum total weight, as in ``explore``, would take
+        about twice as long as a search that maximizes the total weight.
         """
         found = best_solution(
             self.weights, self.rows, other_than(assignment, candidates), self.deadline
@@ -228,8 +229,8 @@ class _Face:
         """Choose one of the best assignments by the tie rule.
 
         Returns:
-            The chosen assignment, the statements whose truth value only the tie rule decided, and
-            whether the rule compared all best assignments.
+            The chosen assignment, the statements whose truth value differs between equally good
+            assignments, and whether all best assignments were compared.
         """
         settled = True
         free: Booleans = np.zeros(len(assignment), dtype=bool)

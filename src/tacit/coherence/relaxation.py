@@ -96,7 +96,8 @@ def relaxed_bound(program: Program, deadline: float) -> float:
 def pairwise_bound(program: Program) -> float:
     """Return a quick upper bound: the total weight of the statements of positive weight.
 
-    In an order family, only the heavier of the two statements about each pair of items is counted.
+    In an order family (one asymmetric, transitive relation), the total includes only the heavier of
+    the two statements about each pair of items.
     """
     return float(program.weights @ _pairwise(program))
 
@@ -125,7 +126,7 @@ class Dual:
     Args:
         x: The primal variables.
         multipliers: The dual variables, one per constraint row. The dual variables belong to a
-            relaxation in which all gains are divided by a common scale factor.
+            linear relaxation whose objective coefficients are all divided by a common scale factor.
         bound: The lowest upper bound found so far on the objective value of every solution.
     """
 
@@ -144,8 +145,8 @@ def improve(start: Dual, relaxation: Relaxation, rounds: int, deadline: float) -
 
     Args:
         start: The initial state. Constraint rows that were added to the program after the initial
-            state was computed must come last. The multipliers of constraint rows added later start
-            at 0.
+            state was computed must come last. If a constraint row was added after the initial state
+            was computed, its multiplier (dual variable) starts at 0.
         relaxation: The linear program whose optimum is bounded.
         rounds: The maximum number of restarts.
         deadline: The `time.monotonic` value at which to stop.

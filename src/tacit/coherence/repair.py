@@ -11,14 +11,14 @@ affect the chosen assignment.
    an order family without negative weights, repair chooses the order of the items that has the
    largest total weight. If several orders of the items are equally good, repair chooses the order
    with the smallest sum of tie-breaking numbers. The sum of an order covers the tie-breaking
-   numbers of all statements of positive weight that agree with the order. In an order family
-   without negative weights, a statement of positive weight is true if and only if it agrees with
-   the chosen order of the items. In an order family without negative weights, every true statement
-   of weight 0 is implied by true statements of positive weight.
-3. In a family that is not an order family or that has a negative weight, repair chooses, among the
-   best assignments, one with the fewest true statements. If several best assignments have equally
-   few true statements, repair chooses the one with the smallest sum of the tie-breaking numbers of
-   its true statements.
+   numbers of all statements of positive weight that agree with the order. In an order family (one
+   asymmetric, transitive relation) without negative weights, a statement of positive weight is true
+   exactly if it agrees with the item order that repair chooses. In an order family without negative
+   weights, every true statement of weight 0 is implied by true statements of positive weight.
+3. For every family that is not an order family (one asymmetric, transitive relation), and for every
+   family with a negative weight, repair chooses a best assignment with the fewest true statements.
+   If several best assignments have equally few true statements, repair chooses the one with the
+   smallest sum of the tie-breaking numbers of its true statements.
 
 Two assignments are equally good if their total weights are equal. Weights are rounded to integers
 for the objective ``paper``, and to millionths for the other objectives. The tie-breaking number of
@@ -120,10 +120,9 @@ class Repaired:
         optimal: Number of groups of beliefs whose assignment is proven optimal.
         value: The objective value of the returned assignment. For the objective ``paper``, the
             value is the sum of round(100 * p_true) of all statements that are true in the
-            assignment. For the other objectives, the value is the sum of the absolute weights of
-            all statements whose truth value in the assignment matches the sign of their weight. A
-            true statement matches a positive weight, and a false statement matches a negative
-            weight.
+            assignment. For the objectives ``log-odds`` and ``margin``, the value is the sum of the
+            absolute weights of two kinds of statements: true statements of positive weight, and
+            false statements of negative weight.
         bound: An upper bound on the value of every consistent assignment. If the assignment of
             every group is proven optimal, the bound equals ``value``.
         turned_true: The number of statements that are true in the assignment but not believed. True
@@ -132,14 +131,15 @@ class Repaired:
         free: The number of statements whose truth value only the tie rule decided. A statement is
             counted if it has the opposite truth value in another, equally good assignment.
         settled: Whether the tie rule compared all best assignments, so that ``free`` is complete.
-            If ``settled`` is False, ``free`` may be too small. ``settled`` is False if time ran
-            out, or if the values of some assignments differ by less than the solver's tolerance (a
-            few millionths of a weight).
+            If ``settled`` is False, ``free`` may be smaller than the true number of statements that
+            only the tie rule decided. ``settled`` is False if time ran out, or if the values of
+            some assignments differ by less than the solver's tolerance (a few millionths of a
+            weight).
         missing: Number of rows of the table of beliefs in which ``p_true`` is null.
         inferred: The number of rows of the table of beliefs that have no ``p_true`` but whose
             statement is true in the assignment.
-        unasked: The number of statements that have no row in the table of beliefs. All combinations
-            of a relation and an ordered pair of different items of the same group are considered.
+        unasked: For all relations and all ordered pairs of different items of a group, the number
+            of statements that have no row in the table of beliefs.
         status: ``optimal``, or ``timeout`` if time ran out before the assignments of all groups
             were proven optimal.
         seconds: Duration of the repair, in seconds.

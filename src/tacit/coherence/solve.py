@@ -107,8 +107,8 @@ def solve_one(
         program: The program to solve.
         deadline: The `time.monotonic` value at which to stop and return the best assignment found
             so far.
-        report: A function that receives an initial solution before a long search begins. The
-            initial solution is not yet proven optimal.
+        report: A function that receives an initial solution, not yet proven optimal, before a long
+            search begins.
     """
     if not program.total:
         return solve_program(program, deadline, report)
@@ -262,7 +262,7 @@ def _short_solutions(programs: list[Program], deadline: float) -> dict[int, Solu
 
 
 def _quick_solutions(programs: list[Program], deadline: float) -> dict[int, Solution]:
-    """Approximate the solutions of slow programs, in case workers do not finish in time."""
+    """Approximate solutions of slow integer programs, in case worker processes time out."""
     long = [number for number, program in enumerate(programs) if _seconds(program) > 1]
     found = {}
     for done, number in enumerate(long):

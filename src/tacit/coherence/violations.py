@@ -32,10 +32,10 @@ def applicable(
         believed: The believed statements, each listed once. The integer columns are ``g`` (group),
             ``s`` (subject), ``r`` (relation, as an index in the ontology) and ``o`` (object).
         ontology: The relations and their constraints.
-        disbelieved: The statements that are known to be disbelieved, with the integer columns
-            ``g``, ``s``, ``r`` and ``o``. The truth value of a statement is unknown if the
-            statement is in neither ``believed`` nor ``disbelieved``. If ``disbelieved`` is None,
-            every statement that is not believed counts as disbelieved.
+        disbelieved: The statements that have a belief but are not believed, with the same integer
+            columns ``g``, ``s``, ``r`` and ``o`` as ``believed``. The truth value of a statement is
+            unknown if the statement is in neither ``believed`` nor ``disbelieved``. If
+            ``disbelieved`` is None, every statement that is not believed counts as disbelieved.
 
     Returns:
         One row per constraint that applies, with the columns ``kind``, ``g``, ``s1``, ``r1``,
@@ -96,7 +96,7 @@ class _Decided:
     def other(self, frame: pl.DataFrame, of: tuple[str, str, str]) -> pl.DataFrame:
         """Add the column ``other``: the truth value of the statement in the columns ``of``.
 
-        The column ``other`` is null if the truth value is unknown.
+        The column ``other`` is null if the truth value of the statement is unknown.
         """
         found = frame.join(
             self.truth.rename({"true": "other"}),

@@ -1,7 +1,7 @@
 """Plans: a plan splits uncached requests into blocks and records the blocks in a file.
 
-A resumed run computes the blocks that the interrupted run recorded, so its results are identical to
-those of an uninterrupted run, even in rounding.
+A resumed run divides the requests into the same blocks as the interrupted run, so its results are
+identical to those of an uninterrupted run, even in rounding.
 """
 
 from __future__ import annotations
@@ -111,7 +111,7 @@ class Plan:
 
     @property
     def tokens(self) -> int:
-        """The number of tokens of the requests that must be computed."""
+        """The total number of tokens in all requests of the plan's blocks."""
         return sum(block.tokens for block in self.blocks)
 
     def shared(self) -> Mapping[type, Mapping[str, Any]]:
@@ -226,12 +226,13 @@ def digest_of(fingerprint: str, merged: Iterable[Request]) -> str:
 
 
 def recorded(path: Path, digest: str, merged: Sequence[Request]) -> list[Block] | None:
-    """Read the blocks that were recorded under a digest; return None if there are none.
+    """Read a plan's recorded blocks of requests; return None if there are none.
 
     Args:
         path: The file with the recorded blocks.
         digest: The digest that ``digest_of`` returned for the model and the requests in ``merged``.
-        merged: The distinct requests. The file refers to each request by its index in this list.
+        merged: The distinct requests. The file with the recorded blocks refers to each request by
+            its index in ``merged``.
 
     Raises:
         StoreError: If the file with the recorded blocks is damaged.

@@ -18,9 +18,9 @@ the name of a level of the nested keys, in braces. If one of the entries ``row``
 ``model`` is missing, its value is the key of ``values`` at the level with the entry's name. A
 published value is a number, or a range with the ends ``low`` and ``high``. If the values of a block
 are counts, the entry ``of`` contains their total, and Tacit converts each count to a percentage of
-the total. The entry ``others`` contains the published value for each name, such as the name of a
-thing, that is in Tacit's table but not in the block. Published values are compared with findings,
-but never used to compute findings.
+the total. The entry ``others`` of a block is the published value for all things (or other keys)
+that are in Tacit's table but not in the block's ``values``. Published values are compared with
+findings, but never used to compute findings.
 """
 
 from __future__ import annotations
@@ -69,10 +69,11 @@ MAKERS: Mapping[str, Callable[[pl.DataFrame, str], float | None]] = {
 }
 """Functions that compute Tacit's value from the selected rows and column of a table.
 
-``number`` returns the first value, ``percent`` returns the first value in per cent with two
-decimals, and ``exp`` returns the exponential of the first value. ``believed`` returns 1 if the
-first value that is not null is above one half, and 0 otherwise. ``rows`` returns the number of
-rows, ``distinct`` returns the number of distinct values, and ``most`` returns the maximum.
+``number`` returns the first value of the selected column, ``percent`` returns the column's first
+value in per cent with two decimals, and ``exp`` returns the exponential of the column's first
+value. ``believed`` returns 1 if the first value that is not null is above one half, and 0
+otherwise. ``rows`` returns the number of rows, ``distinct`` returns the number of distinct values,
+and ``most`` returns the maximum.
 """
 
 
@@ -150,9 +151,9 @@ def printed_values(
 
     Args:
         name: See ``published``.
-        tables: Tacit's tables of findings, by name. For a block with the entry ``others``, one
-            published value is returned for each name in Tacit's table, such as the name of each
-            thing.
+        tables: Tacit's tables of findings, by name. If a block of published values has the entry
+            ``others``, the result contains one published value for each key in Tacit's table, for
+            example for each thing.
     """
     content = published(name)
     found = [cell for block in content["cells"] for cell in _block_values(block, tables or {})]
@@ -231,7 +232,7 @@ def _value_of(block: Mapping[str, Any], keys: Mapping[str, Any], value: Any) -> 
 
 
 def _filled(entry: Any, keys: Mapping[str, Any]) -> Any:  # noqa: ANN401 - YAML
-    """Replace each placeholder, such as ``{row}``, by the key at the level of that name."""
+    """Replace each placeholder, such as ``{row}``, by the entry of ``keys`` with its name."""
     if isinstance(entry, dict):
         return {name: _filled(each, keys) for name, each in entry.items()}
     if not isinstance(entry, str):

@@ -60,7 +60,8 @@ class Column:
         optional: Whether the column may be missing from a table.
         shown: Whether reports show the column.
         of: The column of ``questions`` whose mean or count this column contains. If ``of`` and
-            ``ends`` are set, the table of paired differences compares the mean between models.
+            ``ends`` are set, the table of paired differences compares the models' means of the
+            column that ``of`` names.
         chance: The chance level: a number, or the name of the column that contains the chance
             level.
         within: In a column of prompts, the name of the column whose text replaces ``{question}``.
@@ -292,8 +293,8 @@ class Headline:
         where: A mapping from key columns to the values that identify the result's row; empty for
             the first row.
         n: The name of the column with the sample size, and the singular noun for one element of the
-            sample, such as ``prompt``. Alternatively, a function that returns the sample size of a
-            row as text.
+            sample, such as ``prompt``. ``n`` can also be a function that returns the sample size of
+            a row as text.
         scale: The lower and the upper end of the scale on which the report shows the value.
         by: The name of the text column that labels the rows, if all matching rows are shown; None
             to show only the first matching row.
@@ -336,8 +337,8 @@ class View:
         table: The rows of the view.
         opens: The names of the views that a reader can open from a row of this view.
         key: The column that this view shares with the views in ``opens``.
-        behind: The column that links this view to the view from whose rows readers of a report open
-            this view. None if the report shows this view directly.
+        behind: The column that links this view to its parent view, from whose rows readers of a
+            report open this view. None if the report shows this view directly.
 
     Examples:
         >>> import polars as pl

@@ -88,7 +88,7 @@ def count(
     Args:
         base: The knowledge base.
         found: The concepts and facts that the extraction found.
-        audited: The table that ``audit`` returns for ``found``.
+        audited: The table that the function ``audit`` returns for the argument ``found``.
         drawn: The table that ``negatives`` returns for the extracted facts.
         how: The options of the extraction.
     """
@@ -156,7 +156,7 @@ def _preset_in_words(summary: Mapping[str, Any]) -> str:
 
 
 def negatives_in_words(words: int, frequency_cap: int) -> str:
-    """Return a phrase that counts the words eligible as negatives and the excluded words."""
+    """Return a phrase with two numbers: words eligible as negatives, and words excluded."""
     out = max(0, words - frequency_cap)
     return (
         f"Words eligible as negatives: {words:,}; excluded by the limit to the {frequency_cap:,} "

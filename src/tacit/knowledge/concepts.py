@@ -33,9 +33,9 @@ class Matching:
 
     Args:
         overlap: Which words of a concept's label count: all words (``all-words``), or only words
-            that are not stop words (``content-words``). More than half of the words that count must
-            occur in the text. A word of the label matches a word of the text if the two words share
-            a lemma.
+            that are not stop words (``content-words``). For a match by overlap, more than half of
+            the counted words of the concept's label must occur in the text. A word of the label
+            matches a word of the text if the two words share a lemma.
         parts: Where the words of a concept must occur: within one part of a text, such as one
             choice of a question (``separate``), or anywhere in the text (``pooled``).
         verbatim: Whether a part of a text that contains a concept's label verbatim always matches
@@ -140,8 +140,8 @@ def _tables(texts: Sequence[Sequence[Part]], *, pooled: bool) -> dict[str, pl.Da
     """Return the tables ``lines``, ``tokens``, ``lemmas`` and ``bags`` of the given texts.
 
     A bag is a set of lemmas. If ``pooled`` is false, the table ``bags`` has one bag per part of a
-    text. If ``pooled`` is true, the table ``bags`` has one bag per text. If ``pooled`` is true, the
-    column ``part`` of the table ``bags`` is null.
+    text. If ``pooled`` is true, the table ``bags`` has one bag (set of lemmas) per text. If
+    ``pooled`` is true, the column ``part`` of the table ``bags`` is null.
     """
     import polars as pl
 

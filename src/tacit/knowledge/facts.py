@@ -6,13 +6,14 @@ direction, and contains only edges of the relations that the caller specifies. A
 knowledge base can be an inner node of a path.
 
 The edge between a concept u of the text and a node x is on a two-hop path if another concept of the
-text is a neighbour of x. The edge from a concept u of the text to a node x starts a three-hop path
-if a two-hop path that avoids u leads from x to a concept of the text. The edge between nodes x and
-y is the middle edge of a three-hop path u, x, y, v if u and v are concepts of the text and the four
-nodes differ. Two numbers per text and node x, ``near`` and ``near_sum``, are sufficient to find all
-edges on paths of two or three hops. ``near`` is the number of neighbours of x that are concepts of
-the text, and ``near_sum`` is the sum of the identifiers of these neighbours. If ``near`` is 1,
-``near_sum`` is the identifier of the only neighbour of x that is a concept of the text.
+text is a neighbour of x. Let u be a concept of the text, and let x be a neighbour of u. The edge
+between u and x starts a three-hop path if a two-hop path leads from x to another concept of the
+text without visiting u. The edge between nodes x and y is the middle edge of a three-hop path u, x,
+y, v if u and v are concepts of the text and the four nodes differ. For each text, two numbers per
+node x, ``near`` and ``near_sum``, are sufficient to determine which edges are on paths of two or
+three hops. ``near`` is the number of neighbours of x that are concepts of the text, and
+``near_sum`` is the sum of the identifiers of these neighbours. If ``near`` is 1, ``near_sum`` is
+the identifier of the only neighbour of x that is a concept of the text.
 """
 
 from __future__ import annotations
@@ -43,12 +44,13 @@ def facts_between(
 ) -> pl.DataFrame:
     """Find the facts that connect the concepts of each text.
 
-    The facts of a text are sorted by path length, then by weight in descending order, then by the
-    labels of head, relation and tail. Facts of unknown weight follow the facts of known weight that
-    have the same path length. If a text has more than ``cap`` facts, ``facts_between`` returns the
-    facts with the highest weights. If several facts have equal weights and only some of them can be
-    returned, ``facts_between`` returns those with the smallest hashes. The hash of a fact is
-    computed from ``seed`` and the labels of the fact's head, relation and tail.
+    For each text, facts are sorted by the length of the shortest path that contains them, then by
+    descending weight, then by the labels of head, relation and tail. Facts of unknown weight follow
+    the facts of known weight that have the same path length. If a text has more than ``cap`` facts,
+    ``facts_between`` returns the facts with the highest weights. If several facts have equal
+    weights and only some of them can be returned, ``facts_between`` returns those with the smallest
+    hashes. The hash of a fact is computed from ``seed`` and the labels of the fact's head, relation
+    and tail.
 
     Args:
         base: The knowledge base.
@@ -99,7 +101,7 @@ def facts_between(
 def _capped(cap: int, seed: int) -> str:
     """Return the SQL that limits the number of facts per text to ``cap``.
 
-    The SQL computes hashes only for the facts of texts with more than ``cap`` facts.
+    The SQL computes the hashes that break ties only for texts with more than ``cap`` facts.
     """
     return f"""
         digests AS (

@@ -7,12 +7,12 @@ words from the tails of facts even if it sees neither heads nor relations. The p
 with the same relation (METHODS section 4, "Negatives"). With the preset ``same-relation``, the new
 tail can come from any fact that has the given fact's relation. The preset ``matched`` draws a tail
 that resembles the given fact's tail in part of speech, number of words, frequency and number of
-facts (degree). With the presets ``same-relation`` and ``matched``, one of the facts whose tail is
-allowed is drawn with equal probabilities, and its tail becomes the new tail. The probability of
-drawing a tail is therefore proportional to the number of facts that have the tail and the given
-fact's relation. If every distinct tail were equally likely to be drawn, rare tails would be more
-frequent among negatives than among facts. With equally likely tails, the frequency of a tail would
-reveal whether the tail belongs to a fact or to a negative.
+facts (degree). With the presets ``same-relation`` and ``matched``, Tacit draws a fact uniformly
+from all facts whose tail meets the preset's conditions, and uses this fact's tail as the new tail.
+The probability of drawing a tail is therefore proportional to the number of facts that have the
+tail and the given fact's relation. If every distinct tail were equally likely to be drawn, rare
+tails would be more frequent among negatives than among facts. With equally likely tails, the
+frequency of a tail would reveal whether the tail belongs to a fact or to a negative.
 
 With every preset, the new tail differs from the head of the fact. The head, the relation and the
 new tail of a fact never form an edge of the knowledge base. For a given knowledge base and options,
@@ -107,9 +107,9 @@ def negatives(base: KnowledgeBase, facts: pl.DataFrame, draw: Draw | None = None
     """Draw a new tail for each fact; the fact with the new tail (its negative) is false.
 
     Args:
-        base: The knowledge base. No edge of the knowledge base consists of a fact's head, the
-            fact's relation and the new tail. For a symmetric relation, the knowledge base also
-            contains no edge from the new tail to the head.
+        base: The knowledge base. A negative (a fact's head and relation with a new tail) is never
+            an edge of the knowledge base. If the relation of a negative is symmetric, the negative
+            with head and tail swapped is not an edge of the knowledge base.
         facts: Table with the columns ``head``, ``relation`` and ``tail`` (identifiers), one row per
             fact.
         draw: How the negatives are drawn; None for the defaults.
@@ -256,7 +256,7 @@ def _of_all_possible(
 
 
 def _matched(base: KnowledgeBase, asked: pl.DataFrame, seed: int) -> Iterator[pl.DataFrame]:
-    """Yield matched negatives: first those that meet all conditions, then those that meet fewer."""
+    """Yield negatives that meet all ``CONDITIONS``, then negatives that meet fewer of them."""
     import polars as pl
 
     tails = base.table(
@@ -284,7 +284,8 @@ def _candidates(
     """Return, for each fact, the new tails that meet ``conditions``, one row per tail.
 
     The column ``as_tail`` is the number of facts that have the given fact's relation and the new
-    tail. The probability of drawing a tail is proportional to ``as_tail``.
+    tail. The probability of drawing a tail is proportional to the number of facts in the column
+    ``as_tail``.
     """
     return base.table(
         f"""

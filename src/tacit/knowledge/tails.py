@@ -74,8 +74,8 @@ def tails_of(base: KnowledgeBase, drawn: pl.DataFrame, *, own: int) -> pl.DataFr
     every fact's tail and would reveal that the tail belongs to a fact. For a fact's tail,
     ``degree`` and ``as_tail`` therefore exclude the fact itself. With the presets ``same-relation``
     and ``matched``, a negative's tail is taken from a second fact, and ``degree`` and ``as_tail``
-    exclude this second fact. With the preset ``uniform``, a negative's tail is a dictionary word,
-    and ``degree`` and ``as_tail`` exclude no fact.
+    exclude this second fact. With the preset ``uniform``, a negative's tail is a dictionary word
+    and not the tail of a second fact, so nothing is subtracted from its ``degree`` and ``as_tail``.
 
     Args:
         base: The knowledge base.

@@ -37,7 +37,8 @@ class Part:
     """A part of an anchor question (its text or a choice), prepared for concept matching.
 
     Args:
-        lemmas: The lemmas of those words of the part that ``Words.version`` selects.
+        lemmas: The lemmas of the part's words, restricted to the words that ``Words.version``
+            selects.
         text: The tokens of the part in lower case, joined into one string. Two adjacent tokens are
             separated by one space if whitespace separates them in the original text.
         starts: The start offset of each token in ``text``.

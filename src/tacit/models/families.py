@@ -53,7 +53,8 @@ def described(
     Args:
         models: The names of the models, as specified by the user.
         families: Entries ``NAME=FAMILY`` for some of the models, or a mapping from name to family.
-            ``NAME`` is the model's name or the last part of the model's path.
+            In an entry ``NAME=FAMILY``, ``NAME`` is the model's name or the last part of the
+            model's path.
         parameters: Entries ``NAME=NUMBER`` for some of the models, or a mapping from name to
             number. A number may be written as ``350M`` (see ``parameters_in``).
 

@@ -126,7 +126,7 @@ class CausalModel(RankingModel):
 
     @property
     def description(self) -> dict[str, Any]:
-        """The model's description for a manifest, with the effects of prefix sharing and packing.
+        """The model's description for a manifest, with details of prefix sharing and packing.
 
         ``packs`` is true if prompts are packed. ``not_packed`` is the reason why prompts are not
         packed, or None if prompts are packed. ``sharing_difference`` is the largest change in a
@@ -398,7 +398,7 @@ class CausalModel(RankingModel):
 
     @cached_property
     def _keeping(self) -> Packing:
-        """Whether packs may continue from a cached prefix; the check runs on first use."""
+        """Whether packs of prompts can continue from a cached prefix, checked on first use."""
         keeping = self._check(self._packing.length).keeping()
         if keeping.refused:
             log.warning(
@@ -419,9 +419,10 @@ class CausalModel(RankingModel):
     def _sharing_difference(self) -> float | None:
         """Return how much (nats) a reused cache changes log-probabilities; None on failure.
 
-        The change is measured on two artificial texts of unequal length. Each text has answers of
-        one to three tokens; some answers share their first token, and others do not. The token ids
-        of the texts and answers come from all parts of the vocabulary.
+        The change in log-probabilities is measured on two artificial texts of unequal length. Each
+        text has answers of one to three tokens; some answers share their first token, and others do
+        not. The token ids of the artificial texts and answers come from all parts of the
+        vocabulary.
         """
         longest = min(self._checkpoint.window or 22, self._local or 22, 22) - 3
         spread = [1 + (i * 7919) % (self._vocabulary - 1) for i in range(40)]

@@ -100,12 +100,12 @@ class Chat:
 
     @property
     def scorer(self) -> str:
-        """The chat format's part of a model's fingerprint."""
+        """The identifier of the chat format, which is part of a model's fingerprint."""
         return f"{SCORER} {self.digest}"
 
     @property
     def description(self) -> dict[str, str]:
-        """The chat format's part of a model's description for a manifest."""
+        """The description of the chat format for a manifest."""
         return {
             "template": hashlib.sha256(self.template.encode()).hexdigest(),
             "opening": self.opening,

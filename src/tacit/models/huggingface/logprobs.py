@@ -277,7 +277,7 @@ def on_device(
 def on_host(values: torch.Tensor) -> NDArray[np.float32]:
     """Copy values to CPU memory after the device has computed them.
 
-    A device may not report an error in a forward pass until values are copied.
+    Some devices report an error in a forward pass only when values are copied to CPU memory.
 
     Raises:
         ScoringError: If a forward pass failed.

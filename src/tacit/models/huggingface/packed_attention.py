@@ -2,9 +2,10 @@
 
 A pack is a prefix tree of several prompts' tokens, stored in depth-first order and divided into
 pieces of equal length. In a pack, a token attends to itself and to its ancestors in the prefix
-tree. All ancestors of a token that are not in the token's piece are on the path from the root to
-the first token of the piece. For attention, a piece needs only the keys and values of its own
-tokens and of the tokens on the path from the root to its first token.
+tree. An ancestor of a token is either in the token's piece of the pack, or on the path from the
+root of the prefix tree to the piece's first token. Attention in a piece of a pack needs only the
+keys and values of the piece's own tokens, and of the ancestors of the piece's first token in the
+prefix tree.
 """
 
 from __future__ import annotations
@@ -130,7 +131,7 @@ class PackedAttention(TorchFunctionMode):
         return seen.flatten(0, 1).transpose(1, 2)
 
     def _seen_of(self, mask: torch.Tensor) -> torch.Tensor:
-        """Return each piece's attention mask, with any values that the model added to the mask."""
+        """Return the attention mask of each piece of a pack, as modified by the model."""
         heads, shape = mask.shape[-3], (self._pieces, -1, self._columns)
         pieces = mask.expand(self._packs, -1, -1, -1).reshape(self._packs, heads, *shape)
         keys, is_key = self._keys.to(mask.device), self._is_key.to(mask.device)

@@ -31,7 +31,8 @@ class Pack:
 
     Args:
         rows: The rows (token sequences) in this pack, sorted.
-        ids: The tokens of the pack; each token comes after the tokens that precede it in its row.
+        ids: The tokens of the pack in depth-first order: each token comes after its ancestors in
+            the prefix tree.
         depths: For each token, the number of tokens that precede it in its row, which is its
             position id if no prefix is cached.
         ends: For each token, the index after the last token of its subtree in the prefix tree. A

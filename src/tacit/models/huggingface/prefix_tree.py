@@ -107,7 +107,7 @@ class Rows:
     def shared(self) -> Ints:
         """The length of the prefix that each sequence shares with the previous sequence.
 
-        The value for the first sequence is 0.
+        For the first sequence, the length of the shared prefix is 0.
         """
         lengths = self.lengths
         found = np.zeros(len(self), np.int64)
@@ -210,8 +210,8 @@ LEAST = 64
 def prefix_lengths(ordered: Rows, length: int) -> Ints:
     """Return, for each row, the length of the prefix to cache, or 0 to cache no prefix.
 
-    A prefix is cached only if its tokens are not scored, and the rows that share it do not fit in
-    one pack.
+    A prefix is cached only under two conditions: its tokens are not scored, and the rows that share
+    the prefix do not fit in one pack.
 
     Args:
         ordered: The sorted rows.
@@ -236,10 +236,10 @@ def prefix_lengths(ordered: Rows, length: int) -> Ints:
 def _parts(
     lengths: Sequence[int], shared: Sequence[int], part: range, length: int
 ) -> Iterator[range]:
-    """Yield parts of the sorted rows, split between rows that share the shortest prefixes.
+    """Yield ranges of the sorted rows, cut where adjacent rows share the shortest prefix.
 
-    A range of rows is split only if its rows share fewer than ``LEAST`` leading tokens, or if none
-    of the resulting parts fits in a pack.
+    A range of rows is split if the prefix that all its rows share is shorter than ``LEAST`` tokens,
+    or if every resulting part is too long for one pack.
     """
     if not part:
         return

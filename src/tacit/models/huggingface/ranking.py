@@ -238,7 +238,7 @@ class RankingModel(LocalModel):
         )
 
     def _narrowing_difference(self, body: torch.nn.Module) -> float:
-        """Return the largest log-probability change, in nats, if logits are restricted.
+        """Return the log-probability change (nats) if logits are computed at only one position.
 
         The result is infinity if the model fails when logits are restricted to one position.
         """

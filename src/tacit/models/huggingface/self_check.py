@@ -121,11 +121,11 @@ class Check:
     """Compares the log-probabilities of rows with and without packing.
 
     Args:
-        packer: Object that scores packed rows.
+        packer: Object that scores rows (token sequences) that are combined into packs.
         plain: Function that scores rows without packing; it is called with only a few rows.
         vocabulary: Number of tokens in the vocabulary.
         length: Maximum length of a pack in tokens.
-        deepest: Maximum number of tokens in a row.
+        deepest: Maximum number of tokens in one row (token sequence).
         tolerance: The largest change in a log-probability, in nats, that rounding alone can
             explain.
     """
@@ -152,7 +152,7 @@ class Check:
         )
 
     def keeping(self) -> Packing:
-        """Compare unpacked rows with rows packed after a cached prefix of maximum length."""
+        """Compare log-probabilities of rows with and without packing after a cached prefix."""
         size = min(self.deepest, self.length) - _DEPTH
         if size < LEAST:
             return Packing(0, refused=f"the model takes only {self.deepest} tokens")
@@ -194,8 +194,8 @@ class Check:
 def made_up_pack(vocabulary: int, length: int, deepest: int) -> list[Row]:
     """Return sorted rows that fill one pack and share prefixes of different lengths.
 
-    The longest row, which has half as many tokens as the pack (at most ``deepest``), reveals an
-    attention window that the model's config does not declare.
+    The longest row (token sequence) has half as many tokens as the pack, but at most ``deepest``. A
+    long row reveals an attention window that the model's config does not declare.
 
     Args:
         vocabulary: Number of tokens in the vocabulary.

@@ -4,8 +4,9 @@ For each prompt, the encoder processes the text once, and the decoder scores all
 prompt's separator is not used, because the text and the answer are not joined into one string.
 Every token of an answer is predicted from the text, the start of the decoder's input, and the
 preceding tokens of the answer. Unless prompts are formatted as a chat, the tokenizer's first
-sentinel token replaces a blank in the text and precedes the answer in the decoder's input. A prompt
-with a blank is rejected if prompts are not formatted as a chat and the tokenizer has no sentinels.
+sentinel token replaces a blank in the text and precedes the answer in the decoder's input. If the
+tokenizer has no sentinel tokens, a prompt with a blank is rejected unless prompts are formatted as
+a chat.
 """
 
 from __future__ import annotations
@@ -54,8 +55,8 @@ class Pair:
     def cost(self) -> int:
         """The number of tokens that the encoder and the decoder process.
 
-        The tokens of the text count once for the encoder, and once more for each input of the
-        decoder.
+        The tokens of the text are counted 1 + n times: once for the encoder, and once for each of
+        the n inputs of the decoder.
         """
         return len(self.text) + sum(len(row.ids) + len(self.text) for row in self.rows)
 

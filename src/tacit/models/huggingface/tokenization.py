@@ -68,11 +68,12 @@ class Halves:
     """Strings split into two parts each; each distinct part is tokenized only once.
 
     Args:
-        heads: The tokens of each distinct first part.
-        tails: The tokens of each distinct second part, and the position of the answer in the second
-            part; None for an answer without tokens.
+        heads: The tokens of each distinct first part of the strings.
+        tails: The tokens of each distinct second part of the strings, and the position of the
+            answer in the second part; None for an answer without tokens.
         head: For each text, the index of its first part in ``heads``.
-        tail: For each answer, in the order of the texts, the index of its second part in ``tails``.
+        tail: For each string (a text with one answer), the index of its second part in ``tails``;
+            the strings are in the order of the texts.
     """
 
     heads: Sequence[Sequence[int]]

@@ -53,8 +53,8 @@ class Candidates:
             and words that change the tokens of the surrounding text.
         tokens: Number of tokens per word; 0 if the tokenizer produces no token for the word.
         witnesses: A few words that are tokenized in every prompt, to detect a prompt that changes
-            the tokenization of the vocabulary. Each element contains a word's index, the word's
-            tokens, and whether the word is in ``single``.
+            the tokenization of the vocabulary. Each witness consists of a word's index, the word's
+            tokens, and whether the word's index is in ``single``.
         lead: Number of scored tokens, such as the separator, that come before the differing token
             of each word in ``single``. The leading scored tokens are also part of the ``Frame``.
     """
@@ -70,9 +70,10 @@ class Candidates:
     def whole(self) -> tuple[int, ...]:
         """The indices of the words that are scored in separate passes.
 
-        The result contains ``several`` and, if ``lead`` is not 0, the first index in ``single``.
-        The log-probability of the leading tokens (see ``lead``) is the score of the first word in
-        ``single``, minus the log-probability of the word's own token.
+        The result contains all indices in ``several`` and, if ``lead`` is not 0, also the first
+        index in ``single``. All words in ``single`` share their first ``lead`` scored tokens. The
+        log-probability of the shared tokens is the first word's score minus the log-probability of
+        its last token.
         """
         return (*self.several, int(self.single[0])) if self.lead else self.several
 
@@ -189,8 +190,8 @@ class CandidateTokens:
         """Return the most common pair (``lead``, ``Frame``) among the single-token candidates.
 
         If the separator is a separate token, every candidate has more than one scored token. If no
-        candidate is a single token, the result is the most common pair among the candidates that
-        differ only in their last scored token.
+        candidate is a single token, the result is the pair (``lead``, ``Frame``) that the most
+        candidates share, provided that at least two candidates share it.
         """
         frames = Counter((0, _around(one)) for one in known if one.end - one.begin == 1)
         if not frames and self._in_order:

@@ -243,7 +243,7 @@ MOST_CALLS = 2
 
 
 def ended(talk: Talk) -> ChatReply:
-    """Request a reply that should be complete, if possible with the token limit ``ROOM``.
+    """Request a reply that should not be truncated; ``ROOM`` describes the token limit.
 
     Raises:
         RefusalError: If the server refuses the request.

@@ -213,7 +213,7 @@ def _settled(talk: Talk, where: str) -> Talk:
 
 
 def _uncut(talk: Talk) -> tuple[Talk, list[str]]:
-    """Return requests with accepted ``UNCUT`` settings, or unchanged requests and a note."""
+    """Add settings from ``UNCUT`` to requests; return a warning if the server refuses all."""
     for uncut in UNCUT:
         asked = talk.but(uncut=uncut)
         try:
@@ -282,7 +282,7 @@ def _gives_several(talk: Talk, refused: list[str]) -> bool:
 
 
 def _canaries(talk: Talk, refused: list[str]) -> tuple[Canary, ...]:
-    """Return replies at temperature 0 as canaries; empty if the server returns too few."""
+    """Return replies at temperature 0; empty if fewer than half of the texts have a reply."""
     found = _likeliest(talk, TEXTS, 1)
     if len(found) * 2 >= len(TEXTS):
         return tuple(found)
@@ -340,7 +340,7 @@ class ReplyWatch:
     """Checks that, during a run, replies at temperature 0 stay the same and samples vary.
 
     Args:
-        sampler: The result of the preflight.
+        sampler: The ``Sampler`` object that the preflight returned.
         concurrency: The number of concurrent requests.
         clock: A function that returns the time in seconds.
     """
@@ -449,9 +449,9 @@ def same_replies(canaries: Sequence[Canary], now: Sequence[Canary]) -> bool:
     """Return whether at least 75 % of the stored replies at temperature 0 are unchanged.
 
     Rounding under different batching on the server can change a word of a reply, whereas a
-    different model changes most replies. A stored reply is compared only if the server now returns
-    a reply to the same prompt. If fewer than half of the stored replies can be compared, the result
-    is False.
+    different model changes most replies. A stored reply is compared with the server's new reply to
+    the same prompt; without a new reply, the stored reply is ignored. If fewer than half of the
+    stored replies can be compared, the result is False.
     """
     known = {canary["text"]: canary["reply"] for canary in now}
     try:

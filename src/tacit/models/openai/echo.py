@@ -23,8 +23,8 @@ _SHORT = 10.0
 """Timeout in seconds of the first echo request, which asks for zero generated tokens.
 
 The timeout is short because some servers that are asked for zero tokens generate tokens until their
-memory is full. A server that does not respond before the short timeout is asked for one generated
-token, with the full timeout.
+memory is full. If a server does not respond within the short timeout, Tacit repeats the echo
+request with one generated token and the full timeout.
 """
 
 _TRIES = 2
@@ -89,8 +89,8 @@ class Aligned:
 class _Pair:
     """A token with two log-probabilities in nats: as a generated token, and in an echo.
 
-    ``drift`` contains, for each token of the text, the absolute change in its log-probability when
-    the next token is appended to the text.
+    For each token of ``text``, ``drift`` contains the absolute difference between its
+    log-probability in the echo of ``text`` and in the echo of ``text + more``.
     """
 
     text: str

@@ -157,7 +157,7 @@ def _pads(tokens: Sequence[Token]) -> bool:
 
 
 def _asked(talk: Talk, where: str) -> Talk:
-    """Return ``talk`` with the largest ``top`` (number of log-probabilities) that works.
+    """Return the requests ``talk`` with the largest number of log-probabilities that works.
 
     Raises:
         ModelError: If the server refuses every tested number of log-probabilities, or if its answer

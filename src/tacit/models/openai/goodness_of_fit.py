@@ -2,13 +2,13 @@
 
 The statistic G compares each word's share of the sampled replies with the probability that the
 server reports for the word. G is twice the log-likelihood ratio between the observed shares and the
-reported probabilities, summed over all texts. The distribution of G is computed exactly, because it
-is far from a chi-squared distribution if there are few draws and many improbable tokens.
-Multinomial counts have the same distribution as independent Poisson counts conditional on their
-sum. The distribution of G is computed as a convolution over categories: one for each word that the
-server lists, and one for all other words. The contribution of each category to G is rounded up to a
-multiple of a fixed step. The observed G and the distribution of G are computed from the same
-rounded contributions, so the p-value is exact for the rounded statistic.
+reported probabilities, summed over all texts. The distribution of the statistic G is computed
+exactly, because it is far from a chi-squared distribution if few tokens are sampled and many tokens
+are improbable. Multinomial counts have the same distribution as independent Poisson counts
+conditional on their sum. The distribution of G is computed as a convolution over categories: one
+for each word that the server lists, and one for all other words. The contribution of each category
+to G is rounded up to a multiple of a fixed step. The observed G and the distribution of G are
+computed from the same rounded contributions, so the p-value is exact for the rounded statistic.
 """
 
 from __future__ import annotations
@@ -36,10 +36,10 @@ if TYPE_CHECKING:
 
 
 OUTSIDE = ""
-"""The category of all tokens except complete words that the server lists."""
+"""The category of all tokens that are not complete words listed by the server."""
 
 _LEAST_OUTSIDE = 1e-3
-"""The minimum probability of ``OUTSIDE``.
+"""The minimum probability of ``OUTSIDE`` (all words that the server does not list).
 
 If the probabilities of the listed words sum to almost 1, the difference from 1 may be only a
 rounding error.
@@ -86,7 +86,7 @@ class Counted:
 
     @property
     def _excess(self) -> dict[str, float]:
-        """Each word's contribution to the statistic G, or 0 if the word is not drawn too often."""
+        """The contribution to G of each word drawn more often than expected; 0 for other words."""
         expected = {word: share * self.draws for word, share in self.probabilities.items()}
         return {
             word: _log_ratio(count, expected[word]) if count > expected[word] else 0.0
@@ -95,7 +95,7 @@ class Counted:
 
 
 def word_of(text: str) -> str:
-    """Return a token's text without white space; ``OUTSIDE`` if special or incomplete."""
+    """Return a token's text without white space; ``OUTSIDE`` for special or partial tokens."""
     word = text.strip(_SPACES)
     return word if identifies_token(word) and not _SPECIAL.fullmatch(word) else OUTSIDE
 
@@ -153,10 +153,11 @@ def _summed(drawn: tuple[tuple[tuple[float, ...], int], ...]) -> Floats:
 
 @lru_cache(maxsize=_CACHED)
 def _parts(shares: tuple[float, ...], draws: int) -> NDArray[np.int64]:
-    """Return each word's contribution to the statistic G, by count, in units of ``_STEP``.
+    """Return each word's contribution to G for each possible count, in units of ``_STEP``.
 
     Twice the difference between the expected and the observed count is added to each contribution,
-    so that no contribution is negative. The added differences sum to 0 over all words.
+    so that no contribution is negative. Over all words, the differences between expected and
+    observed counts sum to 0, so adding them does not change G.
     """
     counts = range(draws + 1)
     some = np.array([[_log_ratio(seen, share * draws) for seen in counts] for share in shares])
@@ -251,7 +252,7 @@ def _heated(shares: Shares, temperature: float) -> dict[str, float]:
 
 
 def _mixed(shares: Shares, other: Shares) -> dict[str, float]:
-    """Return the distribution of first words if half of the replies answer another prompt."""
+    """Average a prompt's distribution of first words with that of another prompt."""
     theirs = {word: other.get(word, 0.0) for word in shares if word != OUTSIDE}
     theirs[OUTSIDE] = max(1 - sum(theirs.values()), 0.0)
     return {word: (each + theirs[word]) / 2 for word, each in shares.items()}

@@ -2,8 +2,8 @@
 
 During a run, the server's operator may replace the model or add a second replica, or a cache or
 proxy may begin to change prompts. To detect a change of the server, Tacit repeats a few requests of
-the preflight before it stores answers, at most once a minute. The repeated requests are sent
-concurrently with the requests of the run.
+the preflight before it stores answers, at most once a minute. The requests that Tacit repeats to
+detect a change of the server are sent concurrently with the requests of the run.
 """
 
 from __future__ import annotations
@@ -79,8 +79,8 @@ class Watch:
         where: The model's name and the server's address, for use in messages.
         telling: The number of answers at the beginning of ``watched`` that are checked at the end
             of a run.
-        habits: The properties that all replies of the preflight share, and a tally of the tokens
-            that are drawn after the preflight.
+        habits: A ``Habits`` object with the properties that all replies of the preflight share,
+            such as the model name, and with a tally of the tokens drawn later.
         clock: A function that returns the time in seconds.
     """
 

@@ -50,8 +50,8 @@ class Backoff:
     def seconds(self, state: RetryCallState) -> float:
         """Return the number of seconds to wait after a failed request.
 
-        The returned time is at least the wait that the server asks for, but never longer than
-        ``most``.
+        If the server asks for a wait, the returned time is at least this wait or ``most``,
+        whichever is shorter.
         """
         from tenacity import wait_random_exponential
 

@@ -300,7 +300,7 @@ def of_noise(noise: float) -> str:
 
 
 def mixed(texts: Sequence[str]) -> list[str]:
-    """Shuffle texts reproducibly, so that a repeated request may reach another replica."""
+    """Sort texts by hash: a changed order may send a repeated request to another replica."""
     return sorted(texts, key=lambda text: hashlib.sha256(text.encode()).digest())
 
 

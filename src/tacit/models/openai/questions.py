@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 Way = Literal["echo", "prompt_logprobs"]
 """The request field that asks for the prompt's tokens.
 
-OpenAI's field is ``echo``, and vLLM's field is ``prompt_logprobs``.
+To request the prompt's tokens, OpenAI's API has the field ``echo``, and vLLM has the field
+``prompt_logprobs``.
 """
 
 _SILENT = 8

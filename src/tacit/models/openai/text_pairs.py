@@ -101,16 +101,16 @@ class Differences:
     """A server's answers to pairs of texts; the two texts of a pair differ in one place.
 
     Args:
-        nexts: The next token after each text, with the most probable tokens at its position; the
-            most informative texts come first.
-        telling: The number of most informative texts, which come first in ``nexts``. The most
-            informative texts are the long texts, the second text of each pair of short texts, and
-            ``_ESCAPED``.
+        nexts: The next token after each text, with its most probable alternatives; the texts that
+            best reveal a change of the server come first.
+        telling: The number of texts at the beginning of ``nexts`` that best reveal a change of the
+            server. The texts that best reveal a change of the server are the long texts, the second
+            text of each pair of short texts, and the text ``_ESCAPED``.
         alike: For each pair whose two texts have the same answer, a description of the difference
             between the texts.
         unread: The reason why long texts could not be tested; None if they were tested.
-        drawn: The next token after each text, with all tokens that the server lists at its
-            position.
+        drawn: The next token after each text, with all tokens that the server lists as alternatives
+            to it.
     """
 
     nexts: dict[str, Token]
@@ -194,14 +194,14 @@ def apart(one: Token, other: Token, most: int | None = None) -> list[float]:
 
     Args:
         one: A token with the most probable tokens at its position.
-        other: A token at another position, with the most probable tokens at that position.
+        other: A token at a second position, with the most probable tokens at the second position.
         most: The number of most probable tokens of ``one`` to compare; None to compare all tokens.
 
     Returns:
         One difference in nats per compared token. A token that ``other`` does not list is skipped
-        if its log-probability is below the lowest log-probability in ``other`` plus ``LARGEST``;
-        otherwise, its difference is NaN. A token that cannot be identified by its id or its
-        spelling is skipped.
+        if its log-probability is less than ``LARGEST`` nats above the lowest log-probability in
+        ``other``. For any other token that ``other`` does not list, the difference is NaN. A token
+        that cannot be identified by its id or its spelling is skipped.
     """
     least = _least_listed(other)
     known = [(each, each.logprob) for each in one.top if each.logprob is not None]

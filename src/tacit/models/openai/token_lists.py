@@ -165,9 +165,10 @@ def likeliest(token: Token, most: int) -> Token:
 def returned(tokens: Sequence[Token]) -> int:
     """Return the number of most probable tokens that a server lists at each position.
 
-    The result is rounded down to a value in ``TOPS``. If the server lists the drawn token in
-    addition to the most probable tokens, the drawn token is not counted. The number of listed
-    tokens varies between positions, because servers merge tokens with identical spellings.
+    The number of listed tokens is rounded down to one of the numbers in ``TOPS`` (1, 5, 20 or 100).
+    If the server lists the drawn token in addition to the most probable tokens, the drawn token is
+    not counted. The number of listed tokens varies between positions, because servers merge tokens
+    with identical spellings.
 
     Args:
         tokens: Tokens that a server drew after different texts, each with its list of most probable

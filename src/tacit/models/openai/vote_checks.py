@@ -15,10 +15,10 @@ the two p-values (Bonferroni correction). If the combined p-value of the first d
 Tacit draws additional tokens with other seeds and tests the additional tokens separately. Tacit
 warns the user if the combined p-value is below 0.01 for the first draws and below 0.1 for the
 additional draws. With a correct server, at most one comparison in a thousand leads to a warning. At
-the end of a run, Tacit raises an error if the combined p-value is below 0.01 for the first draws
-and below 0.001 for the additional draws. With a correct server, at most one comparison in a hundred
-thousand leads to an error. Most comparisons need few draws, because additional tokens are drawn
-only if the combined p-value of the first draws is below 0.01.
+the end of a run, Tacit raises an error if the two tests' combined p-value is below 0.01 for the
+first sampled tokens and below 0.001 for the additional tokens. With a correct server, at most one
+comparison in a hundred thousand leads to an error. Most comparisons need few draws, because
+additional tokens are drawn only if the combined p-value of the first draws is below 0.01.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ AT_ONCE, SINGLY = 24, 8
 """Draws per prompt: ``AT_ONCE`` with several replies per request, else ``SINGLY``."""
 
 AGAIN = 2
-"""The number of additional draws per first draw, if the first draws fail the tests."""
+"""If the first draws fail the tests, the ratio of additional draws to first draws."""
 
 SEEDS = SINGLY**2 * (1 + AGAIN)
 """The maximum number of seeds that one call of ``Drawing.inspect`` uses."""
@@ -190,7 +190,7 @@ class Inspection:
 
     @cached_property
     def temperature(self) -> Temperature | None:
-        """The estimated temperature; None if too few of the sampled tokens are listed."""
+        """The estimated temperature; None if the server lists fewer than ten sampled tokens."""
         drawn = []
         for each in self.counted:
             listed = [word for word in each.probabilities if word != goodness_of_fit.OUTSIDE]

@@ -1,8 +1,9 @@
 """Build predicates from alternatives (people's own wordings of a feature of a concept).
 
 An alternative without a verb is completed with a verb, usually the verb of its feature: for the
-feature ``has keys``, the alternative "a keyboard" becomes "has a keyboard". An ungrammatical
-alternative is replaced by its feature, whose wording was normalised by the authors of the norms.
+feature ``has keys``, the alternative "a keyboard" becomes "has a keyboard". If an alternative (a
+person's wording of a feature) is ungrammatical, it is replaced by the feature in the normalised
+wording of the authors of the norms.
 """
 
 from __future__ import annotations
@@ -39,7 +40,8 @@ _CAUSATIVES = frozenset({"make", "makes", "let", "lets", "help", "helps", "have"
 def worded(alternative: str, feature: str) -> str | None:
     """Convert an alternative, such as "a keyboard", to a predicate: "has a keyboard".
 
-    If the alternative has no verb, the function adds "does", "is" or the verb of the feature.
+    If the alternative (a person's wording of a feature) has no verb, the function adds "does", "is"
+    or the verb of the feature.
 
     Returns:
         The predicate; None if no predicate can be formed.
@@ -68,7 +70,7 @@ def corrected(said: str, feature: str) -> str | None:
     or plural ending ("has antler", "has long tail").
 
     Args:
-        said: The predicate of the alternative.
+        said: The predicate made from the alternative (a person's own wording of the feature).
         feature: The feature, as written in the norms.
 
     Returns:
@@ -94,7 +96,7 @@ def _is_bare(text: str) -> bool:
 
 
 def _completed(words: list[str], feature: list[str]) -> str | None:
-    """Add a verb to an alternative: "does", "is", or the verb of the alternative's feature."""
+    """Add a verb to a person's wording of a feature: "does", "is", or the feature's verb."""
     if not words or not feature or predicate(" ".join(feature)) is None:
         return None
     verb, first = feature[0].lower(), words[0].lower()
@@ -144,7 +146,7 @@ def _has_infinite_be(said: str) -> bool:
 
 
 def _faults(said: str, rival: str) -> int:
-    """Count the wrong word forms in a text by comparison with a text of the same words."""
+    """Count wrong word forms in ``said`` by comparing its words with those of ``rival``."""
     own, other = _bare_words(said), _bare_words(rival)
     if len(own) != len(other):
         return 0

@@ -91,13 +91,13 @@ def compare(found: Mapping[str, Findings], bootstrap: Bootstrap | None = None) -
         (the maximum over the prompts), and ``second_candidates`` is the corresponding number for
         the second model. ``first_chance`` is the mean chance level of the first model, and
         ``second_chance`` is the mean chance level of the second model. ``note`` contains caveats,
-        or the reason why no difference is reported. The two possible caveats in ``note`` are that
-        the models' wordings ask different questions, and that ranks were recomputed among fewer
-        candidates than a model originally ranked. ``printed`` is true for all elicitation rows, and
-        for retrieval rows with 1, 4 or 10 stated properties. The columns for candidates and chance
-        levels are null for ``probability`` and ``spearman``, which do not depend on the candidate
-        set. ``first_value``, ``second_value`` and ``difference`` are null if no concept was
-        measured for both models.
+        or the reason why no difference is reported. The first possible caveat in ``note`` is that
+        the prompts of the two models are worded differently. The second possible caveat is that
+        ranks were recomputed among only some of the candidates that a model originally ranked.
+        ``printed`` is true for all elicitation rows, and for retrieval rows with 1, 4 or 10 stated
+        properties. The columns for candidates and chance levels are null for ``probability`` and
+        ``spearman``, which do not depend on the candidate set. ``first_value``, ``second_value``
+        and ``difference`` are null if no concept was measured for both models.
     """
     import polars as pl
 
@@ -218,11 +218,12 @@ class Side:
         )
 
     def among(self, common: pl.DataFrame) -> pl.DataFrame:
-        """Return ``values``, with ``mrr`` and ``renormalised`` recomputed among ``common``.
+        """Return the retrieval results, with ranks recomputed among the candidates ``common``.
 
         Args:
-            common: The candidates for the recomputation: a table with one row per prompt and
-                candidate, and with the columns ``n``, ``concept`` and ``word``.
+            common: The candidates among which ``mrr`` and ``renormalised`` are recomputed: a table
+                with one row per prompt and candidate, and with the columns ``n``, ``concept`` and
+                ``word``.
         """
         import polars as pl
 

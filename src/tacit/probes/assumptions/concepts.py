@@ -110,7 +110,7 @@ def concept_views(findings: Findings, most: int) -> Iterator[View]:
 def _with_ranks(
     concepts: pl.DataFrame, stated: pl.DataFrame, responses: pl.DataFrame
 ) -> pl.DataFrame:
-    """Add each concept's best rank per number of properties, and its responses' best rank."""
+    """Add columns with the best rank of each concept and of people's responses to it."""
     import polars as pl
 
     best = pl.col("rank").min()

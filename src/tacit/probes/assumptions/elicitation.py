@@ -125,7 +125,7 @@ class Elicitation:
     def limited(self, norms: Norms, concepts: int | None) -> Elicitation:
         """Keep only the prompts of the first ``concepts`` concepts that have prompts.
 
-        The removed concepts are recorded as an additional filter step.
+        An additional filter step in ``steps`` lists the removed concepts.
 
         Args:
             norms: The feature norms, which determine the order of concepts.
@@ -141,7 +141,7 @@ class Elicitation:
         return replace(self, prompts=prompts, steps=(*self.steps, step))
 
     def completions(self, relation: str) -> tuple[str, ...]:
-        """Return the completions of a relation that people gave for any concept.
+        """Return people's completions of a relation, collected over all concepts.
 
         All accepted spellings of a completion are included.
         """
@@ -236,9 +236,9 @@ class Eliciting:
     """The elicitation prompts for one model, with the candidates for each prompt.
 
     Args:
-        asked: A mapping with the keys True and False; each value contains prompts with people's
-            responses. The key True selects the prompts that start with "Everyone knows that", and
-            the key False selects the prompts without this preface.
+        asked: A mapping with two keys: True for the prompts that start with "Everyone knows that",
+            and False for the prompts without this preface. Each value of the mapping contains
+            prompts with people's responses.
         own: The words that are a single token of the model; they form the candidate set
             ``vocabulary``.
         shared: The words that are a single token in every compared model. For each relation, the
