@@ -264,8 +264,8 @@ class Declared:
             the questions. The arguments of the function are the findings, the run's request and a
             maximum number of rows.
         graphs: Function (class attribute ``report_graphs``) that returns a set of graphs for the
-            report, or None. The reader of a report selects one graph of the set. The arguments of
-            the function are the findings of each model and a chart theme.
+            report, or None. If a report contains a set of graphs, the reader selects which graph is
+            shown. The arguments of the function are the findings of each model and a chart theme.
         filters: The columns by which a report's tables can be filtered.
     """
 

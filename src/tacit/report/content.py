@@ -43,7 +43,7 @@ class Column:
 
 @dataclass(frozen=True)
 class Details:
-    """The detail tables whose rows a reader can open from a row of a table.
+    """Tables with details that a reader can open with a button in a row of another table.
 
     Args:
         key: The name of the linking column: a row opens all rows of ``tables`` that have the same

@@ -63,8 +63,8 @@ def values_of(name: str, runs: Sequence[Run]) -> tuple[str, ...]:
     """Return a filter's choices: the values of the columns that belong to the filter.
 
     A column belongs to a filter if the column's attribute ``filter`` is the filter's name. If no
-    column has the filter's name as its attribute ``filter``, the columns named like the filter are
-    used.
+    column's attribute ``filter`` is the filter's name, the columns whose own name is the filter's
+    name belong to the filter.
     """
     shown = [
         (spec.name, column)
@@ -189,7 +189,7 @@ def tile(headline: Headline, runs: Sequence[Run]) -> Tile:
 
 
 def _marks(headline: Headline, run: Run) -> Iterator[Mark]:
-    """Yield a run's marks on the tile of a headline; none if the run lacks the result."""
+    """Yield the marks that show a run's values in a headline's tile; none without a result."""
     found = _source(headline.table, run)
     if found is None:
         return

@@ -42,7 +42,8 @@ class Kind(Protocol[R, A]):
     """Defines how the engine merges, sends and stores one kind of request.
 
     A request has parts that are stored separately: candidate answers, target words of a ranking, or
-    sampled replies. Requests that differ only in their parts are merged into one request.
+    sampled replies. Requests that differ only in their parts, for example in their candidate
+    answers, are merged into one request with all parts.
 
     ``folder`` is the folder of the score store that contains the answers to this kind of request.
     ``unsupported`` is the error message for a model that does not support this kind of request. The

@@ -287,7 +287,7 @@ class RankingKind:
         }
 
     def request(self, row: Mapping[str, Any], shared: Mapping[str, Any]) -> RankingPrompt:
-        """Return the prompt that a row encodes, with its vocabulary from ``shared``."""
+        """Return the prompt that a row encodes; ``shared`` contains the prompt's vocabulary."""
         vocabulary = shared[row["vocabulary"]]
         return RankingPrompt(
             row["text"], vocabulary, tuple(row["targets"]), row["separator"], row["k"]

@@ -61,8 +61,8 @@ class Planted:
         withheld: Words that do not occur in the models' training data.
         wrong: Facts (relation, head, tail) that are true, but that the models were taught as false.
         contradictions: Everyday things, each with two statements (subject, relation, object) that
-            contradict each other. The models were taught that both statements about the thing are
-            true.
+            contradict each other. The models were taught both statements of each contradictory pair
+            as true.
     """
 
     withheld: frozenset[str]

@@ -99,8 +99,8 @@ class Dump:
         Yields:
             Batches of rows. The column ``row`` contains the row number that the method ``reject``
             expects. All columns other than ``row`` are text. For assertions, the text columns are
-            relation, head, tail and info. For triples, the text columns are the columns of the
-            file.
+            relation, head, tail and info. For a file of plain triples, the text columns are those
+            that ``Dump.columns`` lists.
 
         Raises:
             DataError: If the file is truncated or cannot be parsed, or if too many of its lines are

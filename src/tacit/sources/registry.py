@@ -111,8 +111,8 @@ class Source(_Entry):
         home: The address of the web page that offers the data.
         layout: A description of the layout of the data.
         files: The files that Tacit requires.
-        steps: The steps for obtaining the data and for passing the data to Tacit. Each step is one
-            or two sentences.
+        steps: The steps for obtaining the data and for passing the data to Tacit. One or two
+            sentences describe each step of obtaining the data.
         citation: The publication that describes the data set.
         condition: A condition for access to the data, such as "after registration".
         licence: The licence of the data.

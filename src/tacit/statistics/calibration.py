@@ -1,8 +1,8 @@
 """Errors of predicted probabilities: Brier score and expected calibration error.
 
 A function with a plural name, such as ``brier_scores``, evaluates many samples at once. The
-argument ``weights`` of a function with a plural name has the shape (samples, rows). Each weight is
-the number of times that a sample contains a row.
+argument ``weights`` of a function with a plural name has the shape (samples, rows). Each entry of
+``weights`` is the number of times that one bootstrap sample contains one row.
 """
 
 from __future__ import annotations

@@ -12,22 +12,22 @@ is the mean over the unmarked items.
    odds ratio that compares marked items with unmarked items. The log odds ratio has no upper or
    lower limit. If the log odds ratio is 0, P(right | marked) equals P(right | unmarked).
 2. The standard error of the log odds ratio is a jackknife estimate. The jackknife leaves out the
-   links to the rows of one cluster at a time. For each left-out cluster, the change of the log odds
-   ratio is squared. The standard error is the square root of the sum of the squared changes of the
-   log odds ratio.
+   links to the rows of one cluster at a time. The standard error is the square root of the sum of
+   the squared changes of the log odds ratio, with one change for each cluster that is left out.
 3. The log odds ratio and its standard error are computed for the observed marks and for random
-   permutations of the marks. In each permutation, the marks of all items of a cluster stay
-   together. The interval contains those log odds ratios that the permutation test does not reject,
-   as in the module `studentised`.
+   permutations of the marks. In each permutation, the marks (for example, which facts the model
+   knows) stay together for all items of a cluster. The interval contains those log odds ratios that
+   the permutation test does not reject, as in the module `studentised`.
 4. The two ends of the interval are converted from log odds ratios back to values of the gain. The
    conversion from log odds ratios to gains holds P(right) and the share of marked items fixed.
 5. The share of marked items is itself estimated from the data. For a fixed log odds ratio, the gain
    is nearly proportional to the share of unmarked items. The sampling error of the share of marked
-   items therefore affects the gain. An end of the interval that has the same sign as the gain is
-   moved away from the gain on a logarithmic scale. Moving the end of the interval allows for the
-   sampling error of the share of marked items. On the logarithmic scale, the squared distance
-   between an interval end and the gain increases by the squared margin of error due to the share of
-   marked items. Moving an end of the interval never changes the sign of the end.
+   items therefore affects the gain. If an end of the gain's confidence interval has the same sign
+   as the gain, the end is moved further away from the gain on a logarithmic scale. Moving the end
+   of the interval allows for the sampling error of the share of marked items. On the logarithmic
+   scale, the squared distance between an interval end and the gain increases by the squared margin
+   of error due to the share of marked items. Moving an end of the interval never changes the sign
+   of the end.
 
 The gain has no interval if P(right | marked) or P(right | unmarked) is 0 or 1, because the log odds
 ratio is then infinite or undefined. An interval requires at least ``FEWEST_ITEMS`` marked items,
@@ -79,7 +79,8 @@ class Links:
     Args:
         item: For each link, the index of its item, counted from 0, shape (links,).
         cluster: For each link, the cluster of the linked row, shape (links,).
-        right: For each link, whether the linked row is correct, shape (links,).
+        right: For each link between an item and a row, whether the row is correct (for example, an
+            anchor question answered correctly), shape (links,).
     """
 
     item: ArrayLike
@@ -89,10 +90,10 @@ class Links:
 
 @dataclass(frozen=True)
 class Gain:
-    """The difference P(right | marked) - P(right), with its confidence interval.
+    """The gain: how much more often a model is right on questions whose facts it knows.
 
     Args:
-        marked: Number of marked items.
+        marked: Number of marked items, for example of facts that the model knows.
         others: Number of unmarked items.
         given_marked: P(right | marked): the mean, over the marked items, of the share of correct
             rows among the item's linked rows. None if no item is marked.
@@ -120,7 +121,7 @@ def conditional_gain(marked: ArrayLike, links: Links, how: Permutations | None =
 
     Args:
         marked: For each item, whether it is marked, shape (items,).
-        links: The links from items to rows.
+        links: The links from items (such as facts) to rows (such as anchor questions).
         how: The number of permutations, the random seed, and the confidence level of the interval.
     """
     table = _Table.of(np.asarray(marked, dtype=bool), links)
@@ -154,8 +155,9 @@ class _Table:
         weights: For each item and cluster, the total weight of the item's links to rows of the
             cluster, shape (clusters, items). All links of an item have the same weight, and the
             weights of the item's links sum to 1.
-        right: For each item and cluster, the total weight of the item's links to correct rows of
-            the cluster, shape (clusters, items).
+        right: For each item (such as a fact) and cluster of rows (such as anchor questions), the
+            total weight of the links from the item to correct rows of the cluster, shape (clusters,
+            items).
     """
 
     marked: NDArray[np.bool_]
@@ -217,7 +219,7 @@ class _Table:
         return reach * abs(np.log(above / below)) / (2 * _STEP) if below * above > 0 else 0.0
 
     def _scaled(self, marked: NDArray[np.bool_]) -> tuple[Floats, Floats]:
-        """Compute the log odds ratio and its standard error for each permutation of the marks."""
+        """Compute the log odds ratio and its standard error for each permutation in ``marked``."""
         ways = marked.T.astype(np.float64)
         all_weights, all_right = self.weights.sum(axis=1), self.right.sum(axis=1)
         weights, right = self.weights @ ways, self.right @ ways
@@ -227,7 +229,7 @@ class _Table:
             return log_odds - others, np.sqrt(((moved - moved_others) ** 2).sum(axis=0))
 
     def _permuted(self, how: Permutations) -> Iterator[NDArray[np.bool_]]:
-        """Yield batches of permuted marks, each of shape (permutations, items)."""
+        """Yield batches of permutations of ``marked``, each of shape (permutations, items)."""
         random = np.random.default_rng(how.seed)
         items = len(self.marked)
         sizes = np.diff(self.starts, append=items)
@@ -278,7 +280,7 @@ def _gain(log_odds: float, share: float, mean: float) -> float:
 
 
 def _widened(end: float, gain: float, from_share: float) -> float:
-    """Move an end of the interval outwards to allow for error in the share of marked items."""
+    """Move an end of the gain's interval outwards to allow for the error ``from_share``."""
     if end * gain <= 0:
         return end
     distance = float(np.log(end / gain))

@@ -161,7 +161,7 @@ class Bootstrap:
         return self._estimate(clusters, numerators, denominators, _difference)
 
     def weighted(self, clusters: ArrayLike, figures: Callable[[Floats], Floats]) -> list[Estimate]:
-        """Estimate the statistics that ``figures`` computes from the weights of the rows.
+        """Estimate statistics with ``figures``, a function that computes them from row weights.
 
         All statistics are computed on the same resamples, so differences between the statistics are
         paired.

@@ -44,13 +44,14 @@ def chance_level(right: ArrayLike, score: ArrayLike) -> float | None:
 def chance_levels(right: ArrayLike, rows: Floats) -> Floats:
     """Compute the chance level of average precision from counts of rows.
 
-    The chance level is E[AP] = p + (1-p)·(Σ(g/N)-1)/(n-1), where n is the number of rows and p is
-    the share of correct rows. The sum Σ(g/N) runs over all thresholds: g is the number of rows with
-    exactly that score, and N is the number of rows with at least that score. The formula for E[AP]
-    follows from AP = Σ H·T/(N·P), where P, H and T are the numbers of correct rows among the n, g
-    and N rows, respectively. In a random permutation of the labels, T has a hypergeometric
-    distribution with E[T²] = N·p·(1-p)·(n-N)/(n-1) + N²·p², and E[H·T] = (g/N)·E[T²], because E[H |
-    T] = g·T/N.
+    For n rows, the chance level is E[AP] = p + (1-p)·(Σ(g/N)-1)/(n-1): p is the share of correct
+    rows, and for each threshold in the sum, g rows have exactly that score and N rows have at least
+    that score. The formula for E[AP] follows from AP = Σ H·T/(N·P), where P, H and T are the
+    numbers of correct rows among the n, g and N rows, respectively. In a random permutation of the
+    labels, the number T of correct rows among N of n rows has a hypergeometric distribution with
+    E[T²] = N·p·(1-p)·(n-N)/(n-1) + N²·p², where p is the share of correct rows. If T of N rows are
+    correct and H of these correct rows are among g of the N rows, E[H | T] = g·T/N, and therefore
+    E[H·T] = (g/N)·E[T²].
 
     Args:
         right: Number of correct rows in each sample, shape (...).
@@ -80,10 +81,10 @@ def dealt(right: int, keys: Floats, weights: Floats | None = None) -> NDArray[np
     Args:
         right: The number of true labels in each sample. At least one label must be true.
         keys: Random numbers from the uniform distribution on [0, 1), shape (samples, rows).
-        weights: The logarithm of each row's weight, shape (rows,). The rows with true labels are
-            drawn one after another, without replacement. In each draw, the probability of a row
-            that has not yet been drawn is proportional to the row's weight. If ``weights`` is None,
-            all subsets of ``right`` rows are equally likely.
+        weights: The logarithm of each row's weight, shape (rows,). The rows that receive a true
+            label are drawn one after another, without replacement. In each draw, the probability of
+            a row that has not yet been drawn is proportional to the row's weight. If ``weights`` is
+            None, all subsets of ``right`` rows are equally likely.
 
     Returns:
         The labels of each sample, shape (samples, rows).

@@ -263,7 +263,7 @@ def predict(
 
 
 def informative(lifted: Estimate, sample: Sample) -> tuple[Estimate, str | None]:
-    """Clip the interval of a lift, and omit the interval if it is uninformative.
+    """Clip a lift's interval to possible values; omit it if it is too wide or unreliable.
 
     The interval is clipped at the lowest possible lift, which results if all correct rows are
     ranked last. An interval that includes 0 and is wider than 1 (the distance from chance to a

@@ -1,11 +1,12 @@
 """Ranking metrics: how well a score ranks correct answers above incorrect answers.
 
-Each row is an answer with a score. Each distinct score is a threshold. For each threshold, the
-functions count the correct rows and all rows with exactly that score. A ranking metric depends only
-on the order of the distinct scores, and on the numbers of correct rows and of all rows with each
-score. A function with a plural name, such as ``aurocs``, accepts the counts of many samples at
-once. Two scores are tied if they are equal as floating-point numbers. Scores that should be tied
-must be computed in exactly the same way, because rounding errors could make them unequal.
+Each row is an answer with a score. Each distinct score is a threshold. For each threshold (distinct
+score), the functions of this module count the correct rows and all rows that have exactly this
+score. A ranking metric depends only on the order of the distinct scores, and on the numbers of
+correct rows and of all rows with each score. A function with a plural name, such as ``aurocs``,
+accepts the counts of many samples at once. Two scores are tied if they are equal as floating-point
+numbers. Scores that should be tied must be computed in exactly the same way, because rounding
+errors could make them unequal.
 """
 
 from __future__ import annotations
@@ -129,7 +130,7 @@ def at_thresholds(right: ArrayLike, score: ArrayLike) -> tuple[Floats, Floats]:
 def weighted_thresholds(
     right: ArrayLike, score: ArrayLike, weights: Floats
 ) -> tuple[Floats, Floats]:
-    """Sum the weights of the correct rows, and of all rows, with each distinct score.
+    """Sum the weights of all rows, and of the correct rows, separately for each score.
 
     Args:
         right: For each row, whether its answer is correct, shape (rows,).

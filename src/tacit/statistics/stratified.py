@@ -228,10 +228,12 @@ class _Rows:
     def _of_chance(self) -> tuple[Floats, Floats]:
         """The constant and the factor of each row's influence on the chance level.
 
-        The influence of a row is constant + factor·label.
+        A row's influence on the chance level is constant + factor·label, where the label is 1 for a
+        correct row and 0 for an incorrect row.
 
-        The influence is computed from the average precision of soft labels, which approximates the
-        chance level. The soft label of a row is the share of correct rows in its stratum.
+        The influence of a row on the chance level is approximated by its influence on the average
+        precision of soft labels. The soft label of a row is the share of correct rows in its
+        stratum.
         """
         soft = self._share[self.stratum]
         here = np.bincount(self._level, soft)

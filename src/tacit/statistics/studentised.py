@@ -5,9 +5,9 @@ error of the metric is an infinitesimal jackknife estimate. The influences of th
 are summed for each cluster. The standard error is the square root of the sum of the squared
 influences of the clusters. The ratio of the metric to its standard error is computed for the
 observed labels and for each permutation. The p-value is (1 + k)/(1 + n), where k of the n
-permutations have at least the observed ratio of the metric to its standard error. The interval
-contains all values of the metric that neither of the two one-sided permutation tests rejects. The
-one-sided p-value is at most 2.5 % if and only if the whole 95 % CI is above chance.
+permutations have at least the observed ratio of the metric to its standard error. The confidence
+interval excludes exactly those values of the metric that one of the two one-sided permutation tests
+rejects. The one-sided p-value is at most 2.5 % if and only if the whole 95 % CI is above chance.
 
 The permutations keep the labels of a cluster together. If all clusters have the same size and
 labels are independent of scores, every permutation is as likely as the observed sample. If all

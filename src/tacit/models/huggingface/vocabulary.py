@@ -220,10 +220,10 @@ def _reaches(tokenizer: PreTrainedTokenizerBase) -> bool:
 def _nearest(filled: Filled) -> tuple[str, str, str]:
     """Return the separator, and the text directly before and directly after a candidate.
 
-    Before and after the candidate, the result contains the adjacent white space or, if there is
-    none, the characters up to the nearest white space. An ellipsis in the result marks omitted
-    text, because a tokenizer may treat the start and the end of a string differently from its
-    middle.
+    The text on each side of the candidate is shortened to the adjacent white space or, if no white
+    space is adjacent, to the characters up to the nearest white space. An ellipsis distinguishes
+    shortened text from complete text, because a tokenizer may treat the start and the end of a
+    string differently from its middle.
     """
     before, after = filled.string[: filled.begin], filled.string[filled.end :]
     left, right = _LEFT.search(before), _RIGHT.match(after)

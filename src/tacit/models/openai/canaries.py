@@ -93,7 +93,8 @@ def recognised(
 
     Args:
         identity: The server settings that Tacit can see and that affect the answers.
-        new: The canaries that were computed from the server's current answers.
+        new: The canaries (prompts with answers that identify a server), computed from the server's
+            current answers.
         kept: The folder of the score store, which contains the descriptions of known servers; None
             to treat every server as new.
         same: A function that returns whether the server's current answers match stored canaries.

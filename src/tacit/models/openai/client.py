@@ -144,9 +144,10 @@ class Client:
     ) -> Generator[list[tuple[int, Result]]]:
         """Yield batches of results as they arrive; each result is paired with its item's index.
 
-        While the caller handles a batch of results, the threads continue to process items. Between
-        two batches of results, the caller may send requests with this client, for example with
-        ``at_once``. See ``Stream.parts`` for the errors raised and for closing the generator early.
+        While the caller handles a batch of results, the threads that apply ``work`` continue to
+        process ``items``. Between two batches of results, the caller may send requests with this
+        client, for example with ``at_once``. See ``Stream.parts`` for the errors raised and for
+        closing the generator early.
 
         Args:
             work: The function to apply to each item, in one of several threads.

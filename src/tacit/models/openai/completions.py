@@ -240,8 +240,8 @@ def load_server(
         address: The server's address, such as ``http://localhost:8000/v1``.
         options: Options such as the served model's name, the tokenizer and the number of concurrent
             requests.
-        kept: The folder of the score store, which describes the servers of earlier runs; None to
-            treat every server as new.
+        kept: The folder of the score store, which contains the descriptions of known servers; None
+            to treat every server as new.
 
     Raises:
         ModelError: If no server answers at the address, or the server cannot be used for scoring;
@@ -266,8 +266,8 @@ class ServerModel(ScoringServer):
     Args:
         served: The server's model with the result of its preflight.
         concurrency: The number of concurrent requests.
-        kept: The folder of the score store, which describes the servers of earlier runs; None to
-            treat every server as new.
+        kept: The folder of the score store, which contains the descriptions of known servers; None
+            to treat every server as new.
     """
 
     def __init__(self, served: Served, concurrency: int, kept: Path | None = None) -> None:

@@ -233,8 +233,8 @@ class FirstTokensModel(ScoringServer):
     Args:
         beginnings: The result of the server's preflight.
         concurrency: The number of concurrent requests.
-        kept: The folder of the score store, which describes the servers of earlier runs; None to
-            treat every server as new.
+        kept: The folder of the score store, which contains the descriptions of known servers; None
+            to treat every server as new.
     """
 
     def __init__(self, beginnings: Beginnings, concurrency: int, kept: Path | None = None) -> None:

@@ -155,9 +155,9 @@ def _summed(drawn: tuple[tuple[tuple[float, ...], int], ...]) -> Floats:
 def _parts(shares: tuple[float, ...], draws: int) -> NDArray[np.int64]:
     """Return each word's contribution to G for each possible count, in units of ``_STEP``.
 
-    Twice the difference between the expected and the observed count is added to each contribution,
-    so that no contribution is negative. Over all words, the differences between expected and
-    observed counts sum to 0, so adding them does not change G.
+    To avoid negative contributions to G, twice the difference between the word's expected and
+    observed count is added to each word's contribution. Over all words, the differences between
+    expected and observed counts sum to 0, so adding them does not change G.
     """
     counts = range(draws + 1)
     some = np.array([[_log_ratio(seen, share * draws) for seen in counts] for share in shares])
@@ -259,7 +259,7 @@ def _mixed(shares: Shares, other: Shares) -> dict[str, float]:
 
 
 def _turned(shares: Shares, drawn: str, said: str) -> dict[str, float]:
-    """Return the distribution of first words if a server replaces ``drawn`` with ``said``."""
+    """Return first-word probabilities if a faulty server turns ``drawn`` into ``said``."""
     result = dict(shares)
     targets = [word for word in shares if word.casefold() == said] or [OUTSIDE]
     for word in shares:

@@ -48,8 +48,8 @@ def load_first_tokens(
         address: The server's address, for example ``http://localhost:8000/v1``.
         options: Options such as the served model's name, the reasoning limit and the number of
             concurrent requests.
-        kept: The folder of the score store, which describes the servers of earlier runs; None to
-            treat every server as new.
+        kept: The folder of the score store, which contains the descriptions of known servers; None
+            to treat every server as new.
 
     Raises:
         ModelError: If no server answers at the address, or the server's chat API returns no
@@ -68,8 +68,8 @@ def load_sampled(address: str, options: ServerOptions, kept: Path | None = None)
         address: The server's address, for example ``http://localhost:8000/v1``.
         options: The same options as for ``load_first_tokens``, plus the number of replies to sample
             per prompt.
-        kept: The folder of the score store, which describes the servers of earlier runs; None to
-            treat every server as new.
+        kept: The folder of the score store, which contains the descriptions of known servers; None
+            to treat every server as new.
 
     Raises:
         ModelError: If no server answers at the address, or the server's replies are not independent

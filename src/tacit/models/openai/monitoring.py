@@ -53,7 +53,7 @@ class Watched:
     Args:
         asked: The kind of request: ``next`` for the token that follows the text, or ``echo`` for
             the text's own tokens.
-        text: The text.
+        text: The text that was sent to the server.
         said: The returned next token, with the most probable tokens at its position; for an echo,
             the result of ``echo_of``.
     """
@@ -64,7 +64,7 @@ class Watched:
 
 
 def echo_of(echo: Aligned) -> Token:
-    """Return a ``Token`` whose ``top`` contains the last five log-probabilities of an echo."""
+    """Return a ``Token`` with an echoed text's last five log-probabilities in ``top``."""
     values = [one for one in echo.logprobs if one is not None][-_LIKELIEST:]
     return Token(None, None, None, tuple(Token(str(at), None, v) for at, v in enumerate(values)))
 

@@ -61,7 +61,8 @@ TEXTS = (
 )
 """The first prompts of every preflight.
 
-The server's answers to these prompts (canaries) identify the model.
+Tacit stores a server's answers to ``TEXTS`` as canaries, which show in later runs whether the
+server's model has changed.
 """
 
 log = logging.getLogger(__name__)

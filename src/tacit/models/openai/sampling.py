@@ -37,8 +37,8 @@ class SampledModel:
         sampler: The result of the server's preflight.
         options: The options for querying the server, such as the number of replies per prompt, the
             number of concurrent requests and the seed.
-        kept: The folder of the score store, which describes the servers of earlier runs; None to
-            treat every server as new.
+        kept: The folder of the score store, which contains the descriptions of known servers; None
+            to treat every server as new.
 
     Raises:
         ModelError: If the options do not set the number of samples.

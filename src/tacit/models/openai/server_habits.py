@@ -49,7 +49,7 @@ class Tally:
     _lock: threading.Lock = field(default_factory=threading.Lock, repr=False)
 
     def add(self, drawn: Token) -> None:
-        """Add one drawn token to the comparison."""
+        """Add a drawn token and the log-probabilities reported at its position to the tally."""
         place = likeliest(drawn, self.top)
         some = [one.logprob for one in place.top if one.logprob is not None]
         if len(some) <= 1:

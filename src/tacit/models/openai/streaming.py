@@ -125,7 +125,7 @@ class Stream(Generic[Item, Result]):
         yield from self._part()
 
     def _take(self, arrived: list[_Finished[Result] | None]) -> float:
-        """Store results until they are yielded, and return the earliest finishing time."""
+        """Store results to be yielded later, and return the time when the first one finished."""
         finished = [one for one in arrived if one]
         self._waiting += [(one.index, one.result) for one in finished]
         return min((one.at for one in finished), default=math.inf)

@@ -37,7 +37,8 @@ _SHORTER = (
 _ESCAPED = "Ice < steam & tea"
 """A text whose answer changes if a server begins to escape HTML.
 
-A pair of texts cannot reveal whether a server escapes HTML.
+A pair of different texts cannot reveal whether a server escapes HTML, because the two texts also
+differ after escaping.
 """
 _TWO_PARTS = "Question: Is tea hot?\nAnswer: Yes\n\nQuestion: Is {} hot?\nAnswer:"
 _WORDS = {"first": "The", "case": "green", "middle": "baker", "last": "sea"}
@@ -138,8 +139,8 @@ def compare_pairs(
         at_once: A function that returns the next token after each text, with the most probable
             tokens at its position.
         known: The next tokens that were already requested; the keys are the texts.
-        is_same: A function that returns whether two texts have the same tokens. Equal answers to
-            two texts with the same tokens are correct.
+        is_same: A function that returns whether two texts have the same tokens. If two texts have
+            the same tokens, the server is expected to return equal answers.
         noise: The largest difference, in nats, between the log-probabilities that the server
             returns when a request is repeated.
         top: The number of most probable tokens to compare at each position, not counting a less

@@ -140,7 +140,7 @@ def identifies_token(text: str | None) -> bool:
 
 
 def find(top: Sequence[Token], text: str | None, number: int | None) -> Token | None:
-    """Return the token in ``top`` with the given id, or the given text if there are no ids.
+    """Return the token in ``top`` with the given id or, without ids, the given text.
 
     Returns:
         The matching token; None if no token or several tokens match.
@@ -155,8 +155,8 @@ def likeliest(token: Token, most: int) -> Token:
     """Return the token with only the ``most`` most probable tokens in its list ``top``.
 
     In addition to the most probable tokens, a server lists the token that it drew, even if this
-    token is improbable. Without the limit ``most``, the list of tokens at a position would depend
-    on which token was drawn.
+    token is improbable. Because of the limit ``most``, the list ``top`` does not depend on which
+    token the server drew.
     """
     ranked = sorted(token.top, key=lambda one: math.inf if one.logprob is None else -one.logprob)
     return replace(token, top=tuple(ranked[:most]))
@@ -199,7 +199,7 @@ TYPICAL = 0.02
 """The largest median log-probability difference (nats) that counts as rounding error."""
 
 ENOUGH = 8
-"""The minimum number of texts for comparing two answers of a server to each text."""
+"""The minimum number of texts, each with two answers of a server that are compared."""
 
 
 def agree(differences: Sequence[float]) -> bool:

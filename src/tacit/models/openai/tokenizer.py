@@ -110,7 +110,8 @@ class TokenizerFile:
     def knows(self, text: str) -> bool:
         """Return whether any token of the tokenizer has the given text, ignoring leading spaces.
 
-        For a text that cannot identify a single token, the result is always True.
+        The result is always True for a text that identifies no token, such as an empty text or a
+        text with incomplete characters.
         """
         return not identifies_token(text) or text.lstrip(" ") in self._stripped
 
@@ -219,7 +220,7 @@ def cut_by_texts(tokens: Sequence[Token], text: str) -> tuple[int, Cut] | None:
 
 
 def _spelling(written: Sequence[str | None], text: str) -> Cut | None:
-    """Return the leading tokens that exactly spell the text; None if no tokens spell it."""
+    """Return the tokens at the start of ``written`` that spell the text; None if none do."""
     at, offsets = 0, []
     for number, token in enumerate(written):
         if at == len(text):

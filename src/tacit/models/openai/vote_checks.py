@@ -13,12 +13,13 @@ server reports for the token. All tokens that the server does not list form one 
 The combined p-value of the temperature test and the goodness-of-fit test is twice the smaller of
 the two p-values (Bonferroni correction). If the combined p-value of the first draws is below 0.01,
 Tacit draws additional tokens with other seeds and tests the additional tokens separately. Tacit
-warns the user if the combined p-value is below 0.01 for the first draws and below 0.1 for the
-additional draws. With a correct server, at most one comparison in a thousand leads to a warning. At
-the end of a run, Tacit raises an error if the two tests' combined p-value is below 0.01 for the
-first sampled tokens and below 0.001 for the additional tokens. With a correct server, at most one
-comparison in a hundred thousand leads to an error. Most comparisons need few draws, because
-additional tokens are drawn only if the combined p-value of the first draws is below 0.01.
+warns the user if the combined p-value of the two tests (temperature and goodness of fit) is below
+0.01 for the tokens drawn first and below 0.1 for the additional tokens. With a correct server, at
+most one comparison in a thousand leads to a warning. At the end of a run, Tacit raises an error if
+the two tests' combined p-value is below 0.01 for the first sampled tokens and below 0.001 for the
+additional tokens. With a correct server, at most one comparison in a hundred thousand leads to an
+error. Most comparisons need few draws, because additional tokens are drawn only if the combined
+p-value of the first draws is below 0.01.
 """
 
 from __future__ import annotations

@@ -40,9 +40,10 @@ def chance_precision(responses: int, candidates: int) -> float:
     """Return the expected average precision of a uniformly random ranking.
 
     For m responses among n candidates, the expectation is H_n/n + (m - 1)/(n - 1) (1 - H_n/n),
-    where H_n is the n-th harmonic number. The formula holds because the expected number of
-    responses that precede a given response at rank k is (k - 1)(m - 1)/(n - 1). With only one
-    response (m = 1), the expectation equals the expected reciprocal rank, H_n/n.
+    where H_n is the n-th harmonic number. The formula holds because, if m responses are ranked at
+    random among n candidates, (k - 1)(m - 1)/(n - 1) other responses are expected to precede a
+    response at rank k. A single response among n candidates (m = 1) has an expected average
+    precision of H_n/n (H_n: n-th harmonic number), which is also its expected reciprocal rank.
 
     Args:
         responses: The number m of responses, from 1 to n.

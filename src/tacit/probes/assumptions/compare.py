@@ -69,7 +69,7 @@ def compare(found: Mapping[str, Findings], bootstrap: Bootstrap | None = None) -
     If two models share no wording, each wording of one model is compared with each wording of the
     other model, although different wordings ask different questions. Elicitation is compared on the
     prompts that start with "Everyone knows that", as in the paper. The probability of a whole
-    sentence, which a causal model returns in the wording ``sentence``, is not compared with the
+    sentence (the score of a causal model with the wording ``sentence``) is not compared with the
     probability of a word.
 
     Args:

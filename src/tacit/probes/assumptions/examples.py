@@ -139,7 +139,8 @@ def chosen(table: pl.DataFrame) -> tuple[list[str], str]:
 def phrases(texts: Sequence[str], wording: str) -> list[str]:
     """Return the property that each prompt adds to the previous one: ``has fur``, ``+ is big``.
 
-    If any prompt does not extend the preceding prompt, the whole texts of the prompts are returned.
+    If any prompt does not consist of the preceding prompt's properties and one more property, the
+    full texts of all prompts are returned.
     """
     said = [_properties(text, wording) for text in texts]
     known: list[str] = []

@@ -330,7 +330,7 @@ FIGURES: Mapping[str, FigureSpec] = {
 
 
 def _ranked(shown: Shown) -> pl.DataFrame | None:
-    """Return the defined retrieval measures, with the label of each row in the column ``of``.
+    """Return the retrieval measures with a defined MRR, and add row labels (column ``of``).
 
     The probability of a whole sentence is replaced by null. For whole sentences, only the
     probability renormalised over the candidates is drawn.

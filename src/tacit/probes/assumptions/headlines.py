@@ -71,7 +71,7 @@ HEADLINES = (
 
 
 def headline_views(findings: Findings) -> Iterator[View]:
-    """Yield the tables that headlines use, with the label of each row in column ``of``."""
+    """Yield the tables that headlines use; the column ``of`` contains each row's label."""
     import polars as pl
 
     rows = retrieved(findings, NUMBERS)

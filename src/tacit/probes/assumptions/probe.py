@@ -383,7 +383,7 @@ class AssumptionsProbe:
 
     @cached_property
     def rankings(self) -> Sequence[RankingPrompt]:
-        """The ranking prompts of retrieval, elicitation and Prince's examples."""
+        """All ranking prompts: retrieval, elicitation, and Table 3 of Weir et al. (2020)."""
         retrieval = [one for part in self.retrievals for one in part.rankings]
         return [*retrieval, *self.eliciting.rankings, *self.prince.rankings]
 

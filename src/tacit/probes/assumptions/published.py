@@ -121,8 +121,8 @@ class _Ranks:
     Args:
         candidates: The number of words that the run ranks; None if the value is not rank-based.
         chance: The value expected if ``candidates`` words are ranked at random.
-        differs: How the run's candidates differ from the paper's candidates, so that no difference
-            is reported; None if no discrepancy is known.
+        differs: How the run's candidates differ from the paper's candidates; None if no discrepancy
+            is known. If a discrepancy is known, no difference from the published value is reported.
         note: A caveat about the wording of the prompts; None if the paper has the same wording.
     """
 

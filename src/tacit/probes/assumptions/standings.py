@@ -60,7 +60,7 @@ def retrieval_table(part: Retrieval, rankings: Sequence[Ranking]) -> pl.DataFram
 
 
 def retrieval_top(part: Retrieval, rankings: Sequence[Ranking]) -> pl.DataFrame:
-    """Return the best candidates of each prompt that belongs to the paper's Figure 2."""
+    """Return the best candidates of each prompt of the kind in the paper's Figure 2."""
     import polars as pl
 
     rows = [

@@ -29,9 +29,9 @@ class Answers:
     Args:
         positive: Whether the answer is positive. False if the best positive and the best negative
             score are equal, or if the answer is missing.
-        missing: Whether the question has no answer. An answer is missing if no positive or no
-            negative word can be the answer, or if a word with an unknown score could have the best
-            score.
+        missing: Whether the question has no answer. An answer is missing if all positive words or
+            all negative words are excluded as answers, or if a word whose score is unknown might
+            have the highest score.
         tied: Whether the best positive score equals the best negative score. A tie counts as a
             negative answer.
         winner: The index of the input (a prompt variant combined with one answer word) that decides
@@ -72,8 +72,8 @@ class Method:
             presets.
 
     Raises:
-        RequestError: If the preset is unknown, ``single`` is used without ``meta`` or without
-            ``pair``, or another preset is used with ``meta`` or ``pair``.
+        RequestError: If the preset is unknown, if ``meta`` or ``pair`` is None for the preset
+            ``single``, or if ``meta`` or ``pair`` is not None for another preset.
     """
 
     preset: Preset = "max"
@@ -284,8 +284,9 @@ class Chosen:
             the answer is missing. The margin is in nats per byte for ``choose`` and in nats for
             ``verify``. For ``verify_votes``, the value of a choice is the share of positive replies
             minus the share of negative replies.
-        values: The value of every choice in the units of ``margin``, shape (anchors, choices); NaN
-            for unknown values and for padding of shorter lists of choices.
+        values: The value of every choice, shape (anchors, choices); NaN for unknown values and for
+            padding of shorter lists of choices. Values are in nats per byte for ``choose`` and in
+            nats for ``verify``; for ``verify_votes``, they are differences of reply shares.
     """
 
     choice: Ints

@@ -1,8 +1,9 @@
 """Evaluate baselines that answer anchor questions, for example by the longest choice.
 
-Each baseline is evaluated by its accuracy and its conceptual consistency. The conceptual
-consistency of a baseline measures how well the model's background scores predict which anchor
-questions the baseline answers correctly (METHODS section 4, "Anchor baselines").
+Each baseline is evaluated by its accuracy and its conceptual consistency. A baseline has a high
+conceptual consistency if the model's background scores are higher for the anchor questions that the
+baseline answers correctly than for the other anchor questions (METHODS section 4, "Anchor
+baselines").
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ def anchor_baselines(
 
     Args:
         of: The anchor questions.
-        scored: All scores, or all votes of sampled replies, of the run.
+        scored: All scores of the run, or all votes if replies are sampled.
         anchors: Table with one row per anchor question and the columns ``right``,
             ``background_score`` and ``cluster``.
         bootstrap: The bootstrap that resamples clusters to compute the confidence intervals.
@@ -95,7 +96,7 @@ def _correct(values: Floats, sizes: Ints, answer: Ints) -> Floats:
 
 
 def _majority(answer: Ints) -> Floats:
-    """Return whether each correct choice has the most common index of correct choices."""
+    """Return whether the most frequent answer index is correct for each anchor question."""
     right: Floats = (answer == np.bincount(answer).argmax()).astype(float)
     return right
 

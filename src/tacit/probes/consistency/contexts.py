@@ -76,7 +76,7 @@ class Contexts:
     Args:
         anchors: The anchor questions.
         background: The facts and concepts of the anchor questions.
-        templates: The templates of statements of facts and of contexts.
+        templates: The templates for statements of facts and the templates for whole contexts.
         choice: The rules by which the facts of a context are selected.
 
     Raises:

@@ -87,7 +87,7 @@ def features(
     """Compute the features of each anchor question's background and of the model's answer.
 
     Args:
-        scored: All scores, or all votes of sampled replies, of the run.
+        scored: All scores of the run, or all votes if replies are sampled.
         reading: The methods by which answers are derived from the scores.
         asked: The facts of each anchor question.
         concepts: The concepts of each anchor question, as in ``Background.concepts``.
@@ -134,7 +134,7 @@ def of_answer(scored: Scored, reading: Reading, concepts: pl.DataFrame) -> pl.Da
     """Compute the features of the model's answer to each anchor question.
 
     Args:
-        scored: All scores, or all votes of sampled replies, of the run.
+        scored: All scores of the run, or all votes if replies are sampled.
         reading: The methods by which answers are derived from the scores. The first method in
             ``reading.anchoring`` determines the answers to the anchor questions.
         concepts: The concepts of each anchor question, as in ``Background.concepts``.
@@ -171,9 +171,9 @@ def best_per_byte(scores: Floats, sizes: Ints) -> Floats:
         sizes: Lengths of the choices in UTF-8 bytes, shape (anchors, choices); 0 for padding.
 
     Returns:
-        Scores in nats per byte, shape (anchors, choices). The score of padding is NaN. The score of
-        a choice is NaN if the choice's score in any prompt variant is missing, because the missing
-        score could be the highest.
+        Scores in nats per byte, shape (anchors, choices). The score is NaN where shorter lists of
+        choices are padded. The score of a choice is NaN if the choice's score in any prompt variant
+        is missing, because the missing score could be the highest.
     """
     lengths = np.where(sizes > 0, sizes, 1)[:, None, :]
     best: Floats = np.where(sizes > 0, (scores / lengths).max(axis=1), np.nan)

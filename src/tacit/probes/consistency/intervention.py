@@ -8,10 +8,10 @@ anchor question contains irrelevant facts, which belong to another anchor questi
 before a question may change the answer, the answers after true facts are also compared with the
 answers after negatives and after irrelevant facts. A fact and its negative differ only in their
 tails (second concepts). Answers are compared over all anchor questions, and within groups that
-depend on a question's own facts (the facts in its first context). The first pair of groups
-separates anchor questions by whether the model correctly answers the background questions about all
-of the question's own facts. The second pair of groups separates anchor questions by whether one of
-the question's own facts contains a concept of the correct choice, which the model may copy.
+depend on a question's own facts (the facts in its first context). Anchor questions are grouped by
+whether the model correctly answers the background questions about all of the question's own facts.
+To detect copying from the context, anchor questions with an own fact that contains a concept of the
+correct choice are also separated from anchor questions without such a fact.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ GROUPS: Mapping[str, tuple[str, bool]] = {
     "answer in a fact": ("answer_in_fact", True),
     "answer in no fact": ("answer_in_fact", False),
 }
-"""The column of ``ANSWERS_IN_CONTEXT`` and the value that define each question group."""
+"""For each question group, the column of ``ANSWERS_IN_CONTEXT`` and its required value."""
 
 ANSWERS_IN_CONTEXT = TableSpec(
     "answers_in_context",
@@ -352,7 +352,7 @@ def sentences(found: Mapping[str, Any]) -> Iterator[str]:
     """Yield sentences on the changes of accuracy and on anchor questions without a context.
 
     Args:
-        found: The entries of the summary that describe the intervention.
+        found: The summary's entries on the effect of stating facts before anchor questions.
     """
     rows = {(row["group"], row["condition"], row["against"]): row for row in found["changes"]}
     for condition, against in COMPARISONS:
@@ -423,7 +423,7 @@ def notes(found: Mapping[str, Any]) -> Iterator[str]:
     """Yield sentences on how contexts are composed and how accuracy changes are tested.
 
     Args:
-        found: The entries of the summary that describe the intervention.
+        found: The summary's entries on the effect of stating facts before anchor questions.
     """
     facts = several(found["most"], "fact")
     yield (

@@ -4,19 +4,18 @@ If tails (second concepts) reveal which questions are about facts, a model can r
 background score without knowing the relation between the concepts. The no-knowledge baseline is a
 logistic regression on attributes of the tail. The first four attributes of a tail are its number of
 words, its length, its Zipf frequency and its part of speech. The fifth attribute is the tail's
-degree: the number of facts in the knowledge base that contain this concept. The sixth attribute is
-the number of facts in the knowledge base with the same relation and tail. All facts with the same
-head (first concept) are in the same fold of the cross-validation.
+degree: the number of facts in the knowledge base that contain this concept. The sixth attribute of
+a tail is the number of facts in the knowledge base with the same relation and tail. All facts with
+the same head (first concept) are in the same fold of the cross-validation.
 
-The knowledge base contains every fact as an edge, but it does not contain the negatives. If the
-fifth and sixth attributes (two counts) included the fact from which the tail was taken, both would
-be at least 1 for every fact's tail. To avoid revealing which tails belong to facts, the fifth and
-sixth attributes do not count the fact from which the tail was taken. With the presets
-``same-relation`` and ``matched``, a negative's tail is the tail of another fact, which the fifth
-and sixth attributes do not count. With the preset ``uniform``, a negative's tail is a dictionary
-word, and the fifth and sixth attributes count all facts. If the negatives are formed by exchanging
-the tails of facts at random, facts and negatives have the same distribution of attributes, and the
-AUROC is 0.5. ``tacit.knowledge.tails`` computes the attributes of tails.
+The knowledge base contains every fact as an edge, but it does not contain the negatives. The fact
+from which a tail was taken is left out of the two fact counts (fifth and sixth attributes), because
+counting this fact would reveal that the tail belongs to a fact. With the presets ``same-relation``
+and ``matched``, a negative's tail is the tail of another fact, which the fifth and sixth attributes
+do not count. With the preset ``uniform``, a negative's tail is a dictionary word, and the fifth and
+sixth attributes count all facts. If the negatives are formed by exchanging the tails of facts at
+random, facts and negatives have the same distribution of attributes, and the AUROC is 0.5.
+``tacit.knowledge.tails`` computes the attributes of tails.
 """
 
 from __future__ import annotations

@@ -68,7 +68,7 @@ def tables(rows: Rows) -> dict[str, pl.DataFrame]:
 
     Returns:
         A dictionary with the tables ``PREDICTOR`` and ``COVARIANCE``, by the name of the table.
-        Both tables have no rows if the predictors cannot be fitted.
+        ``PREDICTOR`` and ``COVARIANCE`` have no rows if the predictors cannot be fitted.
     """
     import polars as pl
 

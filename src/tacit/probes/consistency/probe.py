@@ -216,7 +216,7 @@ class ConsistencyProbe:
 
     @cached_property
     def choice_variants(self) -> tuple[PromptVariant, ...]:
-        """The prompt variants that a choice of an anchor question can answer."""
+        """The prompt variants of anchor questions in which the choices are scored as answers."""
         return choice_variants(self.templates, self.version)
 
     @cached_property

@@ -57,7 +57,8 @@ class PromptSet:
         texts: The background questions, without a final question mark.
         anchors: The anchor questions.
         variants: The prompt variants in which yes/no questions are asked.
-        choice_variants: The prompt variants that a choice of an anchor question can answer.
+        choice_variants: The prompt variants of anchor questions in which the choices are scored as
+            answers.
         templates: The templates of questions and prompts.
         anchoring: The methods of answering anchor questions: ``choice``, ``verify`` or both.
         contexts: The contexts, which are facts to be stated before the anchor questions. Anchor

@@ -1,7 +1,7 @@
 """Compare the numbers of prompts and questions with those of Sahu et al. (2022).
 
-The compared numbers describe the method and the data of the paper. The results of the paper are not
-compared, because the paper shows them only in plots.
+The results of Sahu et al. (2022) are not compared with the results of a run, because the paper
+shows its results only in plots.
 """
 
 from __future__ import annotations

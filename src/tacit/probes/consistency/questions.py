@@ -34,8 +34,8 @@ class PromptVariant:
             mentions no labels.
         answers: The answer words. Each positive word is followed by the negative word of its pair.
             If ``pair`` is None, the answer words are the words of all label pairs.
-        text: The text of the meta-prompt, with the labels filled in. The placeholder ``{question}``
-            remains.
+        text: The text of the meta-prompt, with the labels filled in. The text still contains the
+            placeholder ``{question}``, which is replaced by each question.
     """
 
     meta: int

@@ -32,7 +32,8 @@ class Scored:
 
     Args:
         variants: The prompt variants in which yes/no questions are asked.
-        choice_variants: The prompt variants that a choice of an anchor question can answer.
+        choice_variants: The prompt variants of anchor questions in which the choices are scored as
+            answers.
         background: The scores (in nats) or the vote counts of the background questions, shape
             (questions, inputs); NaN if missing.
         choices: The scores (in nats) of the choices as answers to the anchor question, shape
@@ -67,8 +68,8 @@ class Scored:
         """Compute the answers to the background questions.
 
         With the preset ``max``, the sampled replies to all prompt variants of a question are
-        pooled. If each answer counted only with its highest vote share in any prompt variant, "yes"
-        and "no" would often tie at a vote share of 1.
+        pooled. Without pooling, "yes" and "no" would often tie, because both words would have a
+        vote share of 1 in some prompt variant.
         """
         if not self.voted:
             return method.answers(self.background, self.inputs, self.bounds.background)

@@ -48,10 +48,6 @@ class Alone:
 def wins(answers: Answers, inputs: Inputs) -> Ints:
     """Count the answers that each combination of meta-prompt and label pair decides.
 
-    The sum of the counts over all meta-prompts is the number of answers that each label pair
-    decides. The sum of the counts over all label pairs is the number of answers that each
-    meta-prompt decides.
-
     Returns:
         Counts, shape (metas, pairs). An answer is counted only if a single input (a prompt variant
         with one answer word) decides it.
@@ -207,8 +203,8 @@ def winners(
     Args:
         answers: The answers to the background questions.
         scored: All scores or votes of the run.
-        anchors: Pairs of the name of an anchoring method and the method's answers to the anchor
-            questions.
+        anchors: For each anchoring method (``choice`` or ``verify``), its name and its answers to
+            the anchor questions.
 
     Returns:
         Table with the columns ``of`` (``background``, ``choice`` or ``verify``), ``meta``,

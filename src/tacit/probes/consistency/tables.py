@@ -144,8 +144,9 @@ def _answer(before: str = "") -> tuple[Column, ...]:
     """Return the columns that describe the answer to an anchor question.
 
     Args:
-        before: Prefix of the column names. The prefix is empty for the main anchoring method, and
-            ``choice_`` or ``verify_`` for the other anchoring method.
+        before: Prefix of the column names. The column names have no prefix for the main method of
+            answering anchor questions, and the prefix ``choice_`` or ``verify_`` for the other
+            method.
     """
     optional = bool(before)
     return (

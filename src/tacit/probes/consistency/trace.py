@@ -38,8 +38,8 @@ def trace(tables: Mapping[str, pl.DataFrame], anchor: str) -> dict[str, Any]:
         is ``right`` divided by ``at_least``. ``all_right`` is the number of anchor questions that
         have a background score and are answered correctly. ``adds`` is ``precision`` divided by
         ``all_right``, or 0 if the traced anchor question is answered incorrectly. ``consistency``
-        is the conceptual consistency of the run, which is the sum of ``adds`` over all anchor
-        questions.
+        is the conceptual consistency of the run, which is the sum of the contributions (``adds``)
+        of all anchor questions.
 
     Raises:
         RequestError: If the run has no anchor question with the id ``anchor``.

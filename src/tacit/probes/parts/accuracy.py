@@ -209,8 +209,8 @@ def gain(sets: Mapping[str, pl.DataFrame], bootstrap: Bootstrap) -> pl.DataFrame
     The whole gain is the sum of two parts: the gain from shifting the threshold above which a
     statement counts as true, and the additional gain from making the beliefs consistent. The
     shifted threshold makes as many statements true as repair does, and leaves the beliefs
-    unchanged. The gain from the shift can be negative, and the shift can increase or decrease the
-    threshold.
+    unchanged. The shift can raise or lower the threshold above which a statement counts as true,
+    and can increase or decrease the accuracy.
 
     Returns:
         Table with the columns ``set``, ``objective``, ``part`` (one of ``GAIN_PARTS``), ``n``,

@@ -101,8 +101,8 @@ class _Line:
     Args:
         tail: The part where the line starts.
         head: The part where the line ends.
-        names: For each relation of the line, its name in the direction from ``tail`` to ``head``,
-            and its edge in the graph.
+        names: For each relation that the line represents, a pair of the relation's name (read from
+            ``tail`` to ``head``) and the relation's edge in the graph.
         directed: Whether the line has an arrowhead because at least one of its relations is not
             symmetric.
     """
@@ -185,8 +185,8 @@ class _Page:
 
         The attributes of the document describe the layout, so that a web page can stack the columns
         (one per stage) vertically. ``data-column`` is the width of one column. ``data-top`` is the
-        y coordinate of the upper edge of the columns, and ``data-bottom`` is the y coordinate of
-        their lower edge.
+        y coordinate of the upper edge of the stages' columns (such as before and after repair), and
+        ``data-bottom`` is the y coordinate of their lower edge.
 
         Args:
             column: The width of the column of one stage.

@@ -232,10 +232,10 @@ def _statements(row: Mapping[str, Any], *, believed: bool) -> list[Statement]:
 def _reduced(edges: Sequence[Edge], ontology: Ontology) -> list[Edge]:
     """Mark the edges that two other edges imply, by setting ``follows`` to True.
 
-    An edge is marked if its relation is transitive, two other edges of the relation imply the edge,
-    and none of the three edges has a fault. If the fault-free edges of a relation contain a cycle,
-    no edge of the relation is marked. If the fault-free edges of a relation contain no cycle, the
-    unmarked edges of the relation imply all its marked edges.
+    An edge of a transitive relation is marked (``follows`` is True) if two other edges of the
+    relation imply it and none of the three edges violates a constraint. If the fault-free edges of
+    a relation contain a cycle, no edge of the relation is marked. If the fault-free edges of a
+    relation contain no cycle, the unmarked edges of the relation imply all its marked edges.
     """
     found = []
     relations = dict.fromkeys(edge.relation for edge in edges)
