@@ -100,8 +100,8 @@ _SNIPPET = "window.vegaEmbed = vegaEmbed;"
 def runtime() -> str:
     """Return a self-contained script with the function ``vegaEmbed``, which draws charts.
 
-    Bundling the script takes several seconds. The script is bundled once for each version of
-    vl-convert, and stored in the user's cache folder.
+    The chart script is created once for each version of vl-convert and stored in the user's cache
+    folder, because creating it takes several seconds.
     """
     import vl_convert
 

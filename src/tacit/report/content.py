@@ -186,11 +186,12 @@ class Mark:
     reference: float | None = None
 
     def edge(self, name: PlaceName) -> str:
-        """Return the CSS class for the position of the element ``name``, such as ``low``.
+        """Return the CSS class of an element's position on the scale, such as ``left-2500``.
 
-        The class sets the left edge of the element, or the right edge if ``name`` is ``high``. The
-        page's style sheet declares a class for each position, because the content security policy
-        forbids inline styles.
+        For the element ``high`` (upper end of the interval), the CSS class sets the position of the
+        right edge; for other elements, the class sets the position of the left edge. The page's
+        style sheet declares a class for each position, because the content security policy forbids
+        inline styles.
         """
         value: float = getattr(self, name)
         within = round(10_000 * min(1.0, max(0.0, value)))  # clamped to the scale
@@ -210,7 +211,8 @@ class Tile:
     Args:
         label: The name of the result.
         about: The meaning of the main result in a few words.
-        marks: One or more marks for each model for which the result exists.
+        marks: The values of the main result as marks on a scale: one or more marks for each model
+            that has this result.
     """
 
     label: str

@@ -46,8 +46,8 @@ class Kind(Protocol[R, A]):
     answers, are merged into one request with all parts.
 
     ``folder`` is the folder of the score store that contains the answers to this kind of request.
-    ``unsupported`` is the error message for a model that does not support this kind of request. The
-    caller puts the model's name before the message ``unsupported``.
+    ``unsupported`` is the text that follows the model's name in the error message for a model that
+    does not support this kind of request.
     """
 
     folder: str

@@ -114,9 +114,9 @@ class Ranking:
     Args:
         targets: One ``Standing`` per target, in the order of the prompt's targets.
         normaliser: Logarithm of the candidates' summed probability, in nats. To renormalise a
-            log-probability over the candidates, subtract ``normaliser`` from it. The normaliser may
-            exceed 0 if two candidates consist of the same tokens. The normaliser is None if no
-            candidate has a log-probability.
+            log-probability over the candidates, subtract ``normaliser`` from it. The normaliser can
+            be above 0 (a summed probability above 1) if two candidates consist of the same tokens
+            and are both counted. The normaliser is None if no candidate has a log-probability.
         top: The candidates with the highest log-probabilities, each with its log-probability. The
             candidate with the highest log-probability is first. Candidates with equal
             log-probabilities are in alphabetical order.

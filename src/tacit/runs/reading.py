@@ -40,8 +40,9 @@ class Run:
         folder: The run's folder; None if the run was not written to a folder.
         name: The name of the model in the report, which is unique among the runs of each probe.
         request: The request for the run: its probe, model and options, as in ``run.yaml``.
-        manifest: The content of the run's ``manifest.json``. The manifest records everything that
-            the results depend on, except the request.
+        manifest: The content of the run's ``manifest.json``. The manifest describes the model, the
+            data, the software versions and the machine of the run, and contains a summary of the
+            results.
         tables: The tables of results, by name.
 
     Examples:

@@ -112,7 +112,7 @@ class RunRequest:
 
     @cached_property
     def loading(self) -> LoadOptions:
-        """The options for loading the models that are not listed in ``own_settings``."""
+        """The loading options of all models without an entry in ``own_settings``."""
         return self.settings.options(self.models)
 
     def settings_of(self, name: str) -> ModelSettings:
@@ -313,7 +313,7 @@ def _run(folder: RunFolder, findings: Findings, name: str) -> Run:
 
 
 def _check_vocabularies(models: Sequence[str], beliefs: Path | None) -> None:
-    """Check the input of a probe that ranks vocabularies: only local models are allowed.
+    """Check that a probe that ranks a vocabulary's words is run only on local models.
 
     Raises:
         ModelError: If one of the models is given by a server's address.
@@ -340,8 +340,8 @@ def folders_of(
     """Return each model's run folder: ``out`` itself, or a subfolder of ``out`` per model.
 
     Args:
-        requests: The request for each model, by model name. The requests do not contain the entry
-            ``model``, which this function adds.
+        requests: The request for each model, by model name. This function adds the model's name to
+            each request, as the entry ``model``.
         out: The folder for the runs; None if nothing is written to disk.
         nested: Whether to create a subfolder of ``out`` even if there is only one model.
 
@@ -372,8 +372,8 @@ def _check_beside(out: Path, folders: Sequence[Path]) -> None:
     the command is assumed to have written the files.
 
     Raises:
-        RequestError: If the folder contains none of the runs, but it contains a file that would be
-            overwritten.
+        RequestError: If ``out`` contains a file that would be overwritten, and none of the
+            subfolders in ``folders`` contains a run.
     """
     if any((folder / "run.yaml").is_file() for folder in folders):
         return

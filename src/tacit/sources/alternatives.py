@@ -89,7 +89,8 @@ def shifted_rows(rows: Sequence[tuple[str, Sequence[str]]]) -> frozenset[int]:
         rows: For each row of the concept, the feature and the alternatives.
 
     Returns:
-        The indices of the shifted rows in ``rows``, counted from 0.
+        The indices in ``rows``, counted from 0, of the rows that contain alternatives of another
+        feature.
     """
     said = [[_content(text) for text in texts] for _, texts in rows]
     foreign = {

@@ -11,28 +11,31 @@ is the mean over the unmarked items.
 1. To compute a confidence interval, the gain P(right | marked) - P(right) is converted to a log
    odds ratio that compares marked items with unmarked items. The log odds ratio has no upper or
    lower limit. If the log odds ratio is 0, P(right | marked) equals P(right | unmarked).
-2. The standard error of the log odds ratio is a jackknife estimate. The jackknife leaves out the
-   links to the rows of one cluster at a time. The standard error is the square root of the sum of
-   the squared changes of the log odds ratio, with one change for each cluster that is left out.
-3. The log odds ratio and its standard error are computed for the observed marks and for random
-   permutations of the marks. In each permutation, the marks (for example, which facts the model
-   knows) stay together for all items of a cluster. The interval contains those log odds ratios that
-   the permutation test does not reject, as in the module `studentised`.
+2. The standard error of the log odds ratio is a jackknife estimate. The jackknife leaves out one
+   cluster of rows (with all links from items to these rows) at a time. The standard error is the
+   square root of the sum of the squared changes of the log odds ratio, with one change for each
+   cluster that is left out.
+3. The log odds ratio and its standard error are computed for the observed marks of the items
+   ("marked" or "unmarked") and for random permutations of these marks. In each permutation, the
+   marks (for example, which facts the model knows) stay together for all items of a cluster. The
+   interval contains those log odds ratios that the permutation test does not reject, as in the
+   module `studentised`.
 4. The two ends of the interval are converted from log odds ratios back to values of the gain. The
    conversion from log odds ratios to gains holds P(right) and the share of marked items fixed.
-5. The share of marked items is itself estimated from the data. For a fixed log odds ratio, the gain
-   is nearly proportional to the share of unmarked items. The sampling error of the share of marked
-   items therefore affects the gain. If an end of the gain's confidence interval has the same sign
-   as the gain, the end is moved further away from the gain on a logarithmic scale. Moving the end
-   of the interval allows for the sampling error of the share of marked items. On the logarithmic
-   scale, the squared distance between an interval end and the gain increases by the squared margin
-   of error due to the share of marked items. Moving an end of the interval never changes the sign
-   of the end.
+5. The share of marked items, such as facts that the model answers correctly, is estimated from the
+   data. For a fixed log odds ratio, the gain is nearly proportional to the share of unmarked items.
+   The sampling error of the share of marked items therefore affects the gain. If an end of the
+   gain's confidence interval has the same sign as the gain, the end is moved further away from the
+   gain on a logarithmic scale. Moving the end of the interval allows for the sampling error of the
+   share of marked items. On the logarithmic scale, the squared distance between an interval end and
+   the gain increases by the squared margin of error due to the share of marked items. Moving an end
+   of the interval never changes the sign of the end.
 
 The gain has no interval if P(right | marked) or P(right | unmarked) is 0 or 1, because the log odds
-ratio is then infinite or undefined. An interval requires at least ``FEWEST_ITEMS`` marked items,
-``FEWEST_ITEMS`` unmarked items and ``FEWEST_CLUSTERS`` clusters. The standard error of the log odds
-ratio cannot be estimated reliably from few items.
+ratio is then infinite or undefined. An interval requires at least ``FEWEST_ITEMS`` marked items
+(such as facts that the model answers correctly), ``FEWEST_ITEMS`` unmarked items and
+``FEWEST_CLUSTERS`` clusters. The standard error of the log odds ratio cannot be estimated reliably
+from few items.
 """
 
 from __future__ import annotations
@@ -96,13 +99,14 @@ class Gain:
         marked: Number of marked items, for example of facts that the model knows.
         others: Number of unmarked items.
         given_marked: P(right | marked): the mean, over the marked items, of the share of correct
-            rows among the item's linked rows. None if no item is marked.
+            rows among the item's linked rows. None if there are no marked items (such as facts that
+            the model answers correctly).
         given_others: P(right | unmarked): the mean, over the unmarked items, of the share of
             correct rows among the item's linked rows. None if all items are marked.
         mean: P(right): the mean, over all items, of the share of correct rows among the item's
             linked rows. None if there are no items.
-        gain: The difference ``given_marked`` - ``mean``, with its interval. The value of the
-            difference is None if no item is marked.
+        gain: The difference ``given_marked`` - ``mean``, with its interval. The value of ``gain``
+            is None if there are no marked items (such as facts that the model answers correctly).
         no_interval: The reason why the gain has no interval: one of the module's constants, such as
             ``FEW_MARKED``. None if the gain has an interval.
     """
@@ -120,7 +124,8 @@ def conditional_gain(marked: ArrayLike, links: Links, how: Permutations | None =
     """Estimate P(right | marked) - P(right) for a random row linked to a random item.
 
     Args:
-        marked: For each item, whether it is marked, shape (items,).
+        marked: For each item (such as a fact), whether it is marked (such as answered correctly by
+            the model), shape (items,).
         links: The links from items (such as facts) to rows (such as anchor questions).
         how: The number of permutations, the random seed, and the confidence level of the interval.
     """
@@ -149,8 +154,10 @@ class _Table:
     """All items that are linked to a row, sorted by the cluster of their first linked row.
 
     Args:
-        marked: For each item, whether it is marked, shape (items,).
-        values: For each item, the share of correct rows among its linked rows, shape (items,).
+        marked: For each item (such as a fact), whether it is marked (such as answered correctly by
+            the model), shape (items,).
+        values: For each item (such as a fact), the share of correct rows among the rows (such as
+            anchor questions) that are linked to the item, shape (items,).
         starts: For each cluster of items, the index of its first item, shape (clusters,).
         weights: For each item and cluster, the total weight of the item's links to rows of the
             cluster, shape (clusters, items). All links of an item have the same weight, and the
@@ -264,7 +271,7 @@ def _log_odds(right: Floats, weights: Floats) -> tuple[Floats, Floats]:
 
 
 def _gain(log_odds: float, share: float, mean: float) -> float:
-    """Convert a log odds ratio to the gain P(right | marked) - P(right).
+    """Convert a log odds ratio to a gain, that is, a difference between probabilities.
 
     Let x be the probability that a random item is marked and that a random row of the item is
     correct. Let ``odds`` be the odds ratio, ``share`` the share of marked items, and ``mean`` the

@@ -107,8 +107,8 @@ class Bootstrap:
 
         The smallest possible p-value of a bootstrap is 2/(resamples + 1). Holm's correction can
         multiply a p-value by the number of pairs of models. With many pairs of models, the
-        bootstrap therefore uses more resamples than by default. With too few resamples, no p-value
-        could be small after Holm's correction.
+        bootstrap uses more resamples than by default, so that a p-value can be small after Holm's
+        correction.
         """
         return cls(max(cls.resamples, _RESAMPLES_PER_PAIR * models * (models - 1) // 2))
 

@@ -18,7 +18,7 @@ NO_CHANGE = "no answer changed"
 FEW_CHANGES = "too few answers changed"
 FEW_CLUSTERS = f"fewer than {FEWEST_CLUSTERS} clusters, or no variation"
 FEWEST_CHANGES = 6
-"""Minimum number of changed answers for an interval.
+"""Number of answers that must change for a confidence interval to be computed.
 
 With fewer changed answers, McNemar's p-value is always above 5 %.
 """

@@ -46,17 +46,17 @@ def chance_levels(right: ArrayLike, rows: Floats) -> Floats:
 
     For n rows, the chance level is E[AP] = p + (1-p)·(Σ(g/N)-1)/(n-1): p is the share of correct
     rows, and for each threshold in the sum, g rows have exactly that score and N rows have at least
-    that score. The formula for E[AP] follows from AP = Σ H·T/(N·P), where P, H and T are the
-    numbers of correct rows among the n, g and N rows, respectively. In a random permutation of the
-    labels, the number T of correct rows among N of n rows has a hypergeometric distribution with
-    E[T²] = N·p·(1-p)·(n-N)/(n-1) + N²·p², where p is the share of correct rows. If T of N rows are
-    correct and H of these correct rows are among g of the N rows, E[H | T] = g·T/N, and therefore
-    E[H·T] = (g/N)·E[T²].
+    that score. The formula for E[AP] follows from AP = Σ H·T/(N·P), where P rows are correct: H
+    with exactly the score of the threshold, and T of the N rows with at least this score. In a
+    random permutation of the labels, the number T of correct rows among N of n rows has a
+    hypergeometric distribution with E[T²] = N·p·(1-p)·(n-N)/(n-1) + N²·p², where p is the share of
+    correct rows. If T of N rows are correct and H of these correct rows are among g of the N rows,
+    E[H | T] = g·T/N, and therefore E[H·T] = (g/N)·E[T²].
 
     Args:
         right: Number of correct rows in each sample, shape (...).
         rows: For each distinct score (threshold), the number of rows with that score, shape (...,
-            thresholds). The highest threshold comes first.
+            thresholds). The thresholds (distinct scores) are in decreasing order.
 
     Returns:
         The chance level of each sample, shape (...). The chance level is nan if no row is correct.
@@ -84,7 +84,8 @@ def dealt(right: int, keys: Floats, weights: Floats | None = None) -> NDArray[np
         weights: The logarithm of each row's weight, shape (rows,). The rows that receive a true
             label are drawn one after another, without replacement. In each draw, the probability of
             a row that has not yet been drawn is proportional to the row's weight. If ``weights`` is
-            None, all subsets of ``right`` rows are equally likely.
+            None, every set of rows with the size ``right`` is equally likely to have the true
+            labels.
 
     Returns:
         The labels of each sample, shape (samples, rows).
@@ -163,9 +164,9 @@ class Scale:
         influence: A function that returns an ``Influence``: the metric on the unbounded scale, and
             the influence of each row. The function's two arguments have the shape (samples,
             thresholds): the numbers of correct rows and of all rows whose score equals the
-            threshold. If the numbers of all rows are equal for all samples, the second argument of
-            the function may have the shape (thresholds,). In the function's second argument (the
-            numbers of all rows), no value may be 0.
+            threshold. If every sample has the same number of rows at each threshold, the second
+            argument of ``influence`` may have the shape (thresholds,). The second argument of
+            ``influence`` (the number of rows at each threshold) must not contain 0.
         back: A function that converts a value on the unbounded scale back to the metric.
     """
 

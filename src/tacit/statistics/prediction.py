@@ -96,11 +96,12 @@ def smallest_lift(
 
     The function simulates samples in which ``right`` of the n rows are labelled correct. In a
     simulated sample, the correct rows are drawn without replacement, with weights exp(b·rank/n),
-    where b is a slope and n is the number of rows. Ranks are counted from 0 for the lowest score.
-    For each slope b, a one-sided permutation test is applied to each simulated sample. The function
-    searches for the smallest slope b at which the share of significant samples (p-value at most
-    ``level``) is at least ``power``. The result is the mean lift of the samples that are simulated
-    with the smallest slope b that reaches the required ``power``. The simulation ignores clusters.
+    where b is a slope and n is the number of rows. Ranks are counted from 0 for the lowest score. A
+    one-sided permutation test is applied to each sample that is simulated with the weights
+    exp(b·rank/n). The function searches for the smallest slope b of the weights exp(b·rank/n) at
+    which the share of significant samples (p-value at most ``level``) is at least ``power``. The
+    result is the mean lift of samples whose weights exp(b·rank/n) have the smallest slope b that
+    reaches the required ``power``. The simulation ignores clusters.
 
     Args:
         right: The number of correct rows. To plan a study, pass the expected accuracy times the

@@ -62,7 +62,7 @@ def average_precisions(right: Floats, rows: Floats) -> Floats:
 
     Args:
         right: For each distinct score (threshold), the number of correct rows with that score,
-            shape (..., thresholds). The highest threshold comes first.
+            shape (..., thresholds). The thresholds (distinct scores) are in decreasing order.
         rows: For each distinct score (threshold), the number of rows with that score, shape (...,
             thresholds). Counts may be 0: a resample may contain no row with a given score.
 
@@ -139,9 +139,9 @@ def weighted_thresholds(
             the number of times that a resample draws the row.
 
     Returns:
-        Two arrays: for each sample and threshold, the total weight of the correct rows and the
-        total weight of all rows whose score equals the threshold. Both arrays have the shape
-        (samples, thresholds).
+        Two arrays of shape (samples, thresholds): for each sample and threshold (distinct score),
+        the total weight of the correct rows with this score, and the total weight of all rows with
+        this score.
     """
     labels, scores = np.asarray(right, dtype=np.float64), np.asarray(score, dtype=np.float64)
     _, level = np.unique(-scores, return_inverse=True)
@@ -152,7 +152,7 @@ def weighted_thresholds(
 
 
 def summed(labels: NDArray[np.bool_], rows: Floats) -> Floats:
-    """Count the correct rows with each distinct score (threshold).
+    """For each distinct score, count the correct rows that have this score.
 
     Args:
         labels: For each row, whether its answer is correct, shape (..., rows). The rows must be

@@ -43,8 +43,9 @@ class Trend:
         statistic: The statistic L of Page's trend test. The models are ranked by the metric within
             each block of question clusters, and each model's ranks are summed over all blocks. To
             compute L, each model's rank sum is multiplied by the model's position in order of size,
-            and the products are summed. In the order of size, the smallest model has position 1. L
-            is None if no test is possible.
+            and the products are summed. In the order of size, the smallest model has position 1.
+            The statistic is None if Page's trend test is not possible, for example with fewer than
+            3 models.
         p_value: The one-sided p-value of the null hypothesis that there is no trend.
         blocks: The number of blocks of clusters in which the metric is defined for every model.
         reason: The reason why no test is possible; None if the test was run.
@@ -87,8 +88,8 @@ def slope(
         how: The bootstrap with which the resamples were drawn.
 
     Returns:
-        The slope, and the reason why the slope or its interval is undefined. The reason is None if
-        the slope is defined and ``resampled`` is not None.
+        The slope with its interval, and the reason why one of them is undefined (None if both are
+        defined).
     """
     if len(set(parameters)) < FEWEST_SIZES:
         return Change(None, None, None), ONE_SIZE

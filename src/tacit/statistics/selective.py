@@ -66,7 +66,7 @@ def risk_areas(right: Floats, rows: Floats) -> Floats:
 
     Args:
         right: For each distinct score (threshold), the number of correct rows with that score,
-            shape (..., thresholds). The highest threshold comes first.
+            shape (..., thresholds). The thresholds (distinct scores) are in decreasing order.
         rows: For each distinct score (threshold), the number of rows with that score, shape (...,
             thresholds). Counts may be 0: a resample may contain no row with a given score.
 

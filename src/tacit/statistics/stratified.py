@@ -12,9 +12,10 @@ The tested metric is log(1 - chance) - log(1 - AP), where AP is average precisio
 error of the metric is an infinitesimal jackknife estimate. The chance level depends on the share of
 correct rows in each stratum, so a row affects both average precision and the chance level. For the
 standard error, the chance level is approximated by the average precision of soft labels: each row's
-label is replaced by the share of correct rows in its stratum. The influences of the rows on the
-metric are summed for each cluster. A cluster may contain rows of several strata. Within each
-stratum, the permutations keep the labels of a cluster together.
+label is replaced by the share of correct rows in its stratum. For the standard error, the
+influences of the rows (the derivatives of the metric with respect to the weight of each row) are
+summed within each cluster. A cluster may contain rows of several strata. Within each stratum, the
+permutations keep the labels of a cluster together.
 """
 
 from __future__ import annotations
@@ -330,7 +331,7 @@ class _Block:
 
 
 def chance_within_strata(right: Floats, rows: Floats) -> Floats:
-    """Compute the chance level of AP under permutations within strata from counts of rows.
+    """Compute the expected average precision if labels are randomly permuted within strata.
 
     In a random permutation of a stratum of n rows, of which R are correct, two given rows are both
     correct with probability R(R - 1)/(n(n - 1)). In a random permutation within strata, labels in
@@ -339,7 +340,7 @@ def chance_within_strata(right: Floats, rows: Floats) -> Floats:
     Args:
         right: The number of correct rows in each stratum, shape (..., strata).
         rows: For each distinct score (threshold) and stratum, the number of rows, shape (...,
-            thresholds, strata). The highest threshold comes first.
+            thresholds, strata). The thresholds (distinct scores) are in decreasing order.
 
     Returns:
         The chance level of each sample, shape (...); nan if no row is correct.

@@ -1,13 +1,14 @@
 """P-values and intervals of ranking metrics, computed with studentised permutations.
 
 A ranking metric is converted to an unbounded scale on which the chance level is 0. The standard
-error of the metric is an infinitesimal jackknife estimate. The influences of the rows on the metric
-are summed for each cluster. The standard error is the square root of the sum of the squared
-influences of the clusters. The ratio of the metric to its standard error is computed for the
-observed labels and for each permutation. The p-value is (1 + k)/(1 + n), where k of the n
-permutations have at least the observed ratio of the metric to its standard error. The confidence
-interval excludes exactly those values of the metric that one of the two one-sided permutation tests
-rejects. The one-sided p-value is at most 2.5 % if and only if the whole 95 % CI is above chance.
+error of the metric is an infinitesimal jackknife estimate. For the standard error, the influences
+of the rows (the derivatives of the metric with respect to the weight of each row) are summed within
+each cluster. The standard error is the square root of the sum of the squared influences of the
+clusters. The ratio of the metric to its standard error is computed for the observed labels and for
+each permutation. The p-value is (1 + k)/(1 + n), where k of the n permutations have at least the
+observed ratio of the metric to its standard error. The confidence interval excludes exactly those
+values of the metric that one of the two one-sided permutation tests rejects. The one-sided p-value
+is at most 2.5 % if and only if the whole 95 % CI is above chance.
 
 The permutations keep the labels of a cluster together. If all clusters have the same size and
 labels are independent of scores, every permutation is as likely as the observed sample. If all
@@ -129,13 +130,14 @@ class Sample:
         """Compute the one-sided p-value of a metric.
 
         Args:
-            scale: The unbounded scale of the metric: ``LIFT`` or ``AUROC``.
+            scale: The conversion of the metric to an unbounded scale: the constant ``LIFT`` or
+                ``AUROC``.
             permuted: For each permutation, the ratio of the metric to its standard error, shape
                 (permutations,).
 
         Returns:
-            The p-value. None if there are fewer than two clusters. For a perfect ranking, the
-            metric is infinite on the unbounded scale and has no standard error. The p-value of a
+            The p-value. None if there are fewer than two clusters. After conversion by ``scale``,
+            the metric of a perfect ranking is infinite and has no standard error. The p-value of a
             perfect ranking is computed from the number of permutations that also produce a perfect
             ranking.
         """
@@ -149,7 +151,8 @@ class Sample:
 
         Args:
             figure: The observed metric, before its conversion to the unbounded scale.
-            scale: The unbounded scale of the metric: ``LIFT`` or ``AUROC``.
+            scale: The conversion of the metric to an unbounded scale: the constant ``LIFT`` or
+                ``AUROC``.
             permuted: For each permutation, the ratio of the metric to its standard error, shape
                 (permutations,).
             level: Confidence level of the interval.
@@ -166,7 +169,7 @@ class Sample:
         return Estimate(figure, scale.back(ends[0]), scale.back(ends[1]))
 
     def _scaled(self, scale: Scale, labels: Labels) -> tuple[Floats, Floats]:
-        """Compute each sample's metric on ``scale``, and its standard error up to a factor."""
+        """For each sample, compute the metric on the scale ``scale`` and its standard error."""
         influence = scale.influence(summed(labels, self.rows), self.rows)
         times = self.rows.astype(np.intp)
         right = np.repeat(influence.right, times, axis=1)
@@ -225,8 +228,8 @@ def interval_of(
 def over_error(values: Floats, errors: Floats) -> Floats:
     """Divide each value by its standard error.
 
-    The ratio is infinite if the value is infinite, or if the standard error is 0 and the value is
-    not 0.
+    The result of the division is infinite for an infinite value, and for a nonzero value with a
+    standard error of 0.
     """
     unmoved = ~(errors > _NOTHING) | np.isinf(values)
     ends = np.where(np.abs(values) <= _NOTHING, 0.0, np.copysign(np.inf, values))

@@ -242,8 +242,8 @@ class Eliciting:
         own: The words that are a single token of the model; they form the candidate set
             ``vocabulary``.
         shared: The words that are a single token in every compared model. For each relation, the
-            candidate set ``sensible`` contains the words in ``shared`` with which people completed
-            the relation.
+            candidate set ``sensible`` contains every word in ``shared`` that people gave as a
+            completion for the relation.
         top: The number of best candidates to store for each prompt.
     """
 
@@ -265,7 +265,7 @@ class Eliciting:
 
     @cached_property
     def rankings(self) -> Sequence[RankingPrompt]:
-        """One ranking prompt per item; its targets are accepted spellings in the candidates."""
+        """The prompts that rank the spellings of people's responses, one per ``Item``."""
         return [self._ranking(item) for item in self.items]
 
     def candidates(self, item: Item) -> Vocabulary:
@@ -333,7 +333,7 @@ class Prince:
 
     @cached_property
     def rankings(self) -> Sequence[RankingPrompt]:
-        """The ranking prompt of each prompt in ``shown``."""
+        """One ``RankingPrompt`` for each prompt that is built from Prince's examples."""
         return [
             RankingPrompt(
                 one.text,

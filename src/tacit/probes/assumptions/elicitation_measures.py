@@ -1,9 +1,10 @@
 """Agreement of elicited properties with people's responses (Weir et al. 2020, Table 2).
 
 The measures are computed only from responses that have a rank. A response is absent if none of its
-accepted spellings is a candidate. A response is missing if at least one of its spellings is a
-candidate, but the model's tokenizer cannot encode any of these candidates. Absent and missing
-responses are counted separately and are not given a low rank.
+accepted spellings is a candidate. A response counts as missing (not as absent) if its spellings
+include candidates, but the model's tokenizer cannot encode any of these spellings. Absent responses
+(not candidates) and missing responses (not encodable by the tokenizer) are counted separately and
+are not given a low rank.
 """
 
 from __future__ import annotations
@@ -36,14 +37,16 @@ def precisions(elicitation: pl.DataFrame) -> pl.DataFrame:
 
     Args:
         elicitation: The columns ``relation``, ``preface``, ``over`` (the candidate set),
-            ``concept``, ``spelling``, ``rank`` and ``candidates``. When ``rank`` is computed, the
-            candidates must include only the most probable accepted spelling of each response.
+            ``concept``, ``spelling``, ``rank`` and ``candidates``. In ``rank`` and ``candidates``,
+            a response with several accepted spellings must count only once, by its most probable
+            spelling.
 
     Returns:
         The columns ``relation``, ``preface``, ``over`` (the candidate set), ``concept``,
-        ``responses`` (the number of responses with a rank), ``absent`` and ``missing`` (the numbers
-        of absent and missing responses), ``candidates`` (the number of candidates) and ``value``
-        (the average precision; null if no response has a rank).
+        ``responses`` (the number of responses with a rank), ``absent`` (the number of responses
+        that are not candidates), ``missing`` (the number of responses that the tokenizer cannot
+        encode), ``candidates`` (the number of candidates) and ``value`` (the average precision;
+        null if no response has a rank).
     """
     import polars as pl
 
@@ -132,9 +135,11 @@ def by_relation(elicitation: pl.DataFrame, bootstrap: Bootstrap) -> pl.DataFrame
 
 
 def agreement(elicitation: pl.DataFrame, bootstrap: Bootstrap) -> pl.DataFrame:
-    """Compute the mean of Spearman's rho for each relation, with and without the preface.
+    """For each relation, average rho between production frequency and log-probability.
 
-    Rho measures whether responses that more people gave are also more probable for the model.
+    Spearman's rho measures whether responses that more people gave are also more probable for the
+    model. Rho is averaged separately for prompts with and without the preface "Everyone knows
+    that".
 
     Args:
         elicitation: The input table of ``correlations``.

@@ -109,9 +109,10 @@ def chosen(table: pl.DataFrame) -> tuple[list[str], str]:
             the order ``MAIN``. The label of each row is in the column ``of``.
 
     Returns:
-        The concepts, and a text that describes the choice. If "bear" is available, it comes first.
-        Concepts other than "bear" are at fixed percentiles of the mean reciprocal rank, which is
-        computed for each concept over all prompts and models.
+        The concepts, and a text that describes the choice. If "bear" has a rank for every model,
+        "bear" is the first concept in the list. Apart from "bear", the list contains the concepts
+        at fixed percentiles (such as the 50th) of the mean reciprocal rank over all prompts and
+        models.
     """
     import polars as pl
 
@@ -153,7 +154,7 @@ def phrases(texts: Sequence[str], wording: str) -> list[str]:
 
 
 def _properties(text: str, wording: str) -> str | None:
-    """Return a prompt's properties as one phrase; None if its wording is not ``wording``."""
+    """Extract a prompt's properties; None if the prompt does not match the given wording."""
     template = load_templates().retrieval.get(wording)
     if template is None:
         return None
@@ -165,7 +166,7 @@ def _properties(text: str, wording: str) -> str | None:
 
 
 def _panel(part: pl.DataFrame, top: pl.DataFrame, of: str, colours: Palette) -> alt.LayerChart:
-    """Draw a row per number of properties, with the best candidates and the concept's rank."""
+    """Draw a table with a row per prompt: the best candidate words and the concept's rank."""
     import polars as pl
 
     part = part.sort("n")

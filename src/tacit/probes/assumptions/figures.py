@@ -405,7 +405,7 @@ def _pair(
 
 
 def _counts(part: pl.DataFrame, colours: Palette) -> alt.LayerChart:
-    """Draw the number of concepts that each mean in a model's panels includes."""
+    """Draw a grid of the number of concepts for each curve and each number of properties."""
     import polars as pl
 
     cells = part.select(

@@ -88,9 +88,8 @@ def headline_views(findings: Findings) -> Iterator[View]:
 def retrieved(findings: Findings, numbers: Sequence[int]) -> pl.DataFrame:
     """Return the mean retrieval measures per number of properties, for the order ``MAIN``.
 
-    The column ``probability`` contains the probability that reports show. If a causal model scores
-    whole sentences (in the wording ``sentence``), the column ``probability`` contains the
-    probability renormalised over the candidates.
+    If a causal model scores whole sentences (in the wording ``sentence``), the column
+    ``probability`` contains the probability renormalised over the candidates.
     """
     import polars as pl
 
@@ -115,7 +114,7 @@ def retrieved(findings: Findings, numbers: Sequence[int]) -> pl.DataFrame:
 
 
 def elicited(findings: Findings) -> pl.DataFrame:
-    """Return the elicitation measures of prompts with the preface, among ``vocabulary``."""
+    """Return elicitation measures of prefaced prompts for the candidate set ``vocabulary``."""
     return findings.tables[ELICITATION_BY_RELATION.name].filter(preface=True, over="vocabulary")
 
 
@@ -305,7 +304,7 @@ def _relations(findings: Findings, of: str) -> Iterator[View]:
 
 
 def _prince(prince: pl.DataFrame, of: str) -> View:
-    """Return the paper's Table 3: the best candidates for Prince's examples."""
+    """Return the paper's Table 3: the best candidate words for example prompts by Prince."""
     import polars as pl
 
     rows = []

@@ -29,7 +29,7 @@ SAME = "worded as another"
 UNGRAMMATICAL = "alternative ungrammatical"
 NO_VERB = "alternative without a wording"
 FROM_FEATURE = (UNGRAMMATICAL, NO_VERB)
-"""Reasons why the feature, not the first alternative, determines a property's wording."""
+"""Reasons why a wording is based on the feature's name, not on a participant's words."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,10 +122,10 @@ def word_properties(
 
     If the user corrected a property, the correction is the wording of the property. Without a
     correction, the wording of a property is based on its first alternative, that is, the first
-    participant's wording in the norms. The wording of a property is based on its feature if the
-    property has no alternative, or if the first alternative is ungrammatical or cannot be converted
-    to a predicate. If several properties of a concept have the same wording, only the one with the
-    highest production frequency is used (in a tie, the first one).
+    participant's wording in the norms. If the first participant's wording is missing, ungrammatical
+    or not convertible to a predicate, the wording of a property is based on its feature (the
+    property's name in the norms). If several properties of a concept have the same wording, only
+    the one with the highest production frequency is used (in a tie, the first one).
     """
     limits = limits or Limits()
     known = Corrections(norms, corrections)

@@ -116,7 +116,7 @@ def _compared(
 
 @dataclass(frozen=True)
 class _Ranks:
-    """How the candidates of a rank-based value differ from the candidates in the paper.
+    """The candidates ranked to compute a value, compared with the candidates in the paper.
 
     Args:
         candidates: The number of words that the run ranks; None if the value is not rank-based.
@@ -135,7 +135,7 @@ class _Ranks:
     def of(
         cls, cell: PrintedValue, tables: Mapping[str, pl.DataFrame], summary: Mapping[str, Any]
     ) -> _Ranks:
-        """Describe a value's candidates; all fields are None if the value is not rank-based."""
+        """Describe the candidates ranked to compute a value; fields are None if there are none."""
         among, rows = cell.block.get("among"), cell.rows(tables)
         if among is None or rows is None or rows["candidates"][0] is None:
             return cls()

@@ -107,7 +107,7 @@ class ResponseReader:
         return {relation: _merged(answers) for relation, answers in found.items()}
 
     def _completions(self, one: Property) -> Mapping[tuple[str, str], list[tuple[str, Predicate]]]:
-        """Group the words of a property, with their predicates, by relation and response."""
+        """Group the predicates of a property, such as "has fur", by relation ("has") and word."""
         found: dict[tuple[str, str], list[tuple[str, Predicate]]] = {}
         for said in self._counted_predicates(one):
             completed = completion(said.text, any_article=self.any_article)
@@ -178,7 +178,8 @@ def completion(said: str, *, any_article: bool = True) -> tuple[str, str] | None
     """Split a predicate into a relation and a one-word completion, or return None.
 
     For "is big", the result is (``is``, "big"). For "is an animal", the result is (``is a``,
-    "animal"). If ``any_article`` is False, the result for "is an animal" is None.
+    "animal"). If ``any_article`` is False, "an" is not accepted as an article, and the result for
+    "is an animal" is None.
     """
     words = said.split(" ")
     verb, rest = words[0], words[1:]
@@ -195,8 +196,8 @@ def completion(said: str, *, any_article: bool = True) -> tuple[str, str] | None
 def _people(given: Iterable[Predicate]) -> int:
     """Count the people who gave at least one of the predicates; count each person once.
 
-    If the people who gave a predicate are unknown, the result is at least the predicate's
-    frequency.
+    If it is unknown which people gave a predicate, the frequency of the predicate is used as a
+    lower bound of the count.
     """
     every = list(given)
     named = [said.people for said in every]

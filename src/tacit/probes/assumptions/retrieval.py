@@ -107,7 +107,7 @@ class Shuffled:
 
     @property
     def name(self) -> str:
-        """The order's name: ``random-2-5`` is the fifth order of the second selection."""
+        """The name, such as ``random-2-5``: second set of properties, fifth random order."""
         return f"random-{self.number}-{self.permutation}"
 
     def arrange(self, concept: str, properties: Sequence[Worded], most: int) -> list[Worded]:
@@ -126,7 +126,7 @@ FOUR_ORDERS: tuple[ByFrequency, ...] = (
 
 
 def random_baseline(seed: int = 0, sets: int = 5, permutations: int = 5) -> tuple[Shuffled, ...]:
-    """Return random orders: ``sets`` random selections, each in ``permutations`` orders."""
+    """Return several random selections of properties, each in several random orders."""
     return tuple(
         Shuffled(number, permutation, seed)
         for number in range(1, sets + 1)
@@ -206,10 +206,10 @@ def retrieval_prompts(
 ) -> list[RetrievalPrompt]:
     """Return prompts that state 1, 2, … properties of a concept, for each concept in turn.
 
-    Each concept has one prompt for each number of properties from 1 to ``asking.most``, or to the
-    number of the concept's properties if it is smaller. If ``asking.category`` is set, prompts
-    state only properties of this category. Concepts with fewer than k properties have no prompt
-    with k properties, as in the paper's Figure 3a.
+    A concept with m properties has one prompt for each number of properties from 1 to m, but at
+    most ``asking.most`` prompts. If ``asking.category`` is set, prompts state only properties of
+    this category. Concepts with fewer than k properties have no prompt with k properties, as in the
+    paper's Figure 3a.
     """
     asking = asking or Asking()
     return [prompt for concept in concepts for prompt in _of_concept(concept, asking)]
@@ -249,7 +249,7 @@ ORDERS = ("all", "main")
 
 
 def orders_of(name: str, seed: int = 0) -> tuple[Order, ...]:
-    """Return the orders of properties in the set ``all`` or ``main`` (see ``ORDERS``).
+    """Return all orders of properties (``all``), or only the order in Figure 2 (``main``).
 
     Raises:
         RequestError: If ``name`` is not in ``ORDERS``.
@@ -343,7 +343,7 @@ class Retrieval:
         return [self._rank(item, known) for item in self.items]
 
     def is_main(self, item: Item) -> bool:
-        """Check whether a prompt belongs to the paper's Figure 2 (first order, all categories)."""
+        """Check whether a retrieval prompt belongs to the paper's Figure 2."""
         return item.category is None and item.order == self.orders[0].name
 
     def _ranking(self, item: Item) -> RankingPrompt:

@@ -217,7 +217,7 @@ def _ranks(findings: Findings) -> str | None:
 
 
 def _paired(findings: Findings, first: Mapping[str, Any], last: Mapping[str, Any]) -> str:
-    """Return a clause with the MRR of row ``first`` for only the concepts of row ``last``.
+    """Return a clause: the MRR given few properties, for only the concepts that have many.
 
     The mean for prompts with many properties covers fewer concepts than the mean for prompts with
     few properties, because not every concept has many properties.

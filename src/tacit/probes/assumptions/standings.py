@@ -96,7 +96,7 @@ def retrieval_scores(part: Retrieval, rankings: Sequence[Ranking]) -> pl.DataFra
 
 
 def elicitation_table(part: Eliciting, rankings: Sequence[Ranking]) -> pl.DataFrame:
-    """Return a table with the rank of each response to each prompt, in its best spelling.
+    """Return a table: for each prompt, the rank of each response's most probable spelling.
 
     Spellings of responses other than the best spelling are excluded from the ranks and from the
     number of candidates.

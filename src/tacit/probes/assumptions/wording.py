@@ -134,8 +134,8 @@ def verbs_of(word: str, tag: str) -> list[str]:
 def _is_verb(word: str, *, alone: bool = False) -> bool:
     """Check whether a word should be treated as a verb in the third person.
 
-    A word that may also be a noun is treated as a verb only if more words follow it in the property
-    and the list of verbs in ``assumptions.yaml`` contains the word's base form.
+    A word that may also be a noun is treated as a verb only under two conditions: more words follow
+    the word in the property, and its base form is in the list of verbs in ``assumptions.yaml``.
     """
     bases = verbs_of(word, "VBZ")
     if any(kinds_of(one).nouns for one in (word, *bases)):
@@ -237,9 +237,10 @@ def singular(word: str) -> str | None:
 def spellings(word: str) -> tuple[str, ...]:
     """Return a word and its British or American variant, if any: ``grey`` and ``gray``.
 
-    The list of spellings also applies to plurals that end in s and to each part of a hyphenated
-    word. The word is converted to lower case before it is looked up in the list of spellings. The
-    variant is capitalised if the word starts with a capital letter, and is otherwise in lower case.
+    A variant is also found for a plural that ends in s (``colours``) and for each part of a
+    hyphenated word (``grey-haired``). The word is converted to lower case before it is looked up in
+    the list of spellings. The variant is capitalised if the word starts with a capital letter, and
+    is otherwise in lower case.
     """
     pieces = word.split("-")
     other = "-".join(_other(piece) or piece for piece in pieces)

@@ -102,7 +102,8 @@ class Method:
             most: Upper bounds of the missing scores (``Bounds.background``).
 
         Raises:
-            RequestError: If the inputs do not contain the method's meta-prompt or label pair.
+            RequestError: If no input has the meta-prompt or the label pair (pair of answer words)
+                that the method ``single`` requires.
         """
         if self.preset == "count":
             return _by_count(scores, inputs)
@@ -114,7 +115,8 @@ class Method:
         """Return the indices of inputs with a positive word, and those with a negative word.
 
         Raises:
-            RequestError: If the inputs do not contain the method's meta-prompt or label pair.
+            RequestError: If no input has the meta-prompt or the label pair (pair of answer words)
+                that the method ``single`` requires.
         """
         if self.meta is None or self.pair is None:
             return inputs.positive.ravel(), inputs.negative.ravel()
@@ -175,7 +177,7 @@ def by_votes(counts: Floats, inputs: Inputs) -> Answers:
 
 
 def without_unvoted(counts: Floats, inputs: Inputs) -> Floats:
-    """Return a copy in which the vote counts of label pairs without votes are NaN.
+    """Return a copy in which pairs of answer words without votes have NaN as vote counts.
 
     If a label pair without votes has NaN as counts, its answer is missing; with counts of 0, its
     answer would be tied.
@@ -224,8 +226,8 @@ def calibrated(scores: Floats) -> Floats:
 def _calibrated_within(scores: Floats, most: Floats | None) -> tuple[Floats, Floats | None]:
     """Return calibrated scores, and upper bounds for the missing calibrated scores.
 
-    An input with an unknown score has an unknown mean, so its calibrated scores are NaN and their
-    upper bounds are infinite.
+    If an input (a prompt variant with one answer word) has an unknown score for any question, its
+    mean score is unknown, so its calibrated scores are NaN with infinite upper bounds.
     """
     if most is None:
         return calibrated(scores), None

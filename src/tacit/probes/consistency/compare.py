@@ -146,7 +146,7 @@ class Aligned:
 
     @property
     def means(self) -> Mapping[str, Floats]:
-        """By measure, the values that are averaged over questions, shape (models, anchors)."""
+        """The background scores and the correct answers, each with shape (models, anchors)."""
         return {"background score, mean over questions": self.scores, "questions right": self.right}
 
     def thresholds(self) -> list[Thresholds]:

@@ -77,8 +77,8 @@ def by_concept(
     """Compute conceptual consistency separately for each frequent concept (Figure 7b).
 
     For each concept, conceptual consistency is computed over the anchor questions that have a fact
-    about the concept. The concepts are the most frequent ones, at most 14, of those that occur in
-    the backgrounds of at least 28 anchor questions.
+    about the concept. Of the concepts that occur in the backgrounds of at least 28 anchor
+    questions, the 14 most frequent are used (or all, if there are fewer).
 
     Returns:
         Table with the columns of ``by_relation`` and one row per concept, the most frequent concept

@@ -3,8 +3,9 @@
 An anchor question has up to three contexts (sets of facts in the prompt), all with the same number
 of facts. The first context of an anchor question contains facts from the question's own background.
 The second context contains the negatives of the facts in the first context, presented as if they
-were true. The third context contains irrelevant facts, which belong to another anchor question.
-Facts without a negative (false version) are not used in contexts.
+were true. The third context of an anchor question (set of facts in its prompt) contains irrelevant
+facts, which belong to another anchor question. Facts without a negative (false version) are not
+used in contexts.
 """
 
 from __future__ import annotations
@@ -54,8 +55,8 @@ class ContextChoice:
         most: Maximum number of facts in a context. The facts with the highest weights are selected
             for the context. Facts of equal weight are sorted by a hash of the seed and the fact,
             and the facts with the smallest hashes are selected.
-        seed: The seed of the hashes that order facts of equal weight and determine which anchor
-            question provides the irrelevant facts of another anchor question.
+        seed: The seed of two pseudo-random orders: the order of facts with equal weight, and the
+            order of the anchor questions from which irrelevant facts are taken.
     """
 
     most: int = MOST_FACTS
@@ -129,10 +130,10 @@ class Contexts:
         The irrelevant facts of an anchor question are taken from another anchor question, and the
         two questions have no concept in common. The number of irrelevant facts of an anchor
         question equals the number of its facts in ``own``. An anchor question for which no
-        irrelevant facts can be found is omitted. No head or tail (first or second concept) of an
-        anchor question's irrelevant facts is a concept of this anchor question. No word in the
-        heads and tails of an anchor question's irrelevant facts, except stop words, occurs in the
-        text or the choices of this anchor question.
+        irrelevant facts can be found is omitted. The irrelevant facts of an anchor question contain
+        no concept of this anchor question, neither as head (first concept) nor as tail (second
+        concept). Apart from stop words, the concepts in an anchor question's irrelevant facts share
+        no word with the question's text or choices.
         """
         order = sorted(self.own, key=lambda at: self.choice.rank(self.anchors[at].id))
         found: dict[int, tuple[Fact, ...]] = {}

@@ -3,10 +3,10 @@
 If background facts contain the correct choice, background scores may predict correct answers only
 because of these facts. The leakage controls exclude facts about the correct choice, about any
 choice, or about the question concept. The irrelevant background of an anchor question (Figure 1 of
-Sahu et al. 2022) is the background of another anchor question. An anchor question and the source of
-its irrelevant background have the same number of facts and no concept in common. The background
-scores of irrelevant backgrounds should not predict correct answers. The leakage controls and the
-irrelevant background need no additional model calls (METHODS section 4).
+Sahu et al. 2022) is the background of another anchor question. An anchor question and the anchor
+question that provides its irrelevant background have the same number of facts and no concept in
+common. The background scores of irrelevant backgrounds should not predict correct answers. The
+leakage controls and the irrelevant background need no additional model calls (METHODS section 4).
 """
 
 from __future__ import annotations
@@ -171,7 +171,7 @@ class Controls:
         return UNKNOWN if self.background.by_part is None else None
 
     def _with(self, scores: pl.DataFrame) -> pl.DataFrame:
-        """Replace background scores and numbers of facts in the table of anchor questions."""
+        """Return the anchor questions with background scores and fact counts from ``scores``."""
         columns = ("background_score", "facts")
         return self.anchors.with_columns(scores[name] for name in columns)
 
@@ -235,10 +235,10 @@ class Controls:
     def partners(self) -> list[int | None]:
         """Return the index of the anchor question that provides each irrelevant background.
 
-        An anchor question and the source of its irrelevant background have the same number of facts
-        and no concept in common. If several anchor questions could provide an irrelevant
-        background, a seeded hash selects one of them. The result is None for an anchor question
-        that has no background score or no available irrelevant background.
+        An anchor question and the anchor question that provides its irrelevant background have the
+        same number of facts and no concept in common. If several anchor questions could provide an
+        irrelevant background, a seeded hash selects one of them. The result is None for an anchor
+        question that has no background score or no available irrelevant background.
         """
         scored = self.anchors["background_score"].is_not_null().to_list()
         facts = self.anchors["facts"].to_list()

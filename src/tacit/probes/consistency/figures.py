@@ -630,7 +630,7 @@ def _guessing(choices: pl.DataFrame) -> dict[str, float]:
 
 
 def _baselines(model: str, anchoring: str, shown: Shown) -> tuple[float | None, float | None]:
-    """Return the accuracy of random guessing, and of a model with all prompt variants."""
+    """Return two accuracies: random guessing, and the model if all variants are used."""
     choices, anchors = (shown.table(name) for name in ("choices", "anchors"))
     guess = None if choices is None else _guessing(choices).get(model)
     if anchors is None:

@@ -7,11 +7,12 @@ versions) of the question's own facts, presented as if they were true. The third
 anchor question contains irrelevant facts, which belong to another anchor question. Because any text
 before a question may change the answer, the answers after true facts are also compared with the
 answers after negatives and after irrelevant facts. A fact and its negative differ only in their
-tails (second concepts). Answers are compared over all anchor questions, and within groups that
-depend on a question's own facts (the facts in its first context). Anchor questions are grouped by
-whether the model correctly answers the background questions about all of the question's own facts.
-To detect copying from the context, anchor questions with an own fact that contains a concept of the
-correct choice are also separated from anchor questions without such a fact.
+tails (second concepts). Answers are compared over all anchor questions, and separately within four
+groups of anchor questions, which are defined by the facts in the question's first context. Anchor
+questions are grouped by whether the model correctly answers the background questions about all of
+the question's own facts. To detect copying from the context, anchor questions with an own fact that
+contains a concept of the correct choice are also separated from anchor questions without such a
+fact.
 """
 
 from __future__ import annotations
@@ -266,10 +267,10 @@ def _answers(
 def _all_right(
     own: Mapping[int, Sequence[Fact]], known: CorrectAnswers, asked: Asked
 ) -> dict[int, bool | None]:
-    """Return, for each anchor question, whether all its own facts were answered correctly.
+    """Return for each anchor question whether all of its facts were answered correctly.
 
-    The value for an anchor question is None if some of its own facts have no answer and none is
-    answered incorrectly.
+    If at least one fact of an anchor question has no answer and the answers about its other facts
+    are correct, the result for this anchor question is None.
     """
     of = asked.facts.select("head", "relation", "tail").iter_rows()
     right = dict(zip(of, known.positive.tolist(), strict=True))
@@ -349,7 +350,7 @@ def summary(contexts: Contexts, anchoring: str, found: pl.DataFrame) -> dict[str
 
 
 def sentences(found: Mapping[str, Any]) -> Iterator[str]:
-    """Yield sentences on the changes of accuracy and on anchor questions without a context.
+    """Yield sentences on accuracy changes and on anchor questions without facts to state.
 
     Args:
         found: The summary's entries on the effect of stating facts before anchor questions.

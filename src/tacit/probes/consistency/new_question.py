@@ -62,7 +62,8 @@ class AnswerPrediction:
         interval: The ends of the 95 % CI of ``p_correct``. The 95 % CI is a Wald interval of the
             log-odds, with the cluster-robust covariance of the run's predictor.
         answer: The choice that the model selects.
-        facts: The background facts, sorted by decreasing absolute value of their effect.
+        facts: The background facts and their effects on ``p_correct``, sorted by decreasing
+            absolute value of the effect.
         predictor: Name of the predictor: ``both`` uses all features, and ``margin`` uses only the
             answer margin (how far the selected choice is ahead of the second-best choice). The
             predictor ``margin`` is used if a feature that ``both`` needs is missing.
@@ -111,7 +112,8 @@ class NewQuestion:
         background: The concepts and facts of the question.
         templates: The templates of background questions and prompts.
         wording: The wording, which determines how concepts are inserted into the templates.
-        version: The version of Sahu et al. (2022), which determines the meta-prompts.
+        version: The version of the paper (Sahu et al. 2022) from which the meta-prompts are taken,
+            such as ``arxiv``.
         reading: The methods by which answers are derived from the scores.
     """
 

@@ -3,19 +3,20 @@
 If tails (second concepts) reveal which questions are about facts, a model can reach a high
 background score without knowing the relation between the concepts. The no-knowledge baseline is a
 logistic regression on attributes of the tail. The first four attributes of a tail are its number of
-words, its length, its Zipf frequency and its part of speech. The fifth attribute is the tail's
-degree: the number of facts in the knowledge base that contain this concept. The sixth attribute of
-a tail is the number of facts in the knowledge base with the same relation and tail. All facts with
-the same head (first concept) are in the same fold of the cross-validation.
+words, its length, its Zipf frequency and its part of speech. The fifth attribute of a tail is its
+degree: the number of facts in the knowledge base that contain the tail as first or second concept.
+The sixth attribute of a tail is the number of facts in the knowledge base with the same relation
+and tail. All facts with the same head (first concept) are in the same fold of the cross-validation.
 
 The knowledge base contains every fact as an edge, but it does not contain the negatives. The fact
 from which a tail was taken is left out of the two fact counts (fifth and sixth attributes), because
 counting this fact would reveal that the tail belongs to a fact. With the presets ``same-relation``
-and ``matched``, a negative's tail is the tail of another fact, which the fifth and sixth attributes
-do not count. With the preset ``uniform``, a negative's tail is a dictionary word, and the fifth and
-sixth attributes count all facts. If the negatives are formed by exchanging the tails of facts at
-random, facts and negatives have the same distribution of attributes, and the AUROC is 0.5.
-``tacit.knowledge.tails`` computes the attributes of tails.
+and ``matched``, a negative's tail is the tail of a second fact, and the two counts (fifth and sixth
+attributes) leave out this second fact. With the preset ``uniform``, a negative's tail is a
+dictionary word instead of the tail of a fact, so the two counts (fifth and sixth attributes) leave
+out no fact. If the negatives are formed by exchanging the tails of facts at random, facts and
+negatives have the same distribution of attributes, and the AUROC is 0.5. ``tacit.knowledge.tails``
+computes the attributes of tails.
 """
 
 from __future__ import annotations
@@ -153,7 +154,7 @@ def _with_answers(tails: pl.DataFrame, facts: pl.DataFrame) -> pl.DataFrame:
 
 
 def _with_predictions(rows: pl.DataFrame) -> pl.DataFrame:
-    """Add the out-of-fold probability that a row is about a fact, as column ``predicted``."""
+    """Add the out-of-fold probability that a row is a fact, and not a negative."""
     import polars as pl
 
     numbers = rows.select(
@@ -170,7 +171,7 @@ def _with_predictions(rows: pl.DataFrame) -> pl.DataFrame:
 
 
 def _figures(rows: pl.DataFrame, bootstrap: Bootstrap) -> dict[str, Any]:
-    """Return the measures of the regression and of the model on the given rows."""
+    """Return how well the baseline regression and the model tell facts from negatives."""
     import polars as pl
 
     predicted = rows.drop_nulls("predicted")

@@ -61,7 +61,8 @@ class Rows:
     Args:
         anchors: The index of each anchor question, shape (rows,).
         right: Whether the model answered each anchor question correctly, shape (rows,).
-        clusters: The question concept of each anchor question, shape (rows,).
+        clusters: The cluster of each anchor question, shape (rows,): the concept that the question
+            is about or, if this concept is unknown, a text with the question's id.
         features: The values of each feature, by the name of the feature, shape (rows,).
         left_out: The number of anchor questions that have an answer but lack a feature.
     """

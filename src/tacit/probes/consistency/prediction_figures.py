@@ -34,7 +34,7 @@ _OF = (
     "and all features together predict which anchor questions are answered correctly.",
 )
 def prediction(shown: Shown) -> Chart | None:
-    """Plot each predictor's risk-coverage curve, and the calibration of ``both``."""
+    """Plot the predictors' risk-coverage curves, and the calibration of predictor ``both``."""
     curves, bins = shown.table("risk_coverage"), shown.table("calibration")
     if curves is None or bins is None:
         return None

@@ -330,8 +330,8 @@ class ConsistencyProbe:
         """Raise an error if the probe's methods cannot use the replies of chat models.
 
         Raises:
-            RequestError: If anchor questions are answered by the method ``choice``, or if
-                background questions are answered by the preset ``calibrated`` from sampled replies.
+            RequestError: If anchor questions are answered by the method ``choice``, or if replies
+                are sampled and the preset for background questions is ``calibrated``.
         """
         if "choice" in self.reading.anchoring:
             raise RequestError(

@@ -61,9 +61,9 @@ class PromptSet:
             answers.
         templates: The templates of questions and prompts.
         anchoring: The methods of answering anchor questions: ``choice``, ``verify`` or both.
-        contexts: The contexts, which are facts to be stated before the anchor questions. Anchor
-            questions after stated facts are answered only by the first method in ``anchoring``. If
-            ``contexts`` is None, no facts are stated before anchor questions.
+        contexts: The contexts, which are facts to be stated before the anchor questions. If facts
+            are stated before an anchor question, the question is answered only by the first method
+            in ``anchoring``. If ``contexts`` is None, no facts are stated before anchor questions.
     """
 
     texts: tuple[str, ...]
@@ -127,8 +127,8 @@ class PromptSet:
         Returns:
             The answers to the anchor questions, by the kind of the stated facts (``true``,
             ``false`` or ``irrelevant``). For each kind of stated facts, the answers are in the
-            order of the anchor questions in ``Contexts.texts``. A kind of facts that precedes no
-            anchor question is omitted.
+            order of the anchor questions in ``Contexts.texts``. The result omits ``irrelevant``,
+            for example, if no anchor question is asked after irrelevant facts.
         """
         found: dict[str, Chosen] = {}
         way = self.anchoring[0]
@@ -173,7 +173,8 @@ class PromptSet:
     def voted(self, votes: Mapping[str, Sequence[Votes]]) -> Scored:
         """Convert the votes of all prompt groups to arrays.
 
-        Votes require the anchoring method ``verify``.
+        The method of answering anchor questions must be ``verify``, which asks for each choice
+        whether it is the answer.
         """
         choices = [len(anchor.choices) for anchor in self.anchors]
         return Scored(

@@ -121,7 +121,8 @@ class Bounds:
     """Arrays of scores in which each missing score is replaced by an upper bound.
 
     The upper bound of a missing score is minus infinity if the answer cannot be chosen, and
-    infinity if no bound is known. A field is None if answers without a score cannot be chosen.
+    infinity if no bound is known. If a field such as ``background`` is None, only answers with a
+    score can be chosen.
     """
 
     background: Floats | None = None

@@ -152,9 +152,9 @@ def bare(question: str) -> str:
 
     The question mark is removed because the meta-prompts already contain one. If the question ends
     with a question mark, the question mark and any punctuation after it are removed. If there is no
-    final question mark, one final full stop is removed. An ellipsis at the end is kept. Three
-    underscores in a row would be interpreted as the blank of a cloze prompt, so a fourth underscore
-    is added.
+    final question mark, one final full stop is removed. If an anchor question ends with an ellipsis
+    ("..."), the ellipsis is not removed. Three underscores in a row would be interpreted as the
+    blank of a cloze prompt, so a fourth underscore is added.
     """
     return _BLANK.sub(BLANK + "_", _END.sub("", question.strip()))
 

@@ -23,7 +23,7 @@ COVERAGES = tuple(range(10, 101, 10))
 
 
 def tables(rows: Rows, bootstrap: Bootstrap) -> dict[str, pl.DataFrame]:
-    """Return the tables ``RISK_COVERAGE`` and ``CALIBRATION``; no rows without predictions."""
+    """Return the tables ``RISK_COVERAGE`` and ``CALIBRATION``."""
     return {
         RISK_COVERAGE.name: risk_coverage(rows),
         CALIBRATION.name: calibration(rows, bootstrap),

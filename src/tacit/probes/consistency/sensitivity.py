@@ -36,8 +36,8 @@ class Alone:
     """Numbers of answers and correct answers when only a single prompt variant is used.
 
     Args:
-        right: Number of correct answers. The array has either one axis (prompt variants) or two
-            axes (meta-prompts and label pairs).
+        right: Number of correct answers, shape (variants,) for the method ``choice`` and shape
+            (metas, pairs) for the method ``verify``.
         scored: Number of answers, an array of the same shape as ``right``.
     """
 
@@ -46,11 +46,11 @@ class Alone:
 
 
 def wins(answers: Answers, inputs: Inputs) -> Ints:
-    """Count the answers that each combination of meta-prompt and label pair decides.
+    """Count how often each combination of meta-prompt and label pair determines an answer.
 
     Returns:
         Counts, shape (metas, pairs). An answer is counted only if a single input (a prompt variant
-        with one answer word) decides it.
+        with one answer word) determines it.
     """
     won = np.bincount(answers.winner[answers.winner >= 0], minlength=len(inputs.words))
     return won[inputs.positive] + won[inputs.negative]
@@ -84,7 +84,7 @@ def verify_alone(
     *,
     voted: bool = False,
 ) -> Alone:
-    """Count the correct answers of ``verify`` for each single meta-prompt and label pair.
+    """Count the correct answers of ``verify`` for each meta-prompt with each label pair.
 
     Args:
         scores: Log-probabilities in nats, or vote counts, shape (anchors, choices, inputs); NaN if
@@ -198,7 +198,7 @@ def anchor_variants(scored: Scored, anchors: Sequence[Anchor]) -> pl.DataFrame:
 def winners(
     answers: Answers, scored: Scored, anchors: Sequence[tuple[str, Chosen]]
 ) -> pl.DataFrame:
-    """Count the answers that each combination of meta-prompt and label pair decides.
+    """Count how often each combination of meta-prompt and label pair determines an answer.
 
     Args:
         answers: The answers to the background questions.
@@ -209,8 +209,8 @@ def winners(
     Returns:
         Table with the columns ``of`` (``background``, ``choice`` or ``verify``), ``meta``,
         ``pair``, ``count`` and ``share``. ``pair`` is null if the prompt variant names no label
-        pair. ``share`` is ``count`` divided by the sum of ``count`` over all rows with the same
-        value of ``of``.
+        pair. ``share`` is the row's ``count`` divided by the sum of the counts in all rows with the
+        same entry in the column ``of``.
     """
     import polars as pl
 

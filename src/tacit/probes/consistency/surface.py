@@ -2,12 +2,12 @@
 
 ConceptNet marks the two concepts of a fact in the surface text of the fact: "You are likely to find
 [[wheat]] in [[a field]]". The tail (second concept) of a fact may come first in the surface text,
-as in "*Something you find on [[a test]] is [[hard questions]]". To determine which marked concept
-is the tail, Tacit compares the marked concepts with the labels of the fact's head and tail. To form
-a question, the surface text is inserted into a question template. In a question about a negative (a
-false version of a fact), the tail in the surface text is replaced by the negative's tail. The
-inserted tail has an article if the tail that it replaces has one. A missing article would reveal
-that the question is about a negative.
+as in "*Something you find on [[a test]] is [[hard questions]]". To determine which concept in
+double square brackets is the tail, Tacit compares the bracketed concepts with the labels of the
+fact's head and tail. To form a question, the surface text is inserted into a question template. In
+a question about a negative (a false version of a fact), the tail in the surface text is replaced by
+the negative's tail. The inserted tail has an article ("a", "an" or "the") if the tail that it
+replaces has one, so that no missing article reveals which questions are about negatives.
 """
 
 from __future__ import annotations

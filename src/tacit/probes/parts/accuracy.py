@@ -36,8 +36,8 @@ def shifted(beliefs: pl.DataFrame, stage: str) -> pl.Series:
         stage: The name of the column with the repaired beliefs.
 
     Returns:
-        For each row, a truth value from 0 to 1; null if the belief is missing. Only a statement
-        with a belief exactly at the threshold can have a fractional truth value.
+        For each row, 1 if the statement counts as true, 0 if it counts as false, a fraction if its
+        belief is exactly at the threshold, and null if the belief is missing.
     """
     import polars as pl
 
@@ -208,9 +208,9 @@ def gain(sets: Mapping[str, pl.DataFrame], bootstrap: Bootstrap) -> pl.DataFrame
 
     The whole gain is the sum of two parts: the gain from shifting the threshold above which a
     statement counts as true, and the additional gain from making the beliefs consistent. The
-    shifted threshold makes as many statements true as repair does, and leaves the beliefs
-    unchanged. The shift can raise or lower the threshold above which a statement counts as true,
-    and can increase or decrease the accuracy.
+    threshold above which a statement counts as true is shifted until as many statements are true as
+    after repair, while the beliefs stay unchanged. The shift can raise or lower the threshold above
+    which a statement counts as true, and can increase or decrease the accuracy.
 
     Returns:
         Table with the columns ``set``, ``objective``, ``part`` (one of ``GAIN_PARTS``), ``n``,
@@ -372,7 +372,7 @@ def _divided(summed: pl.DataFrame) -> pl.DataFrame:
 
 
 def _shares(verdicts: pl.DataFrame, bootstrap: Bootstrap) -> list[dict[str, Any]]:
-    """Return the accuracy on all statements in ``verdicts``, one row per stage."""
+    """Return the accuracy before repair and for each repair objective, in one row each."""
     of_thing = _summed(verdicts, ["thing"])
     rows = []
     for stage in STAGES:

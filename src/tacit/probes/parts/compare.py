@@ -65,7 +65,7 @@ def compare(found: Mapping[str, Findings], bootstrap: Bootstrap | None = None) -
 
 
 def _undecided(findings: Findings, figure: str) -> int | None:
-    """Return the number of undecided constraints (outcome unknown); None for an accuracy."""
+    """Count the constraints with an unknown outcome; None if ``figure`` is an accuracy."""
     by_drawing = findings.tables["violation_by_drawing"]
     return int(by_drawing["undecided"].sum()) if figure == VIOLATION else None
 

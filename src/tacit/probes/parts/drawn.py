@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 def enriched_drawings(
     path: Path, things: Sequence[str] | None = None
 ) -> tuple[pl.DataFrame, dict[str, Any]]:
-    """Return the gold-labelled statements that follow from drawings, and counts.
+    """Derive statements with gold labels from drawings; return them and their counts.
 
     Args:
         path: A folder of drawings, or one annotations file.

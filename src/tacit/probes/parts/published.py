@@ -140,7 +140,7 @@ def _category(probe: PartsProbe, relation: str) -> str | None:
 
 
 def _as_table_1(probe: PartsProbe, relation: str) -> str | None:
-    """Return a relation's category in the paper's Table 1 (``required by`` is spatial)."""
+    """Return a relation's category as in Table 1 of Gu et al. (2023)."""
     return "spatial" if relation == "required by" else _category(probe, relation)
 
 

@@ -52,7 +52,7 @@ class Wording:
 
     @classmethod
     def of(cls, number: str, own: Path | None = None) -> Wording:
-        """Return the noun rules of a preset, with the user's exceptions.
+        """Return a preset's rules for plurals and articles, with the user's exceptions to them.
 
         Raises:
             RequestError: If the preset is unknown, or exceptions are given for the preset
@@ -98,9 +98,9 @@ class Template:
         separator: The text between the prompt and the answer.
         positive: The answers that mean that the statement is true.
         negative: The answers that mean that the statement is false.
-        lacking: The rule for answers without a score: ``missing`` or ``zero``. With ``missing``, a
-            belief is missing as soon as any positive or negative answer has no score. With
-            ``zero``, an answer without a score counts as having the probability 0.
+        lacking: The rule for answers without a score: ``missing`` or ``zero``. If ``lacking`` is
+            ``missing``, a statement has no belief if any of its positive or negative answers has no
+            score. With ``zero``, an answer without a score counts as having the probability 0.
         filled: The value that replaces missing beliefs; None for no replacement.
     """
 

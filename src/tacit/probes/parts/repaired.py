@@ -80,7 +80,7 @@ def check_and_repair(beliefs: pl.DataFrame, ontology: Ontology) -> RepairedBelie
 def violation(
     groups: Mapping[str, pl.DataFrame], baselines: pl.DataFrame, bootstrap: Bootstrap
 ) -> pl.DataFrame:
-    """Compute the violation rate for each constraint type and stage (the paper's Table 3).
+    """Compute the violation rate of each constraint type before and after repair (Table 3).
 
     Args:
         groups: For each stage (``before`` or an objective of repair), the constraint counts of each

@@ -7,12 +7,13 @@ pattern and line width. The tooltip of an edge describes any constraint violatio
 surrounds shell, and shell surrounds yolk``. A stage is one set of truth values: the beliefs before
 repair, the beliefs after repair, or the gold labels. All stages (before repair, after repair, gold
 labels) are shown as graphs if no graph has more than ``drawing.MOST_LINES`` lines and no line label
-overlaps another label or a part. Otherwise, all stages are shown as tables.
+overlaps another label or a part. If a graph has too many lines or a line label overlaps a part or
+another label, all stages (before repair, after repair, gold labels) are shown as tables.
 
 If a relation is transitive, graphs omit each edge that two other edges of the relation imply
-(transitive reduction). An implied edge is still drawn if the edge itself, or one of the two edges
-that imply it, violates a constraint. The heading of a graph contains the number of edges that the
-graph omits. Tables show all edges, including those that graphs omit.
+(transitive reduction). An edge that two other edges imply is omitted only if none of these three
+edges violates a constraint. The heading of a graph contains the number of edges that the graph
+omits. Tables show all edges, including those that graphs omit.
 """
 
 from __future__ import annotations

@@ -78,7 +78,8 @@ def drawn(subject: Subject, columns: Sequence[Column], ontology: Ontology, colou
 
     Args:
         subject: The title and subtitle of the figure, and the parts of the drawn thing.
-        columns: The columns of the figure (one per stage), from left to right.
+        columns: The columns of the figure from left to right, such as the graphs before and after
+            repair.
         ontology: The relations and their constraints.
         colours: The colour palette.
     """
@@ -99,8 +100,8 @@ class _Line:
     """A line between two parts, which represents all relations between the two parts.
 
     Args:
-        tail: The part where the line starts.
-        head: The part where the line ends.
+        tail: The part of the drawn thing at which the line starts.
+        head: The part of the drawn thing at which the line ends.
         names: For each relation that the line represents, a pair of the relation's name (read from
             ``tail`` to ``head``) and the relation's edge in the graph.
         directed: Whether the line has an arrowhead because at least one of its relations is not
@@ -161,7 +162,8 @@ class _Page:
 
     Args:
         subject: The title and subtitle of the figure, and the parts of the drawn thing.
-        columns: The columns of the figure (one per stage), from left to right.
+        columns: The columns of the figure from left to right, such as the graphs before and after
+            repair.
         colours: The colour palette.
     """
 
@@ -189,7 +191,7 @@ class _Page:
         ``data-bottom`` is the y coordinate of their lower edge.
 
         Args:
-            column: The width of the column of one stage.
+            column: The width of one column of the figure.
             body: The height of a column without its heading.
         """
         width = 2 * _MARGIN + column * len(self.columns)

@@ -96,7 +96,7 @@ class Graph:
         stage: The name of the column that contains the truth values of the stage.
         edges: The edges, sorted by relation, tail and head.
         statements: Number of statements about the drawing.
-        believed: Number of statements that are true at the graph's stage.
+        believed: Number of statements that are true according to the column ``stage``.
         violated: Number of violated constraints.
         decided: Number of applicable constraints that are violated or satisfied.
         undecided: Number of applicable constraints that are undecided because a truth value is
@@ -234,8 +234,9 @@ def _reduced(edges: Sequence[Edge], ontology: Ontology) -> list[Edge]:
 
     An edge of a transitive relation is marked (``follows`` is True) if two other edges of the
     relation imply it and none of the three edges violates a constraint. If the fault-free edges of
-    a relation contain a cycle, no edge of the relation is marked. If the fault-free edges of a
-    relation contain no cycle, the unmarked edges of the relation imply all its marked edges.
+    a relation contain a cycle, no edge of the relation is marked. For a relation whose fault-free
+    edges (edges without a violation) contain no cycle, the edges with ``follows`` False imply all
+    edges with ``follows`` True.
     """
     found = []
     relations = dict.fromkeys(edge.relation for edge in edges)
