@@ -77,8 +77,8 @@ def read_as(model: type[ModelT], path: Path) -> Document[ModelT]:
     """Read a YAML file and validate its content with a pydantic model.
 
     Raises:
-        DataError: If the file is missing, is not valid YAML, or does not match the model. If the
-            content is invalid, the error message contains the line number.
+        DataError: If the file is missing, is not valid YAML, or does not match the pydantic model
+            ``model``. If the content is invalid, the error message contains the line number.
     """
     from pydantic import ValidationError
 
@@ -137,7 +137,7 @@ def _lines(root: yaml.Node) -> Iterator[tuple[yaml.Node, tuple[int | str, ...], 
 
 
 def _line(lines: Mapping[tuple[int | str, ...], int], location: Sequence[int | str]) -> int:
-    """Return the line of a location or, if unknown, of the closest enclosing location."""
+    """Return the line of a YAML location, or else of its closest enclosing location."""
     place = tuple(location)
     while place not in lines:
         place = place[:-1]

@@ -97,7 +97,8 @@ def publish(path: Path, write: Callable[[Path], None]) -> None:
     The content and the new name are synced to disk before the function returns.
 
     Raises:
-        WorkError: If the file cannot be written. The temporary file is removed.
+        WorkError: If the file cannot be written. Before the error is raised, the temporary file is
+            removed.
     """
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -120,8 +121,7 @@ def publish_text(path: Path, text: str) -> None:
     """Write a text file atomically.
 
     Characters that UTF-8 cannot encode, such as those that Python uses for undecodable bytes in a
-    folder's name, are written as backslash escapes. Python, JSON and YAML can read the backslash
-    escapes.
+    folder's name, are written as backslash escapes, which Python, JSON and YAML can read.
 
     Raises:
         WorkError: If the file cannot be written.

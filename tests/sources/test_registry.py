@@ -80,7 +80,7 @@ def test_what_is_not_said_is_none(tmp_path: Path) -> None:
     (source,) = read(tmp_path, SMALL).sources.values()
     assert (source.licence, source.condition, source.files[0].url) == (None, None, None)
     assert (source.kind.name, source.files[0].bytes) == ("norms", 3)
-    assert source.facts()["Licence"] == "unknown; see the home page of the data set"
+    assert source.facts()["Licence"] == "licence unknown; see the home page of the data set"
     assert "Checksums" not in source.facts()
 
 

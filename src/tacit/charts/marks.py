@@ -153,8 +153,8 @@ class Rows:
     """A panel of labelled rows, each with marks, confidence intervals and columns of text.
 
     Args:
-        table: The result of ``measured``. If there are several series, the table has a column
-            ``series``.
+        table: The table of values, confidence intervals and tooltips that ``measured`` returns. If
+            there are several series, the table has a column ``series``.
         axis: The horizontal axis.
         colours: The palette.
         heading: The panel's heading.
@@ -167,8 +167,8 @@ class Rows:
             column's name in ``table``.
         width: The panel's width in pixels.
         ticks: The series of reference marks, such as chance levels. The values of a reference
-            series are in the column of ``table`` that has the same name as the series. Several
-            reference series are possible only if each row has one mark.
+            series are in the column of ``table`` that has the same name as the series. Use several
+            series of reference marks only if each row has a single mark for its value.
     """
 
     table: pl.DataFrame
@@ -210,7 +210,7 @@ class Rows:
         )
 
     def _hues(self) -> Iterator[tuple[Any, dict[str, str]]]:
-        """Yield each series as a filter for its rows and the colour of its marks."""
+        """Yield, for each series, an expression that selects its rows, and its colour."""
         import polars as pl
 
         if not self.series:

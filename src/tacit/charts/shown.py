@@ -141,7 +141,8 @@ def titled(text: str, *lines: str) -> alt.TitleParams:
     """Return a chart's title with a caption below it; empty caption lines are dropped.
 
     A caption line that is too long is split into parts, and every part except the last ends with a
-    space. ``whole_lines`` joins each part that ends with a space to the next part of the caption.
+    space. To restore a caption line that was split, ``whole_lines`` joins each part that ends with
+    a space to the part that follows.
 
     Args:
         text: The title.

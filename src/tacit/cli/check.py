@@ -174,8 +174,8 @@ def _violation_lines(result: dict[str, Any], hidden: int) -> str:
 
     Args:
         result: The result of the check, in the format of ``tacit check --json``.
-        hidden: The number of groups of beliefs that violate no decided constraint, although the
-            believed statements of the group cannot all be true together.
+        hidden: The number of groups of beliefs whose believed statements contradict each other,
+            although each decided constraint of the group is satisfied.
     """
     kinds = ("symmetric", "asymmetric", "inverse", "transitive", "implies", "excludes")
     # The paper does not have the last two kinds, and most ontologies use neither.

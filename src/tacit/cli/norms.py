@@ -152,7 +152,7 @@ def _readable(summary: dict[str, Any]) -> str:
 
 
 def _lost(namings: dict[str, int]) -> list[str]:
-    """Return a line with the share of responses that name a property left out of prompts."""
+    """Return a line with the share of people's responses whose property is in no prompt."""
     if not namings["all"]:
         return []
     return [

@@ -119,8 +119,8 @@ def declared(
     Args:
         without: The names of options that the command does not accept; these options keep their
             defaults.
-        kinds: The dataclass of options for each command parameter whose annotation is not itself a
-            dataclass, by parameter name.
+        kinds: Dataclasses of options, by parameter name, for command parameters that are not
+            annotated with a dataclass.
     """
 
     def decorate(verb: Callable[..., None]) -> Callable[..., None]:

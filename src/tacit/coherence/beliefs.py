@@ -183,8 +183,8 @@ def merge_duplicates(
     """Merge duplicate rows of a table of beliefs, as :func:`read_beliefs` does.
 
     Raises:
-        DataError: If ``on_duplicate`` is ``error``, and two rows of a group contain the same
-            statement with different values of ``p_true``.
+        DataError: If ``on_duplicate`` is ``error``, and two rows of the same group of beliefs
+            contain the same statement with different values of ``p_true``.
         RequestError: If the value of ``on_duplicate`` is unknown, or ``groups`` contains an invalid
             column.
     """

@@ -82,10 +82,11 @@ class Check:
             or if the cost of some group was not proven within the time limit. The revision cost of
             a group with a violated constraint is at least 1. If a group has a belief for every
             relation and every ordered pair of different items, its revision cost is positive only
-            if a constraint is violated. If some statements have no belief, the revision cost can be
-            positive although no constraint is violated. The revision cost is positive without a
-            violation, for example, if one constraint requires a statement without a belief to be
-            true and another requires it to be false.
+            if a constraint is violated. The revision cost can be positive although no constraint is
+            violated, because beliefs can require contradictory truth values of a statement that has
+            no belief. The revision cost is positive without a violation, for example, if one
+            constraint requires a statement without a belief to be true and another requires it to
+            be false.
         revision_cost_at_least: A proven lower bound on the revision cost; None if the revision cost
             was not requested.
         revision_cost_at_most: The number of beliefs that change in the best repair found, which is

@@ -45,14 +45,14 @@ class Family:
     Args:
         classes: The relation classes of the family (each class is a relation with its inverse, if
             any), in the order of the ontology file.
-        implications: Implications between relation classes, as triples (a, b, turned). The numbers
-            a and b are indices into ``classes``, and ``turned`` is a Boolean. For all items x and
-            y, the statement (x, a, y) implies (x, b, y) if ``turned`` is False, and (y, b, x) if
-            ``turned`` is True.
-        exclusions: Exclusions between relation classes, as triples (a, b, turned). The numbers a
-            and b are indices into ``classes``, and ``turned`` is a Boolean. For all items x and y,
-            the statement (x, a, y) excludes (x, b, y) if ``turned`` is False, and (y, b, x) if
-            ``turned`` is True.
+        implications: Implications between relation classes, as triples of two indices a and b into
+            ``classes``, and a Boolean ``turned`` (whether the implied statement has the items in
+            reverse order). For all items x and y, the statement (x, a, y) implies (x, b, y) if
+            ``turned`` is False, and (y, b, x) if ``turned`` is True.
+        exclusions: Exclusions between relation classes, as triples of two indices a and b into
+            ``classes``, and a Boolean ``turned`` (whether the excluded statement has the items in
+            reverse order). For all items x and y, the statement (x, a, y) excludes (x, b, y) if
+            ``turned`` is False, and (y, b, x) if ``turned`` is True.
     """
 
     classes: tuple[RelationClass, ...]
@@ -148,9 +148,9 @@ def compile_ontology(ontology: Ontology) -> tuple[tuple[Family, ...], dict[str, 
 def clauses_of(family: Family, n: int) -> Clauses:
     """Return the statements about n items, and their constraints except transitive ones.
 
-    If n is 1, each statement relates the item to itself. If n is larger than 1, each statement
-    relates two different items. A symmetric relation class has only one statement per unordered
-    pair of items.
+    If there is only one item (n is 1), each statement relates the item to itself. If there are
+    several items (n is larger than 1), each statement relates two different items. For a symmetric
+    relation, there is only one statement about each unordered pair of items.
     """
     there = np.ones((len(family.classes), n, n), dtype=bool)
     for position, each in enumerate(family.classes):

@@ -43,8 +43,8 @@ def enrich(statements: pl.DataFrame, ontology: Ontology) -> pl.DataFrame:
         order of first mention, and finally by relation, in the order of the ontology.
 
     Raises:
-        DataError: If a column is missing or has empty values, a relation is unknown, or a statement
-            is implied to be both true and false in its group.
+        DataError: If a column is missing or has empty values, if a relation is unknown, or if a
+            statement is implied to be both true and false in its group.
 
     Examples:
         >>> import polars as pl

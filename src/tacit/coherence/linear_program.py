@@ -80,8 +80,9 @@ class Rows:
     def before_branching(self, values: Floats) -> None:
         """Add rows for transitive constraints that ``values`` violates or nearly violates.
 
-        At most ``_MOST_BRANCHED`` constraints are added. Branch and bound is faster with fewer
-        rows, but must restart if its result violates a constraint that has no row.
+        At most ``_MOST_BRANCHED`` rows are added to the linear program. Branch and bound is faster
+        if fewer transitive constraints have been added as rows, but it must restart if its result
+        violates a constraint that was not added.
         """
         if not self.complete:
             self.add(self.violated(values, _MOST_BRANCHED, least=-_NEARLY))
@@ -125,7 +126,7 @@ class Rows:
         return triples[worst[:most]]
 
     def violated_cycles(self, values: Floats) -> Integers:
-        """Return the violated cycle inequalities, each as the indices of its six statements."""
+        """Return the violated cycle inequalities as rows of six statement indices each."""
         found = [np.empty((0, 6), dtype=np.int64)]
         amounts = [np.empty(0)]
         for position, each in enumerate(self._family.classes):
@@ -145,7 +146,7 @@ class Rows:
         return np.concatenate(found)[worst]
 
     def hold(self, assignment: Booleans) -> bool:
-        """Return whether an assignment satisfies all constraints, even those without a row."""
+        """Return whether an assignment satisfies every pairwise and transitive constraint."""
         clauses = self.clauses
         clash = (assignment[clauses.exclusions[:, 0]] & assignment[clauses.exclusions[:, 1]]).any()
         gap = (
@@ -225,7 +226,7 @@ class Region:
     limit: float = 0.0
 
     def system(self, rows: Rows) -> tuple[csr_array, Floats]:
-        """Return the matrix and the limits of all rows, including the region's additional row."""
+        """Return the matrix and limits of the constraints in ``rows`` and the region's ``row``."""
         if self.row is None:
             return rows.matrix, rows.limits
         own = csr_array(self.row[None, :])
@@ -340,7 +341,7 @@ def best_solution(
 
 
 def other_than(assignment: Booleans, loose: Booleans) -> Region:
-    """Return the region of solutions that differ from ``assignment`` only where ``loose``."""
+    """Return the region that excludes ``assignment`` and lets only ``loose`` values change."""
     whole = assignment.astype(np.float64)
     low, high = np.where(loose, 0.0, whole), np.where(loose, 1.0, whole)
     kept = np.where(loose, np.where(assignment, 1.0, -1.0), 0.0)

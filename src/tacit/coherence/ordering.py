@@ -30,9 +30,10 @@ def best_order(weights: Integers, ties: Integers) -> tuple[list[int], Booleans]:
             weight have the smallest sum of tie-breaking numbers.
 
     Returns:
-        The items in the chosen order, and a Boolean array of shape (n, n). An entry of the array is
-        True if some best orders place item i before item j and other best orders place item j
-        before item i.
+        The items in the chosen order, and a Boolean array of shape (n, n) that marks the pairs of
+        items whose relative order differs between the best orders. An entry of the array is True if
+        some best orders place item i before item j and other best orders place item j before item
+        i.
     """
     n = len(weights)
     combined = weights * _WHOLE - np.where(weights > 0, ties, 0)

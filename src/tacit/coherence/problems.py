@@ -178,10 +178,11 @@ def tie_numbers(family: Family, items: Sequence[str]) -> Integers:
 
 
 def orders_at_no_loss(variables: Variables, families: Sequence[Family]) -> Booleans:
-    """Return which variables belong to an order family that has no negative weight.
+    """Return which variables belong to an order relation without negative weights.
 
-    An order family consists of one asymmetric, transitive relation. Only the weights in the
-    variable's own group of beliefs count.
+    An order relation is asymmetric and transitive, and no constraint connects it with other
+    relations except its inverse. For each variable, only the weights of statements in the same
+    group of beliefs are checked.
     """
     order = np.array([family.order for family in families])[variables.family]
     keys = variables.group * len(families) + variables.family

@@ -3,9 +3,9 @@
 Each statement is represented by a variable that is 0 or 1, and each constraint by a linear
 inequality. In most cases, all values of the linear program's solution are already integers. If all
 values of the linear program's solution are integers, duality proves that the solution is an optimal
-assignment. The reduced costs of the linear program show which statements could have the opposite
-truth value in another best assignment. The solver can find ties between assignments without
-enumerating all assignments.
+assignment. If several assignments are equally good, the reduced costs of the linear program show
+which statements may differ between the assignments. The solver can find ties between assignments
+without enumerating all assignments.
 """
 
 from __future__ import annotations
@@ -148,7 +148,7 @@ def _search(
     deadline: float,
     tell: Callable[[Solution], None],
 ) -> tuple[Optimum, Solution | None]:
-    """Return the best solution found in time, and the initial solution if one was computed."""
+    """Return the best solution found before the deadline, and the initial solution or None."""
     scale = _SCALE / max(1, int(np.abs(program.weights).max(initial=0)))
     everything = Region(np.zeros(rows.count), np.ones(rows.count))
     limits = _Limits.until(deadline)
@@ -210,10 +210,11 @@ class _Face:
     def alone(self, assignment: Booleans, candidates: Booleans) -> bool:
         """Return whether ``assignment`` is proven to be the only best assignment.
 
-        The method searches for another assignment by maximizing the total weight. Because the
-        search maximizes the total weight, branch and bound can discard most nodes of the search
-        tree. A search that only requires a minimum total weight, as in ``explore``, would take
-        about twice as long as a search that maximizes the total weight.
+        The method maximizes the total weight over all assignments that differ from ``assignment``
+        only in ``candidates``. Because the search maximizes the total weight, branch and bound can
+        discard most nodes of the search tree. A search that only requires a minimum total weight,
+        as in ``explore``, would take about twice as long as a search that maximizes the total
+        weight.
         """
         found = best_solution(
             self.weights, self.rows, other_than(assignment, candidates), self.deadline

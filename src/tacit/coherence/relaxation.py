@@ -65,8 +65,9 @@ def relaxed_bound(program: Program, deadline: float) -> float:
     """Return the lowest upper bound that the linear relaxation proves before the deadline.
 
     Args:
-        program: The program whose total weight is bounded. If the program requires a total order of
-            very many items, the result is that of :func:`pairwise_bound`.
+        program: The integer program whose largest possible total weight is bounded from above. If
+            the program requires a total order of very many items, the result is that of
+            :func:`pairwise_bound`.
         deadline: The `time.monotonic` value at which to stop.
     """
     bound = pairwise_bound(program)
@@ -147,7 +148,7 @@ def improve(start: Dual, relaxation: Relaxation, rounds: int, deadline: float) -
         start: The initial state. Constraint rows that were added to the program after the initial
             state was computed must come last. If a constraint row was added after the initial state
             was computed, its multiplier (dual variable) starts at 0.
-        relaxation: The linear program whose optimum is bounded.
+        relaxation: The linear relaxation for whose optimum an upper bound is computed.
         rounds: The maximum number of restarts.
         deadline: The `time.monotonic` value at which to stop.
     """

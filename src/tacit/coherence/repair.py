@@ -8,13 +8,15 @@ affect the chosen assignment.
 1. In the chosen assignment, a statement is true only if its weight is positive, or if other true
    statements imply it.
 2. An order family is a family of relations that consists of one asymmetric, transitive relation. In
-   an order family without negative weights, repair chooses the order of the items that has the
-   largest total weight. If several orders of the items are equally good, repair chooses the order
-   with the smallest sum of tie-breaking numbers. The sum of an order covers the tie-breaking
-   numbers of all statements of positive weight that agree with the order. In an order family (one
+   an order family (one asymmetric, transitive relation) without negative weights, repair arranges
+   the items in the order whose statements have the largest total weight. If several orders of the
+   items are equally good, repair sums, for each order, the tie-breaking numbers of the statements
+   of positive weight that agree with the order. Of several equally good orders of the items, repair
+   chooses the order with the smallest sum of tie-breaking numbers. In an order family (one
    asymmetric, transitive relation) without negative weights, a statement of positive weight is true
-   exactly if it agrees with the item order that repair chooses. In an order family without negative
-   weights, every true statement of weight 0 is implied by true statements of positive weight.
+   exactly if it agrees with the item order that repair chooses. If a family consists of one
+   asymmetric, transitive relation and has no negative weights, a statement of weight 0 is true only
+   if true statements of positive weight imply it.
 3. For every family that is not an order family (one asymmetric, transitive relation), and for every
    family with a negative weight, repair chooses a best assignment with the fewest true statements.
    If several best assignments have equally few true statements, repair chooses the one with the
@@ -130,11 +132,11 @@ class Repaired:
         turned_false: Number of statements that are believed but false in the assignment.
         free: The number of statements whose truth value only the tie rule decided. A statement is
             counted if it has the opposite truth value in another, equally good assignment.
-        settled: Whether the tie rule compared all best assignments, so that ``free`` is complete.
-            If ``settled`` is False, ``free`` may be smaller than the true number of statements that
-            only the tie rule decided. ``settled`` is False if time ran out, or if the values of
-            some assignments differ by less than the solver's tolerance (a few millionths of a
-            weight).
+        settled: Whether the tie rule, which chooses among equally good assignments, compared all of
+            them. If ``settled`` is False, ``free`` may be smaller than the true number of
+            statements that only the tie rule decided. ``settled`` is False if time ran out, or if
+            the values of some assignments differ by less than the solver's tolerance (a few
+            millionths of a weight).
         missing: Number of rows of the table of beliefs in which ``p_true`` is null.
         inferred: The number of rows of the table of beliefs that have no ``p_true`` but whose
             statement is true in the assignment.

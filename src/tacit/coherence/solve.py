@@ -216,7 +216,7 @@ def _seconds(program: Program) -> float:
 
 
 def _solve_hard(programs: list[Program], effort: Effort) -> list[Solution]:
-    """Solve programs that were not solved by enumeration, in this process or in workers."""
+    """Solve programs that enumeration did not solve, in this process or worker processes."""
     solutions: dict[int, Solution] = {}
     limited = effort.deadline < math.inf
     alone = min(effort.processes, len(programs)) <= 1 and not limited

@@ -94,7 +94,7 @@ class _Decided:
         return self.believed.filter(pl.col("r").is_in(relations), pl.col("s") != pl.col("o"))
 
     def other(self, frame: pl.DataFrame, of: tuple[str, str, str]) -> pl.DataFrame:
-        """Add the column ``other``: the truth value of the statement in the columns ``of``.
+        """Add a column ``other``: the truth value of the statement whose columns ``of`` names.
 
         The column ``other`` is null if the truth value of the statement is unknown.
         """

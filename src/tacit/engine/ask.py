@@ -163,9 +163,9 @@ class Engine:
 
         Args:
             requests: The requests.
-            path: The file to which ``Plan.record`` writes the blocks. A recorded block is reused if
-                the model and the requests are unchanged and at least one of the block's answers is
-                not yet stored.
+            path: The file to which ``Plan.record`` writes the blocks. If the model and the requests
+                are unchanged, blocks that are recorded in the file are reused, except blocks whose
+                answers are all stored already.
 
         Raises:
             ModelError: If the model does not support one of the requests.
@@ -360,7 +360,7 @@ class _Left:
     tokens: int
 
     def less(self, parts: int) -> tuple[bool, int]:
-        """Subtract answered parts; return whether the request is complete, and the parts' cost."""
+        """Record newly answered parts of the request; return (complete, cost of these parts)."""
         tokens = self.tokens * parts // max(1, self.parts)
         self.parts, self.tokens = self.parts - parts, self.tokens - tokens
         return self.parts == 0, tokens

@@ -64,10 +64,12 @@ class Part:
     """A group of requests whose answers were stored together.
 
     Args:
-        requests: The answered requests. If answers to only some parts of a request, such as some
-            candidate answers, were stored, the listed request contains only those parts.
+        requests: The answered requests. If only some parts of a request, such as some of its
+            candidate answers, were answered and stored, ``requests`` contains a reduced request
+            with only the stored parts.
         tokens: The number of tokens of the answered requests.
-        ended: The number of requests in this group whose parts have all been answered.
+        ended: The number of requests in ``requests`` of which no part, such as a candidate answer,
+            remains unanswered.
     """
 
     requests: tuple[Any, ...]
@@ -315,7 +317,7 @@ def _write(path: Path, plan: Plan, blocks: Sequence[Block]) -> None:
 
 
 def _parts(request: Request, whole: Request) -> list[int] | None:
-    """Return the index in ``whole`` of each part of a request; None if both are equal."""
+    """Return the index of each part in ``whole``; None if the request equals ``whole``."""
     if request == whole:
         return None
     kind = KINDS[type(request)]

@@ -34,12 +34,12 @@ class Damaged(Exception):  # noqa: N818 - the name describes the state
 
 
 def in_order(first: Iterable[str], second: Iterable[str]) -> list[str]:
-    """Return the names of a folder's segments in the order of publication.
+    """Return the names of the segments in a score-store folder, sorted by segment number.
 
     While other processes publish segments, a listing of the folder may omit a segment but include
-    another segment that was published later. To avoid gaps in the sequence of segments, two
-    listings of the folder are compared: segments numbered higher than all segments in the first
-    listing are omitted.
+    another segment that was published later. To avoid gaps, the folder is listed twice: the result
+    contains the segments of the second listing up to the highest segment number of the first
+    listing.
     """
     last = max((number for number, _ in _numbered(first)), default=0)
     return [name for number, name in _numbered(second) if number <= last]
@@ -73,8 +73,8 @@ def decode(name: str, content: bytes, fingerprint: str, schema: Mapping[str, Any
         schema: The expected columns and their types.
 
     Raises:
-        Damaged: If the bytes have changed since they were written, or are not a segment of the
-            model that has the given fingerprint.
+        Damaged: If the bytes changed after they were written, or are not a segment (file of stored
+            answers) that was written for the model with the given fingerprint.
         StoreError: If the segment is intact, but this version of Tacit does not support the
             segment's format version or columns.
     """

@@ -1,9 +1,9 @@
 """Published values, and the comparison of Tacit's results with published values.
 
 The folder ``tacit/data/published`` contains one YAML file per paper. Each file consists of blocks,
-and each block contains published values from one table of the paper. A block names the paper's
-table, lists the published values, and specifies how Tacit computes its own value for comparison
-with a published value::
+and each block contains published values from one table of the paper. For example, the following
+block of a YAML file lists published values from Table 3 of a paper, and specifies how Tacit
+computes its own values for comparison::
 
     - table: "3"
       levels: [model, row, column]     # the levels of the nested keys of ``values``
@@ -13,14 +13,14 @@ with a published value::
       as: percent                      # and how to compute the number: see ``MAKERS``
       values: {Macaw-11B: {symmetric: {rate: 29.98}}}
 
-The entries ``row``, ``column`` and ``model`` of a block may contain placeholders such as ``{row}``:
-the name of a level of the nested keys, in braces. If one of the entries ``row``, ``column`` and
-``model`` is missing, its value is the key of ``values`` at the level with the entry's name. A
-published value is a number, or a range with the ends ``low`` and ``high``. If the values of a block
-are counts, the entry ``of`` contains their total, and Tacit converts each count to a percentage of
-the total. The entry ``others`` of a block is the published value for all things (or other keys)
-that are in Tacit's table but not in the block's ``values``. Published values are compared with
-findings, but never used to compute findings.
+In each entry of a block except ``values``, the name of a level in braces is a placeholder:
+``{row}`` is replaced by the key of ``values`` at the level ``row``. If a block lacks the entry
+``model``, ``row`` or ``column``, the corresponding key of ``values`` is used: ``Macaw-11B``,
+``symmetric`` or ``rate`` in the example. A published value is a number, or a range with the ends
+``low`` and ``high``. If the values of a block are counts, the entry ``of`` contains their total,
+and Tacit converts each count to a percentage of the total. The entry ``others`` of a block is the
+published value for all things (or other keys) that are in Tacit's table but not in the block's
+``values``. Published values are compared with findings, but never used to compute findings.
 """
 
 from __future__ import annotations
@@ -104,7 +104,7 @@ class PrintedValue:
     block: Mapping[str, Any]
 
     def rows(self, tables: Mapping[str, pl.DataFrame]) -> pl.DataFrame | None:
-        """Return the rows of Tacit's table that match the block, or None if no row matches."""
+        """Return the rows of Tacit's table that the YAML block selects; None if there are none."""
         import polars as pl
 
         table = tables.get(self.block["from"])

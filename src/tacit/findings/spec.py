@@ -36,8 +36,9 @@ Kind: TypeAlias = Literal[
 shown with a sign. A ``score`` is shown with three decimals, and ``signed`` is a difference between
 two scores, which is shown with a sign. A ``ratio`` is shown with at least three significant digits.
 ``nats`` are log-probabilities in nats. A ``number`` is a number that belongs to no other kind. In a
-column of the kind ``prompt``, the placeholder ``{question}`` is replaced by the text of the column
-that the attribute ``within`` names. Reports do not show columns of the kind ``list``.
+column of the kind ``prompt``, the placeholder ``{question}`` is replaced by the text in the column
+whose name is the value of the attribute ``within``. Reports do not show columns of the kind
+``list``.
 """
 
 QUESTIONS = "questions"
@@ -119,9 +120,10 @@ class Layout:
         columns: The names of the columns to print, in order; if empty, all columns that reports
             show are printed.
         across: The name of a key column whose values become columns of the printed table. If
-            ``across`` is set, the cells below each value of the key column contain the last of the
-            ``columns``, with the confidence interval on a second line. If ``across`` is set, all
-            ``columns`` except the last are printed at the beginning of each row.
+            ``across`` is ``stage``, for example, the printed table has one column per stage. The
+            cells below each stage contain the values of the last column in ``columns``, with any
+            confidence interval on a second line. If ``across`` is set, all ``columns`` except the
+            last are printed at the beginning of each row.
 
     Examples:
         >>> from tacit import Layout
@@ -224,7 +226,7 @@ class TableSpec:
     def of(self, questions: pl.DataFrame) -> pl.DataFrame:
         """Compute the table, which contains counts and means of columns of ``questions``.
 
-        The attribute ``of`` of each column that is not a key column names a column of
+        For each column that is not a key column, the attribute ``of`` is the name of a column of
         ``questions``. A count is the number of non-null values in the column that ``of`` names, and
         a mean is the mean of these values. A mean has a confidence interval if the attribute
         ``ends`` of its column is set.
@@ -296,8 +298,8 @@ class Headline:
             sample, such as ``prompt``. ``n`` can also be a function that returns the sample size of
             a row as text.
         scale: The lower and the upper end of the scale on which the report shows the value.
-        by: The name of the text column that labels the rows, if all matching rows are shown; None
-            to show only the first matching row.
+        by: The name of the text column that labels the rows, if the headline shows all rows that
+            match ``where``; None to show only the first matching row.
         among: The column with the number of candidate answers, and the singular noun for a
             candidate answer. If ``among`` is set, the report shows the chance level together with
             the number of candidates.

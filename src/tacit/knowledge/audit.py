@@ -62,10 +62,12 @@ def audit(base: KnowledgeBase, found: Found, how: Extraction) -> pl.DataFrame:
         or a relation's name), ``count``, ``n``, ``share`` and ``included``. In rows that count
         concepts, ``n`` is the number of all concepts. In rows that count facts, ``n`` is the number
         of all facts. ``share`` is ``count`` divided by ``n``. ``included`` is true if the
-        background contains the counted concepts or facts, and false if the options exclude them.
-        ``count`` is null in the rows of ``FACTS_ACROSS_PARTS`` if the option ``parts`` is
-        ``pooled``. ``count`` is null in the rows of ``POOLED_FACTS`` if the maximum path length is
-        2 or 3 hops. In the rows of ``POOLED_FACTS``, ``count`` and ``n`` include all facts of a
+        background contains the counted concepts or facts, and false if the options exclude them. In
+        the rows that count facts between concepts of different parts (``FACTS_ACROSS_PARTS``),
+        ``count`` is null if the option ``parts`` is ``pooled``, which matches all parts of a
+        question together. In the rows ``POOLED_FACTS`` (facts found only by pooling the parts of a
+        question), ``count`` is null if the maximum path length is 2 or 3 hops, because counting
+        would be slow. In the rows of ``POOLED_FACTS``, ``count`` and ``n`` include all facts of a
         question, even if the options limit the number of facts per question.
     """
     import polars as pl
@@ -132,8 +134,8 @@ def _by_pooling(
 ) -> pl.DataFrame:
     """Count, per relation, the facts found only if the parts of questions are pooled.
 
-    The count is null if the maximum path length is 2 or 3 hops, because computing the count would
-    double the extraction time.
+    If the maximum path length is 2 or 3 hops, the number of facts is null, because counting the
+    facts would double the extraction time.
     """
     import polars as pl
 

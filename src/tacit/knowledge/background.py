@@ -36,8 +36,8 @@ class Counts:
     Args:
         question_concepts: Number of concepts, summed over the questions.
         verbatim_only_concepts: Number of concepts found in a question only by their verbatim label,
-            not by their lemmas, summed over the questions. ``question_concepts`` includes the
-            concepts found only verbatim if the option ``verbatim`` is ``on``.
+            not by their lemmas, summed over the questions. If the option ``verbatim`` is ``on``,
+            ``question_concepts`` includes the concepts that are found only by their verbatim label.
         question_facts: Number of extracted facts (at most ``cap`` per question), summed over the
             questions.
         facts_across_parts: Number of extracted facts for which no part of the question (its text or
@@ -55,10 +55,10 @@ class Counts:
         negatives_beyond_cap: Number of dictionary words that ``frequency_cap`` excludes; None for
             presets other than ``uniform``.
         negatives: The preset that determines how negatives are drawn.
-        relaxed_negatives: Number of distinct facts whose negative does not meet all matching
-            conditions, by the name of the last condition that was dropped. The matching conditions
-            are listed in ``tacit.knowledge.negatives.CONDITIONS``. ``relaxed_negatives`` is None
-            for presets other than ``matched``.
+        relaxed_negatives: For each matching condition, the number of distinct facts for which it
+            was the last condition that had to be dropped to find a negative. The matching
+            conditions are listed in ``tacit.knowledge.negatives.CONDITIONS``. ``relaxed_negatives``
+            is None for presets other than ``matched``.
     """
 
     question_concepts: int
@@ -116,7 +116,7 @@ def count(
 
 
 def _relaxed(drawn: pl.DataFrame) -> dict[str, int]:
-    """Return the number of facts for which each condition was the last to be dropped."""
+    """Count facts by the last matching condition that was dropped to find their negative."""
     return {
         name: drawn.filter(drawn["relaxed"] == dropped).height
         for dropped, name in enumerate(CONDITIONS, start=1)
@@ -226,7 +226,8 @@ class Background:
             is null if the weight of the fact is unknown.
         found: Table with the columns ``question`` and ``found``. ``found`` is the number of facts
             of the question before the maximum ``cap`` is applied (0 for a question without facts).
-        counts: The counts of the extraction; None if the facts do not come from a knowledge base.
+        counts: The numbers of extracted concepts, facts and negatives; None if the facts do not
+            come from a knowledge base.
         by_part: Table with the columns ``question``, ``part`` and ``concept``, sorted by these
             columns. ``part`` is 0 for the question's text, 1 for its first choice, and so on. Each
             part is matched separately, even if the option ``parts`` is ``pooled``; concepts that

@@ -1,8 +1,8 @@
 """Build a knowledge base from dumps of a source such as ConceptNet.
 
-The rows of the dumps are first inserted into a staging table. The tables of the knowledge base
-(``tacit.knowledge.base.TABLES``) are then created from the staging table by SQL statements. The
-finished file is moved to its final path.
+After the rows of the dumps have been inserted into a staging table, SQL statements create the
+tables of the knowledge base (``tacit.knowledge.base.TABLES``) from the staging table. The finished
+file is moved to its final path.
 """
 
 from __future__ import annotations

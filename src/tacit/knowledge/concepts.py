@@ -65,9 +65,9 @@ def concepts_in(
     """Find the concepts of the knowledge base that occur in each text.
 
     By default, a part of a text contains a concept if more than half of the concept's words share a
-    lemma with a word of the part. Regardless of lemmas, a part contains a concept if one or more
-    consecutive tokens of the part are identical to the concept's label. A concept that consists
-    only of stop words is found only if its label occurs verbatim in the text. A concept whose label
+    lemma with a word of the part. A part of a text also contains a concept if the concept's label
+    occurs verbatim in the part, as one or more consecutive tokens. A concept that consists only of
+    stop words is found only if its label occurs verbatim in the text. A concept whose label
     contains no word is never found.
 
     Args:
@@ -139,9 +139,10 @@ def pooled_only(
 def _tables(texts: Sequence[Sequence[Part]], *, pooled: bool) -> dict[str, pl.DataFrame]:
     """Return the tables ``lines``, ``tokens``, ``lemmas`` and ``bags`` of the given texts.
 
-    A bag is a set of lemmas. If ``pooled`` is false, the table ``bags`` has one bag per part of a
-    text. If ``pooled`` is true, the table ``bags`` has one bag (set of lemmas) per text. If
-    ``pooled`` is true, the column ``part`` of the table ``bags`` is null.
+    A bag is a set of lemmas. If ``pooled`` is false, the table ``bags`` has one bag (set of lemmas)
+    per part of a text, such as the question or one of its choices. If ``pooled`` is true, the table
+    ``bags`` has one bag (set of lemmas) per text. If ``pooled`` is true, the column ``part`` of the
+    table ``bags`` is null.
     """
     import polars as pl
 

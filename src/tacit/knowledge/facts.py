@@ -11,9 +11,9 @@ between u and x starts a three-hop path if a two-hop path leads from x to anothe
 text without visiting u. The edge between nodes x and y is the middle edge of a three-hop path u, x,
 y, v if u and v are concepts of the text and the four nodes differ. For each text, two numbers per
 node x, ``near`` and ``near_sum``, are sufficient to determine which edges are on paths of two or
-three hops. ``near`` is the number of neighbours of x that are concepts of the text, and
-``near_sum`` is the sum of the identifiers of these neighbours. If ``near`` is 1, ``near_sum`` is
-the identifier of the only neighbour of x that is a concept of the text.
+three hops. For a node x, ``near`` is the number of neighbours of x that are concepts of the text,
+and ``near_sum`` is the sum of these neighbours' identifiers. If only one concept of the text is a
+neighbour of node x (``near`` is 1), ``near_sum`` is the identifier of this concept.
 """
 
 from __future__ import annotations
@@ -66,7 +66,8 @@ def facts_between(
         and ``found``. ``head`` and ``tail`` are identifiers of concepts, and ``relation`` is the
         identifier of a relation. ``length`` is the number of hops of the shortest path that
         contains the fact. ``weight`` is the weight of the fact's heaviest assertion, or null if
-        unknown. ``found`` is the number of facts that the text has before ``cap`` is applied.
+        unknown. ``found`` is the number of facts found for the text before the limit ``cap`` is
+        applied.
 
     Raises:
         RequestError: If ``length`` or ``cap`` is out of range, or the knowledge base does not

@@ -2,17 +2,18 @@
 
 With the preset ``uniform``, as in Sahu et al. (2022), the new tail of a fact is drawn from the most
 frequent dictionary words of the knowledge base. A model can often distinguish random dictionary
-words from the tails of facts even if it sees neither heads nor relations. The presets
-``same-relation`` and ``matched`` therefore replace the tail of a fact by the tail of another fact
-with the same relation (METHODS section 4, "Negatives"). With the preset ``same-relation``, the new
-tail can come from any fact that has the given fact's relation. The preset ``matched`` draws a tail
-that resembles the given fact's tail in part of speech, number of words, frequency and number of
-facts (degree). With the presets ``same-relation`` and ``matched``, Tacit draws a fact uniformly
-from all facts whose tail meets the preset's conditions, and uses this fact's tail as the new tail.
-The probability of drawing a tail is therefore proportional to the number of facts that have the
-tail and the given fact's relation. If every distinct tail were equally likely to be drawn, rare
-tails would be more frequent among negatives than among facts. With equally likely tails, the
-frequency of a tail would reveal whether the tail belongs to a fact or to a negative.
+words from the tails of facts even if it sees neither heads nor relations. To make negatives harder
+to distinguish from facts, the presets ``same-relation`` and ``matched`` replace the tail of a fact
+by the tail of another fact with the same relation (METHODS section 4, "Negatives"). With the preset
+``same-relation``, the new tail can come from any fact that has the given fact's relation. The
+preset ``matched`` draws a tail that resembles the given fact's tail in part of speech, number of
+words, frequency and number of facts (degree). With the presets ``same-relation`` and ``matched``,
+Tacit draws a fact uniformly from all facts whose tail meets the preset's conditions, and uses this
+fact's tail as the new tail. Because facts are drawn with equal probabilities, the probability of
+drawing a tail is proportional to the number of facts with this tail and the relation of the fact
+whose tail is replaced. If every distinct tail were equally likely to be drawn, rare tails would be
+more frequent among negatives than among facts. With equally likely tails, the frequency of a tail
+would reveal whether the tail belongs to a fact or to a negative.
 
 With every preset, the new tail differs from the head of the fact. The head, the relation and the
 new tail of a fact never form an edge of the knowledge base. For a given knowledge base and options,

@@ -71,11 +71,12 @@ def tails_of(base: KnowledgeBase, drawn: pl.DataFrame, *, own: int) -> pl.DataFr
     """Return the attributes of each fact's tail and of its negative's tail.
 
     If the counts ``degree`` and ``as_tail`` included the fact itself, both would be at least 1 for
-    every fact's tail and would reveal that the tail belongs to a fact. For a fact's tail,
-    ``degree`` and ``as_tail`` therefore exclude the fact itself. With the presets ``same-relation``
-    and ``matched``, a negative's tail is taken from a second fact, and ``degree`` and ``as_tail``
-    exclude this second fact. With the preset ``uniform``, a negative's tail is a dictionary word
-    and not the tail of a second fact, so nothing is subtracted from its ``degree`` and ``as_tail``.
+    every fact's tail and would reveal that the tail belongs to a fact. For a fact's tail, the
+    counts ``degree`` and ``as_tail`` exclude the fact itself. With the presets ``same-relation``
+    and ``matched``, a negative's tail is taken from a second fact, and the counts ``degree`` and
+    ``as_tail`` of this tail do not include the second fact. With the preset ``uniform``, a
+    negative's tail is a dictionary word and not the tail of a second fact, so nothing is subtracted
+    from its ``degree`` and ``as_tail``.
 
     Args:
         base: The knowledge base.

@@ -61,8 +61,8 @@ class Words:
             and alphabetic words that are not in the lexicon. ``review`` selects the words that a
             tagger tags as nouns, verbs, adjectives or adverbs. ``arxiv`` selects all words that are
             not stop words.
-        tagger: Name or folder of a spaCy pipeline with a tagger. The version ``review`` requires a
-            tagger.
+        tagger: Name or folder of a spaCy pipeline with a tagger. A tagger is required if
+            ``version`` is ``review``.
 
     Raises:
         RequestError: If the version is unknown, if the version ``review`` is given without a

@@ -50,8 +50,8 @@ class LanguageModel(Protocol):
     def cost(self, requests: Sequence[Any]) -> list[int]:
         """Return the number of tokens to compute for each request, without running the model.
 
-        The token counts assume that all requests are answered together. The sum of the token counts
-        is the number of tokens, without padding, that ``answer`` computes for ``requests``.
+        The sum of the token counts is the number of tokens, without padding, that ``answer``
+        computes for ``requests``.
 
         Raises:
             TooLongError: If a request is longer than the model's context window. The engine skips

@@ -102,7 +102,7 @@ def _entries(option: str, given: Given) -> Iterator[tuple[str, str]]:
 
 
 def _named(option: str, name: str, models: Sequence[str]) -> str:
-    """Return the model whose full name, or the last part of whose path, is ``name``."""
+    """Find a model by its full name or, if none matches, by the last part of its path."""
     found = [model for model in models if name == model]
     found = found or [model for model in models if name == last_part(model)]
     if len(found) == 1:

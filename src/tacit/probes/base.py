@@ -136,11 +136,11 @@ class Answers:
             negative: The answer that is compared with ``positive``.
 
         Returns:
-            Table with the key columns of the group and the column ``belief``. For
-            log-probabilities, ``belief`` is P(positive)/(P(positive) + P(negative)), where P is the
-            probability of an answer. For sampled replies, ``belief`` is the vote share of the
-            positive answer. ``belief`` is null if one of the two answers has no score, or if no
-            sampled reply could be parsed.
+            Table with one row per prompt of the group: the group's key columns, such as
+            ``question``, and the column ``belief``. For log-probabilities, ``belief`` is
+            P(positive)/(P(positive) + P(negative)), where P is the probability of an answer. For
+            sampled replies, ``belief`` is the vote share of the positive answer. ``belief`` is null
+            if one of the two answers has no score, or if no sampled reply could be parsed.
         """
         import polars as pl
 
@@ -251,7 +251,7 @@ class Declared:
         title: The title of the probe in reports (class attribute ``title``). The default title is
             derived from ``name``.
         question: The question that the probe answers (class attribute ``question``), shown in
-            reports. The default question is the ``summary`` of the probe.
+            reports. If the attribute ``question`` is not set, reports show the probe's ``summary``.
         tables: The specifications of the probe's tables, by the name of the table.
         figures: The specifications of the probe's figures, by the name of the figure.
         headlines: The main results that a report shows first.

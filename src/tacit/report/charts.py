@@ -126,8 +126,8 @@ def checked(script: str) -> str:
 
     Raises:
         WorkError: If the script contains text that would end the script element, or a character
-            that browsers normalise. Normalisation would invalidate the hash of the script in the
-            content security policy.
+            that browsers change, so that the script's hash in the content security policy would be
+            wrong.
     """
     if any(ending in script.lower() for ending in ("</script", "<!--", "\r", "\0")):
         raise WorkError(

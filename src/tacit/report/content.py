@@ -71,8 +71,8 @@ class Table:
         details: The detail tables whose rows a reader can open from a row of this table; None if
             there are none.
         model: The name of the model, if the table is about a single model.
-        behind: For a detail table, the name of the column that links it to the table from which
-            readers open it; None if the page shows the table directly. If ``behind`` is set, the
+        behind: For a detail table, the name of the column by which its rows are linked to rows of
+            another table; None for a table that the page shows directly. If ``behind`` is set, the
             page unpacks the table's data only when a reader opens the table.
     """
 

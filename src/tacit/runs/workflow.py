@@ -272,7 +272,7 @@ class RunRequest:
         return found | self._group_sizes(name)
 
     def _group_sizes(self, name: str) -> dict[str, Any]:
-        """Return the number of requests in each group of the probe's requests to one model."""
+        """Return the number of requests per model in each of the probe's prompt groups."""
         return {"groups": asking.group_sizes(self.probes[name])}
 
     def confirm(self, names: Iterable[str]) -> None:

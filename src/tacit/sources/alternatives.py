@@ -21,7 +21,7 @@ UNALIGNED = "alternatives not aligned with participants"
 UNNAMED = "alternatives without participants"
 SHIFTED = "alternatives of another feature"
 PROBLEMS = (UNALIGNED, UNNAMED, SHIFTED)
-"""Reasons why it is unknown how many participants wrote each alternative of a row."""
+"""Reasons why the number of participants per alternative wording is unknown."""
 
 # Words that express the relation between a concept and a property, not the property.
 _RELATING = frozenset(

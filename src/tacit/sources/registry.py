@@ -143,7 +143,7 @@ class Source(_Entry):
         facts = {
             "Used by": "; ".join(self.kind.options),
             "Home": self.access,
-            "Licence": self.licence or "unknown; see the home page of the data set",
+            "Licence": self.licence or "licence unknown; see the home page of the data set",
             "Layout": self.layout,
             "Suffixes": ", ".join(self.kind.suffixes),
             "Cite": str(self.citation),

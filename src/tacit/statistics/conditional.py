@@ -8,9 +8,10 @@ over all items, of the item's share of correct rows. Every item has the same wei
 marked) is the mean, over the marked items, of the item's share of correct rows. P(right | unmarked)
 is the mean over the unmarked items.
 
-1. To compute a confidence interval, the gain P(right | marked) - P(right) is converted to a log
-   odds ratio that compares marked items with unmarked items. The log odds ratio has no upper or
-   lower limit. If the log odds ratio is 0, P(right | marked) equals P(right | unmarked).
+1. To compute a confidence interval, the gain from knowing facts, P(right | marked) - P(right), is
+   converted to a log odds ratio. The log odds ratio compares marked items (such as facts that the
+   model knows) with unmarked items. The log odds ratio has no upper or lower limit. If the log odds
+   ratio is 0, P(right | marked) equals P(right | unmarked).
 2. The standard error of the log odds ratio is a jackknife estimate. The jackknife leaves out one
    cluster of rows (with all links from items to these rows) at a time. The standard error is the
    square root of the sum of the squared changes of the log odds ratio, with one change for each
@@ -23,13 +24,15 @@ is the mean over the unmarked items.
 4. The two ends of the interval are converted from log odds ratios back to values of the gain. The
    conversion from log odds ratios to gains holds P(right) and the share of marked items fixed.
 5. The share of marked items, such as facts that the model answers correctly, is estimated from the
-   data. For a fixed log odds ratio, the gain is nearly proportional to the share of unmarked items.
-   The sampling error of the share of marked items therefore affects the gain. If an end of the
-   gain's confidence interval has the same sign as the gain, the end is moved further away from the
-   gain on a logarithmic scale. Moving the end of the interval allows for the sampling error of the
-   share of marked items. On the logarithmic scale, the squared distance between an interval end and
-   the gain increases by the squared margin of error due to the share of marked items. Moving an end
-   of the interval never changes the sign of the end.
+   data. For a fixed log odds ratio, the gain P(right | marked) - P(right) is nearly proportional to
+   the share of unmarked items (such as unknown facts). Because the gain depends on the share of
+   marked items (such as known facts), the sampling error of this share affects the gain. If an end
+   of the gain's confidence interval has the same sign as the gain, the end is moved further away
+   from the gain on a logarithmic scale. Moving the end of the interval allows for the sampling
+   error of the share of marked items. On the logarithmic scale, the squared distance between an
+   interval end and the gain increases by the squared margin of error due to the share of marked
+   items. When an end of the gain's interval is moved to allow for sampling error, the sign of the
+   end never changes.
 
 The gain has no interval if P(right | marked) or P(right | unmarked) is 0 or 1, because the log odds
 ratio is then infinite or undefined. An interval requires at least ``FEWEST_ITEMS`` marked items
@@ -97,12 +100,13 @@ class Gain:
 
     Args:
         marked: Number of marked items, for example of facts that the model knows.
-        others: Number of unmarked items.
+        others: Number of unmarked items, such as facts that the model does not know.
         given_marked: P(right | marked): the mean, over the marked items, of the share of correct
             rows among the item's linked rows. None if there are no marked items (such as facts that
             the model answers correctly).
         given_others: P(right | unmarked): the mean, over the unmarked items, of the share of
-            correct rows among the item's linked rows. None if all items are marked.
+            correct rows among the item's linked rows. None if all items are marked (for example, if
+            the model knows all facts).
         mean: P(right): the mean, over all items, of the share of correct rows among the item's
             linked rows. None if there are no items.
         gain: The difference ``given_marked`` - ``mean``, with its interval. The value of ``gain``
@@ -151,7 +155,9 @@ def conditional_gain(marked: ArrayLike, links: Links, how: Permutations | None =
 
 @dataclass(frozen=True)
 class _Table:
-    """All items that are linked to a row, sorted by the cluster of their first linked row.
+    """The items (such as facts) that have linked rows (such as questions), by cluster.
+
+    The items are sorted by the cluster of the first row that is linked to the item.
 
     Args:
         marked: For each item (such as a fact), whether it is marked (such as answered correctly by
@@ -160,8 +166,8 @@ class _Table:
             anchor questions) that are linked to the item, shape (items,).
         starts: For each cluster of items, the index of its first item, shape (clusters,).
         weights: For each item and cluster, the total weight of the item's links to rows of the
-            cluster, shape (clusters, items). All links of an item have the same weight, and the
-            weights of the item's links sum to 1.
+            cluster, shape (clusters, items). If an item is linked to n rows, each of the n links
+            has the weight 1/n.
         right: For each item (such as a fact) and cluster of rows (such as anchor questions), the
             total weight of the links from the item to correct rows of the cluster, shape (clusters,
             items).
@@ -215,7 +221,7 @@ class _Table:
         return _widened(low, gain, from_share), _widened(high, gain, from_share)
 
     def _share_moves(self, log_odds: float, mean: float, level: float) -> float:
-        """Return the margin of error of log(gain) that is due to the share of marked items."""
+        """Return log(gain)'s margin of error due to the share of marked (such as known) items."""
         items = np.stack([self.marked, np.ones(len(self.marked))], axis=1)
         counts: Floats = self.weights @ items
         (value,), moved = _log_odds(counts[:, :1], counts[:, 1:])
@@ -273,10 +279,10 @@ def _log_odds(right: Floats, weights: Floats) -> tuple[Floats, Floats]:
 def _gain(log_odds: float, share: float, mean: float) -> float:
     """Convert a log odds ratio to a gain, that is, a difference between probabilities.
 
-    Let x be the probability that a random item is marked and that a random row of the item is
-    correct. Let ``odds`` be the odds ratio, ``share`` the share of marked items, and ``mean`` the
-    value of P(right). The probability x solves the quadratic equation x·(1-share-mean+x) =
-    odds·(share-x)·(mean-x).
+    Let x be the probability that a random item (such as a fact) is marked (such as known) and that
+    a random row linked to it is correct. Let ``odds`` be the odds ratio, ``share`` the share of
+    marked items, and ``mean`` the value of P(right). The probability x solves the quadratic
+    equation x·(1-share-mean+x) = odds·(share-x)·(mean-x).
     """
     odds = float(np.exp(log_odds))
     if abs(odds - 1) < _NEARLY_ONE:

@@ -227,7 +227,7 @@ class _Rows:
 
     @cached_property
     def _of_chance(self) -> tuple[Floats, Floats]:
-        """The constant and the factor of each row's influence on the chance level.
+        """Each row's influence on the chance level, constant + factor·label, as two arrays.
 
         A row's influence on the chance level is constant + factor·label, where the label is 1 for a
         correct row and 0 for an incorrect row.

@@ -159,8 +159,8 @@ class Sample:
 
         Returns:
             The metric with its interval. The interval is missing if there are fewer than two
-            clusters, the metric is infinite on the unbounded scale, the standard error is 0, or the
-            permutations have no finite critical value.
+            clusters, if the metric converted by ``scale`` is infinite, if the standard error is 0,
+            or if the permutation test has no finite critical value.
         """
         (value,), (error,) = self._scaled(scale, self.labels[None])
         ends = interval_of(float(value), float(error), permuted, level)

@@ -103,7 +103,7 @@ def share_out(options: RayOptions, nodes: Sequence[Mapping[str, float]]) -> Shar
 
 
 def _by_gpus(options: RayOptions, nodes: Sequence[Mapping[str, float]], gpus: float) -> Share:
-    """Allocate GPUs to workers; by default, one core per worker and as many workers as fit."""
+    """Plan workers with GPUs; by default, as many as fit on the nodes, with one core each."""
     one = Share(1, options.threads or 1, gpus)
     return replace(one, workers=options.workers or max(1, one.room(nodes)))
 

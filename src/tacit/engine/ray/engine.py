@@ -78,8 +78,8 @@ def ray_engine(
     The worker processes end when the engine is garbage-collected.
 
     Args:
-        load: Function that loads the model in a worker. Ray sends the function to the workers, so
-            its module must be importable on every node.
+        load: Function that loads the model in a worker. Ray sends this loading function to the
+            workers, so the module that defines the function must be importable on every node.
         store: The score store. Every worker writes to the same path or address.
         options: The cluster, the number of workers and the resources per worker.
         patience: The timeouts and retry limits for workers.
@@ -112,8 +112,8 @@ def load_engine(name: str, loading: LoadOptions, store: Store, options: RayOptio
     """Start a Ray engine whose workers load a model by its name, with ``load_model``.
 
     Raises:
-        RequestError: If the cluster cannot be used (see ``ray_engine``), the device is not
-            ``auto``, ``cpu`` or ``cuda``, or GPUs are requested although the device is ``cpu``.
+        RequestError: If the cluster cannot be used (see ``ray_engine``), if the device is not
+            ``auto``, ``cpu`` or ``cuda``, or if GPUs are requested although the device is ``cpu``.
     """
     device = loading.device
     if device not in {"auto", "cpu", "cuda"}:

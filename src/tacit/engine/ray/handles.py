@@ -147,7 +147,7 @@ class WorkerHandle:
         return None
 
     def loads_for_long(self, seconds: float) -> float:
-        """Return the minutes since loading began, at most once per ``seconds``; otherwise 0.
+        """Return the minutes since loading began, or 0 if the last report was too recent.
 
         Args:
             seconds: The minimum time in seconds between two nonzero return values.

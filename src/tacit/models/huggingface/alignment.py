@@ -55,7 +55,7 @@ class ControlTokens:
     def misread(
         self, text: str, ids: Sequence[int], offsets: Sequence[tuple[int, int]]
     ) -> list[re.Match[str]]:
-        """Return the matches of special tokens in a text that were not encoded as plain text.
+        """Return the regex matches in a text that the tokenizer encoded as special tokens.
 
         Args:
             text: The text.
@@ -182,14 +182,15 @@ def bare(
 ) -> PreTrainedTokenizerBase:
     """Copy a fast tokenizer; the copy adds no special tokens, and its offsets include spaces.
 
-    The copy has no post-processor, which in some tokenizers (such as RoBERTa's) excludes spaces
-    from the character ranges of tokens.
+    The copied tokenizer has no post-processor, because a post-processor can exclude spaces from the
+    character ranges of tokens, as RoBERTa's does.
 
     Args:
         tokenizer: The tokenizer.
-        reads_specials: Whether the text of a special token is encoded as the special token. True is
-            necessary for the output of a chat template. If False, the text of a special token is
-            encoded as plain text.
+        reads_specials: Whether the text of a special token is encoded as the special token.
+            ``reads_specials`` must be True for texts that a chat template has produced, because
+            they contain special tokens. If False, the text of a special token is encoded as plain
+            text.
     """
     plain = copy.deepcopy(tokenizer)
     plain.backend_tokenizer.post_processor = None

@@ -6,8 +6,8 @@ spaces that the template inserts before a reply (one in Llama 2's template, none
 templates) are scored with the answer. A blank in a prompt's text appears as ``___`` in the user's
 message.
 
-A template is a program, and may change the user's message. The template is therefore tested when a
-model is loaded, and Tacit rejects a prompt whose text does not occur in the rendered chat.
+A chat template is a program that may change the user's message, so Tacit tests the template when a
+model is loaded. Tacit rejects a prompt whose text does not occur in the rendered chat.
 """
 
 from __future__ import annotations
@@ -66,8 +66,8 @@ class Chat:
         opening: The text between the generation prompt and the reply, such as white space or the
             start of the assistant's turn. If the generation prompt starts reasoning, ``opening``
             ends the reasoning.
-        thought: The state of reasoning: ``none`` if the template starts no reasoning, or ``closed``
-            if the template starts reasoning and ``opening`` ends it.
+        thought: ``closed`` if the chat template starts reasoning, which the text ``opening`` then
+            ends; ``none`` if the chat template starts no reasoning.
     """
 
     name: str

@@ -41,8 +41,8 @@ class Inputs:
         begin: For each input, the index of the first scored token.
         spanned: For each input, whether the scored tokens also cover characters outside the answer;
             see ``Tokens``.
-        answers: The index of each prompt's first input among all inputs. The final element is the
-            total number of inputs.
+        answers: The index of each prompt's first input among all inputs. The array has one
+            additional final element, which is the total number of inputs.
     """
 
     ids: Ints
@@ -214,9 +214,9 @@ class Encoder:
     def _begun(self, head: Sequence[int], tail: Tokens, filled: Filled) -> Tokens:
         """Prepend the special tokens of the tokenizer's config, unless the input begins with them.
 
-        A causal model cannot predict the first token of its input. Without special tokens in the
-        config, BOS (or EOS if there is no BOS) is therefore prepended to an input whose text is
-        empty or whose first token is scored.
+        A causal model cannot predict the first token of its input. If the tokenizer's config
+        contains no special tokens, BOS is prepended to inputs with an empty text and to inputs
+        whose first token is scored. A tokenizer that has no BOS token uses EOS as BOS.
         """
         before = self._before
         begin, ids = len(head) + tail.begin, (*head, *tail.ids[: tail.end])

@@ -119,7 +119,8 @@ class Reads:
         row: For each token to score, the index of its row (token sequence).
         position: For each token to score, its ``Read.position``.
         token: For each token to score, its id.
-        answer: For each token to score, its ``Read.answer``.
+        answer: For each token to score, the index of the answer whose score includes the token's
+            log-probability.
     """
 
     row: NDArray[np.int64]

@@ -36,8 +36,7 @@ class Pack:
         depths: For each token, the number of tokens that precede it in its row, which is its
             position id if no prefix is cached.
         ends: For each token, the index after the last token of its subtree in the prefix tree. A
-            token attends to itself and to each earlier token whose ``ends`` value is greater than
-            the index of the attending token.
+            token attends to itself and to each earlier token whose subtree contains it.
         reads: The tokens to score; their ``position`` is an index in the pack, and their ``row`` is
             always 0.
     """

@@ -74,7 +74,7 @@ class Rows:
         return Rows(ids, starts_of(lengths), self.reads.of_rows(numbers, len(self)))
 
     def behind(self, size: int) -> Rows:
-        """Return the sequences without their first ``size`` tokens, which must not be scored."""
+        """Return each row without its first ``size`` tokens, none of which may be scored."""
         lengths = self.lengths - size
         ids = self.ids[ragged(self.starts[:-1] + size, lengths)]
         reads = self.reads

@@ -2,8 +2,9 @@
 
 The log-probabilities of all candidate words that are a single token in the prompt are read at the
 same position. Candidates of several tokens, and candidates that merge with the text into one token,
-are scored in separate passes, like the answers of a ``Prompt``. If the separator is a separate
-token, its log-probability is obtained by scoring one single-token candidate in a separate pass.
+are scored in separate passes, like the answers of a ``Prompt``. If the separator is a token of its
+own, the separator and one single-token candidate are scored together in a separate pass. The
+log-probability of the separator is this score minus the log-probability of the candidate's token.
 """
 
 from __future__ import annotations
@@ -182,7 +183,7 @@ class RankingModel(LocalModel):
         raise NotImplementedError
 
     def _written(self, prompts: Sequence[Prompt]) -> list[Written]:
-        """Return each prompt's answers as tokens in context; None for an answer without tokens."""
+        """Tokenize each prompt's text with each answer; None for an answer without tokens."""
         raise NotImplementedError
 
     def _positions_of(self, prompts: Sequence[tuple[Prompt, Frame]]) -> list[ReadPosition]:
@@ -221,7 +222,7 @@ class RankingModel(LocalModel):
             return logits[rows, positions].float()
 
     def _check_narrowing(self) -> None:
-        """Compute logits at only one position per row if log-probabilities do not change."""
+        """Restrict logits to one position per row if log-probabilities stay the same."""
         differences = []
         for body in bodies_of(self._model):
             difference = self._narrowing_difference(body)
@@ -270,7 +271,7 @@ def _scored(asked: Asked, score: Scores) -> dict[int, float]:
 def _ranked(
     asked: Asked, whole: Mapping[int, float], single: torch.Tensor | None = None
 ) -> Ranking:
-    """Rank candidates scored in separate passes together with single-token candidates.
+    """Rank all candidates: those scored in separate passes and single-token candidates.
 
     Raises:
         ScoringError: If a log-probability is not finite.

@@ -140,8 +140,8 @@ class Check:
     def packing(self) -> Packing:
         """Compare rows in one full pack, and rows in several short packs, with unpacked rows.
 
-        A local attention window that is longer than a full pack does not affect the
-        log-probabilities in a pack.
+        One pack has the maximum length, because a local attention window affects only packs that
+        are longer than the window.
         """
         full = made_up_pack(self.vocabulary, self.length, self.deepest)
         few = made_up_pack(self.vocabulary, min(_FEW, self.length), min(_DEPTH, self.deepest))
@@ -167,7 +167,8 @@ class Check:
         try:
             difference = max(differences())
         except ScoringError as error:
-            return Packing(0, refused=f"it fails: {_first_line(error.__cause__ or error)}")
+            reason = _first_line(error.__cause__ or error)
+            return Packing(0, refused=f"the forward pass fails: {reason}")
         if not difference <= self.tolerance:
             told = f"log-probabilities differ by {difference:.2g} nats"
             return Packing(0, difference=difference, refused=told)
@@ -200,7 +201,7 @@ def made_up_pack(vocabulary: int, length: int, deepest: int) -> list[Row]:
     Args:
         vocabulary: Number of tokens in the vocabulary.
         length: Number of tokens in the pack.
-        deepest: Maximum number of tokens in a row.
+        deepest: Maximum number of tokens in one row (token sequence).
     """
     deep, depth = min(deepest, length // 2), min(deepest, length, _DEPTH)
     # Many rows share a quarter or a half of ``depth`` tokens with the first row, so that some come

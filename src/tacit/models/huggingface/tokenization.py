@@ -3,7 +3,8 @@
 A tokenizer that first splits text into words never merges tokens across the space before a word.
 Tacit splits a string at a space before a word and tokenizes the two parts separately. The strings
 for a prompt's answers share their first part, and strings for different prompts may share their
-second part. If the tokenizer can merge tokens across a space, strings are not split.
+second part. If the tokenizer can merge tokens across a space, Tacit tokenizes each string as a
+whole.
 """
 
 from __future__ import annotations
@@ -83,7 +84,7 @@ class Halves:
 
 
 def whole(tokenizer: PreTrainedTokenizerBase, filled: Sequence[Sequence[Filled]]) -> Halves:
-    """Tokenize whole strings: each first part is empty, and each second part is a string.
+    """Tokenize unsplit strings, and return a ``Halves`` object with empty first parts.
 
     Args:
         tokenizer: A tokenizer returned by ``bare``, which adds no special tokens.
@@ -102,8 +103,8 @@ def halves(tokenizer: PreTrainedTokenizerBase, filled: Sequence[Sequence[Filled]
 
     Args:
         tokenizer: A tokenizer returned by ``bare``, which adds no special tokens.
-        filled: For each text, one string per answer: the text with the answer inserted. All strings
-            of a text must be equal up to the answer.
+        filled: For each text, one string per answer: the text with the answer inserted. For each
+            text, all strings must have the same characters before the answer.
 
     Raises:
         PromptError: If a text contains a special token that cannot be encoded as plain text.

@@ -46,17 +46,19 @@ class Candidates:
     """The tokenization of a vocabulary's words in prompts with the same adjacent text.
 
     Args:
-        single: Indices of words whose token sequences in the text differ from each other in only
-            one token. The log-probabilities of all words in ``single`` are read at one position.
-        ids: For each word in ``single``, the id of the one token that differs between these words.
+        single: Indices of words that can be exchanged in the prompt's text by exchanging a single
+            token. The log-probabilities of all words in ``single`` are read at one position.
+        ids: For each word in ``single``, the id of the token by which the word differs from the
+            other words in ``single``.
         several: Indices of the words that are scored in separate passes: words of several tokens,
             and words that change the tokens of the surrounding text.
         tokens: Number of tokens per word; 0 if the tokenizer produces no token for the word.
         witnesses: A few words that are tokenized in every prompt, to detect a prompt that changes
             the tokenization of the vocabulary. Each witness consists of a word's index, the word's
             tokens, and whether the word's index is in ``single``.
-        lead: Number of scored tokens, such as the separator, that come before the differing token
-            of each word in ``single``. The leading scored tokens are also part of the ``Frame``.
+        lead: Number of scored tokens (such as a separator) before the one token in which the words
+            in ``single`` differ. The ``Frame`` (all tokens before and after the differing token)
+            includes the ``lead`` scored tokens.
     """
 
     single: NDArray[np.int64]
@@ -187,7 +189,9 @@ class CandidateTokens:
         return Placed(candidates, frame)
 
     def _frame(self, known: Sequence[Tokens]) -> tuple[int, Frame | None]:
-        """Return the most common pair (``lead``, ``Frame``) among the single-token candidates.
+        """Return the most common ``lead`` (a token count) and ``Frame`` (surrounding tokens).
+
+        ``lead`` is the number of scored tokens before the token in which the candidates differ.
 
         If the separator is a separate token, every candidate has more than one scored token. If no
         candidate is a single token, the result is the pair (``lead``, ``Frame``) that the most
@@ -239,7 +243,7 @@ def _witnessed(prompt: RankingPrompt, seen: Candidates) -> Prompt:
 
 
 def _placed_alike(seen: Candidates, written: Written) -> Placed | None:
-    """Return the cached candidates; None if the prompt changes the tokens of the words."""
+    """Reuse another prompt's candidates; None if this prompt changes any of their tokens."""
     if [_own(one) for one in written] != [own for _, own, _ in seen.witnesses]:
         return None
     pairs = zip(seen.witnesses, written, strict=True)
@@ -302,9 +306,9 @@ def whole_words(tokenizer: PreTrainedTokenizerBase) -> Vocabulary:
 
     The candidate words are the tokenizer's tokens that can begin a word, with any space marker
     removed. Tokens that can begin a word are WordPiece tokens without ``##``, and tokens that start
-    with Ġ (byte-level) or ▁ (SentencePiece). Each candidate is tokenized after another word and a
-    space, and is returned if the result is the token from which the candidate was obtained. Added
-    and special tokens, and tokens that the tokenizer never produces, are excluded.
+    with Ġ (byte-level) or ▁ (SentencePiece). A candidate, such as "cat" from the token ``Ġcat``, is
+    returned only if the tokenizer encodes it as the same single token after another word and a
+    space. Added and special tokens, and tokens that the tokenizer never produces, are excluded.
 
     Raises:
         ModelError: If no word is a single token after a space.

@@ -25,9 +25,9 @@ if TYPE_CHECKING:
 Canary = dict[str, Any]
 """A server's answer: the prompt ``text``, next ``token``, its ``id`` and ``logprob``.
 
-If ``token`` and ``id`` are None, ``logprob`` is the summed log-probability of the text's own
-tokens. If replies are sampled, a canary contains the prompt ``text`` and the model's ``reply`` at
-temperature 0.
+If ``token`` and ``id`` are None, ``logprob`` belongs to the prompt itself: it is the summed
+log-probability of the tokens of ``text``. If replies are sampled, a canary contains the prompt
+``text`` and the model's ``reply`` at temperature 0.
 """
 
 _OF_EACH = 2
@@ -57,7 +57,7 @@ def same_answers(canaries: Sequence[Canary], seen: Seen) -> bool:
 
 
 def _now(canary: Canary, seen: Seen) -> float:
-    """Return the server's current log-probability for a canary; NaN if there is none."""
+    """Return the server's current log-probability for a canary (an earlier answer), or NaN."""
     if canary["token"] is None and canary["id"] is None:
         return seen.echoes.get(canary["text"], math.nan)
     token = seen.next_tokens.get(canary["text"])

@@ -239,7 +239,7 @@ server's context window.
 """
 
 MOST_CALLS = 2
-"""The maximum number of requests that the function ``ended`` sends."""
+"""The function ``ended`` sends at most this number of requests to the server."""
 
 
 def ended(talk: Talk) -> ChatReply:

@@ -42,8 +42,9 @@ UNCUT: tuple[dict[str, float], ...] = (
 )
 """Settings that make servers sample from the full distribution, without penalties.
 
-The names of the settings, and the value of ``top_k`` that stands for all tokens, differ between
-servers. The first variant of the settings that the server accepts is used.
+Servers differ in the names of sampling settings (such as ``repetition_penalty``), and in the value
+of ``top_k`` that allows all tokens (0 or -1). The first variant of the settings that the server
+accepts is used.
 """
 
 DRAWN = 4
@@ -177,10 +178,10 @@ def _drawn(talk: Talk, first: ChatReply | None = None) -> list[list[ChatReply]]:
 
 
 def _asked(talk: Talk, where: str) -> tuple[Talk, list[str], ChatReply | None]:
-    """Return requests with accepted settings, the server's deficiencies, and any reply.
+    """Return a tuple: requests with accepted settings; server deficiencies; reply or None.
 
-    If the server accepts the first variant of the settings, as most servers do, the server's reply
-    is reused as the first sampled reply.
+    If the server accepts the sampling settings ``UNCUT[0]``, as most servers do, the server's reply
+    to the trial request is reused as the first sampled reply.
 
     Raises:
         ModelError: If the server refuses every variant of the settings.
@@ -196,7 +197,7 @@ def _settled(talk: Talk, where: str) -> Talk:
     """Return requests with a token-limit field and a seed setting that the server accepts.
 
     Raises:
-        ModelError: If the server refuses every variant of the settings.
+        ModelError: If the server refuses every combination of token-limit field and seed setting.
     """
     refusal: RefusalError | None = None
     for seeded in (True, False):

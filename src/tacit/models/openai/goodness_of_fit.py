@@ -7,8 +7,9 @@ exactly, because it is far from a chi-squared distribution if few tokens are sam
 are improbable. Multinomial counts have the same distribution as independent Poisson counts
 conditional on their sum. The distribution of G is computed as a convolution over categories: one
 for each word that the server lists, and one for all other words. The contribution of each category
-to G is rounded up to a multiple of a fixed step. The observed G and the distribution of G are
-computed from the same rounded contributions, so the p-value is exact for the rounded statistic.
+to G is rounded up to a multiple of a fixed step. The rounded contributions of the categories are
+used for both the observed G and its distribution, so the p-value is exact for the rounded statistic
+G.
 """
 
 from __future__ import annotations
@@ -172,7 +173,7 @@ def _log_ratio(seen: int, expected: float) -> float:
 def _distribution(shares: tuple[float, ...], draws: int) -> Floats:
     """Return the distribution of the statistic G for one text, in bins of width ``_STEP``.
 
-    The last bin includes all larger values.
+    The last bin has no upper limit: it contains every value of G that is not in a lower bin.
     """
     state = np.zeros((draws + 1, _BINS))
     state[0, 0] = 1.0

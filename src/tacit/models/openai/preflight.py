@@ -309,8 +309,8 @@ def plausibility(nexts: Mapping[str, Token], names: Collection[str]) -> list[str
     """Return warnings about implausible log-probabilities and unexpected model names.
 
     Args:
-        nexts: For each text, a token that the server drew after the text, with the most probable
-            tokens at its position.
+        nexts: For each text, a token that the server drew as the next token, together with the most
+            probable next tokens.
         names: The model names that the server's replies contain and that differ from the requested
             name.
     """
@@ -381,7 +381,7 @@ def _noise(
 def _next_tokens(
     questions: Questions, where: str, *, with_ids: bool
 ) -> tuple[Questions, dict[str, Reply]]:
-    """Return ``questions`` with accepted settings, and the reply to each preflight text.
+    """Find settings that the server accepts, and request a reply to each of ``TEXTS``.
 
     Raises:
         ModelError: If the server refuses all variants of the settings, or its replies are invalid.

@@ -137,7 +137,10 @@ class Stream(Generic[Item, Result]):
             yield part
 
     def _checked(self) -> None:
-        """Run the check; raise an ``UnreliableError`` at once, and store any other exception."""
+        """Run the stream's check, and raise only an ``UnreliableError`` at once.
+
+        Any other exception of the check is stored, and raised after the results are yielded.
+        """
         if self._check is None:
             return
         try:

@@ -69,7 +69,7 @@ Tacit selects the prompts that best reveal sampling faults.
 """
 
 AT_ONCE, SINGLY = 24, 8
-"""Draws per prompt: ``AT_ONCE`` with several replies per request, else ``SINGLY``."""
+"""Replies sampled per prompt: 24 if a request can return several replies, otherwise 8."""
 
 AGAIN = 2
 """If the first draws fail the tests, the ratio of additional draws to first draws."""
@@ -182,8 +182,9 @@ class Inspection:
     Args:
         counted: For each prompt, the number of times that each word was drawn as the first word of
             the reply.
-        first: The combined p-value of the first draws if ``counted`` contains the additional draws;
-            None if ``counted`` contains the first draws.
+        first: If ``counted`` contains additional draws, the combined p-value of the temperature
+            test and the goodness-of-fit test on the first draws. None if ``counted`` contains the
+            first draws.
     """
 
     counted: tuple[Counted, ...]
@@ -259,7 +260,7 @@ class Drawing:
         self._firsts = {text: firsts[text] for text in goodness_of_fit.choose(listed, DRAWN_TEXTS)}
 
     def inspect(self, seed: int) -> Inspection | None:
-        """Compare sampled tokens with log-probabilities; if they do not match, sample again.
+        """Test whether sampled tokens fit the log-probabilities; if not, sample more tokens.
 
         Args:
             seed: The first of up to ``SEEDS`` consecutive seeds.

@@ -63,18 +63,18 @@ def corrected(said: str, feature: str) -> str | None:
     """Return the predicate of the feature if the alternative is ungrammatical.
 
     An alternative counts as ungrammatical if it uses "be" as a finite verb ("you be sick") and the
-    feature does not. An alternative also counts as ungrammatical if it consists of the same words
-    as the feature, possibly in different forms, and only the alternative contains a wrong form. A
-    word form is wrong if its apostrophe is missing ("queens head"), or if it is a base form after a
-    preposition ("used for cut"). A singular noun is a wrong form if it lacks the required article
-    or plural ending ("has antler", "has long tail").
+    feature does not. An alternative wording also counts as ungrammatical if it has the same words
+    as the feature but contains a wrong form ("has antler" for "has antlers"). A word form is wrong
+    if its apostrophe is missing ("queens head"), or if it is a base form after a preposition ("used
+    for cut"). A singular noun is a wrong form if it lacks the required article or plural ending
+    ("has antler", "has long tail").
 
     Args:
         said: The predicate made from the alternative (a person's own wording of the feature).
         feature: The feature, as written in the norms.
 
     Returns:
-        The predicate of the feature; None if the alternative needs no correction.
+        The predicate of the feature; None if the alternative wording is grammatical.
     """
     own = [one for one in map(predicate, wordings(feature)) if one is not None]
     if said in own:

@@ -170,7 +170,8 @@ def ablation(elicitation: pl.DataFrame, bootstrap: Bootstrap) -> pl.DataFrame:
     """Measure the effect of omitting the preface "Everyone knows that" from prompts.
 
     The paper reports the effect of the preface under "Effect of Prompt Construction". Each mean
-    includes only the concepts for which the measure is defined both with and without the preface.
+    includes only concepts for which the measure is defined with the preface "Everyone knows that"
+    and without it.
 
     Args:
         elicitation: The table that ``precisions`` and ``correlations`` take as input.

@@ -34,7 +34,7 @@ _COLUMNS = ("best", "2.", "3.", "4.", "5.", "rank", "probability")
 
 @figure("Examples of concept retrieval", "Figure 1 of Weir et al. (2020).")
 def retrieval_examples(shown: Shown) -> Chart | None:
-    """Draw the paper's Figure 1: the best candidates as properties are added to a prompt.
+    """Draw the paper's Figure 1: how a prompt's best candidates change with each property.
 
     Returns:
         The chart; None if there are no retrieval results or no stored best candidates.
@@ -109,10 +109,10 @@ def chosen(table: pl.DataFrame) -> tuple[list[str], str]:
             the order ``MAIN``. The label of each row is in the column ``of``.
 
     Returns:
-        The concepts, and a text that describes the choice. If "bear" has a rank for every model,
-        "bear" is the first concept in the list. Apart from "bear", the list contains the concepts
-        at fixed percentiles (such as the 50th) of the mean reciprocal rank over all prompts and
-        models.
+        The concepts, and a text that explains how the concepts were chosen. If "bear" has a rank
+        for every model, "bear" is the first concept in the list. Apart from "bear", the list
+        contains the concepts at fixed percentiles (such as the 50th) of the mean reciprocal rank
+        over all prompts and models.
     """
     import polars as pl
 

@@ -275,7 +275,10 @@ def _beside(people: pl.DataFrame, model: pl.DataFrame) -> pl.DataFrame:
 
 
 def _examples(people: pl.DataFrame) -> Iterator[dict[str, Any]]:
-    """Yield the paper's two examples; replace a missing one by its relation's first prompt."""
+    """Yield the rows of the paper's two example prompts.
+
+    If an example is missing, the first prompt with the example's relation replaces it.
+    """
     prefaced = people.filter(preface=True, over="vocabulary")
     table = people.filter(over="vocabulary") if prefaced.is_empty() else prefaced
     for concept, relation in _EXAMPLES:

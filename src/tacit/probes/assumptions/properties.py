@@ -84,7 +84,8 @@ class WordedNorms:
         properties: For each concept, the properties that prompts can state, in the order of the
             norms file; empty if there are none.
         dropped: For each reason to leave out a property, the number of properties left out for that
-            reason. The reasons are in the order in which ``word_properties`` checks them.
+            reason. The reasons for leaving out properties are in the order in which
+            ``word_properties`` checks them.
         left_out: Each property that is left out, paired with the reason; grouped by concept.
         corrected: Of the properties that prompts can state, the number whose wording the user
             corrected.
@@ -164,7 +165,7 @@ def _worded(one: Property, corrections: Corrections, limits: Limits) -> Worded |
 
 
 def _stated(one: Property) -> tuple[str | None, str | None]:
-    """Return a property's predicate, and the reason for not using its first alternative."""
+    """Return a property's predicate, and why its first alternative wording is not used."""
     if not one.alternatives:
         return predicate(one.feature), None
     said = alternatives.worded(one.alternatives[0], one.feature)

@@ -95,7 +95,11 @@ def published_table(
 
 
 def _named(cell: PrintedValue, model: str | None) -> PrintedValue:
-    """Append the name of a value's model to its column name, except for ``model``."""
+    """Append the name of a published value's model to the value's column name.
+
+    The column name is not changed if the value has no model, or if the value's model is the
+    argument ``model``.
+    """
     if cell.model in {None, model}:
         return cell
     of = _SHOWN.get(str(cell.model), cell.model)
@@ -105,7 +109,11 @@ def _named(cell: PrintedValue, model: str | None) -> PrintedValue:
 def _compared(
     cell: PrintedValue, row: Mapping[str, Any], ranks: _Ranks, model: str | None
 ) -> tuple[float | None, int | None, float | None, str | None]:
-    """Return the difference (if meaningful), candidates, chance level and note of a value."""
+    """Compare the run's value with a published value.
+
+    The result contains the difference (None if it is not meaningful), the number of candidates, the
+    chance level, and a note on how the run differs from the paper.
+    """
     own = cell.model is None or (model is not None and cell.model != "mean")
     difference = row["difference"] if own else None
     note = None if difference is None else ranks.differs or ranks.note
@@ -159,7 +167,7 @@ class _Ranks:
 
 
 def _unlike_own(count: int, model: str | None) -> str | None:
-    """Return a text if the paper's model cannot have ranked ``count`` words, else None."""
+    """Return a note if the paper ranks more or fewer than ``count`` words, else None."""
     least, most = published(PAPER)["candidates"]["shared"][0], _own_words(model)
     if most is None or least <= count <= most:
         return None
@@ -177,7 +185,8 @@ def _own_words(model: str | None) -> int | None:
 def _unlike_shared(count: int, vocabulary: Mapping[str, Any]) -> str | None:
     """Describe how the candidates differ from the paper's candidates; None if they match.
 
-    The paper reports only the approximate number of words that all of its models share.
+    Weir et al. (2020) report only the approximate number of words that are in the vocabularies of
+    all their models.
     """
     least, most = published(PAPER)["candidates"]["shared"]
     if not least <= count <= most:

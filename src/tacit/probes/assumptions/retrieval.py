@@ -46,9 +46,9 @@ class Order(Protocol):
 class ByFrequency:
     """An order of properties by increasing or decreasing production frequency.
 
-    In the decreasing order, properties with equal frequency are in the order of the norms file. The
-    increasing order is the exact reverse of the decreasing order, so the two orders differ even if
-    all frequencies are equal.
+    With the direction ``decreasing``, properties with equal frequency are in the order of the norms
+    file. The increasing order is the exact reverse of the decreasing order, so the two orders
+    differ even if all frequencies are equal.
 
     Args:
         selection: ``top`` for the properties with the highest frequencies, ``bottom`` for the
@@ -331,7 +331,7 @@ class Retrieval:
         return [*self._sentence_prompts()] if self.sentences else [*self._article_prompts()]
 
     def ranked(self, rankings: Sequence[Ranking], scores: Sequence[Scores]) -> Sequence[Ranking]:
-        """Return a ranking per item, computed from ``scores`` if ``listed`` is true."""
+        """Return ``rankings``, or rankings computed from ``scores`` if ``listed`` is true."""
         if not self.listed:
             return rankings
         scored = zip(self.prompts, scores, strict=True)
@@ -350,9 +350,9 @@ class Retrieval:
         """Return the ranking prompt for a retrieval prompt.
 
         The word for the prompt's concept is a target, that is, the ranking includes its rank and
-        log-probability. For a prompt of the paper's Figure 2, the words for all other concepts are
-        also targets. The log-probabilities of all concepts allow ranks to be computed among only
-        the concepts that two runs share.
+        log-probability. For a prompt of Figure 2 in Weir et al. (2020), the targets are the words
+        for all concepts, not only the word for the prompt's concept. The log-probabilities of all
+        concepts allow ranks to be computed among only the concepts that two runs share.
         """
         own = item.prompt.word
         others = [word for word in self._names if word != own] if self.is_main(item) else ()
@@ -380,10 +380,10 @@ class Retrieval:
 
         With the fixed article, candidates are scored after "A", and the rest of the sentence is
         scored after "A" and the candidate. If each candidate has its own article, whole sentences
-        are scored after the BOS token. If each candidate has its own article, another prompt scores
-        the candidates without the rest of the sentence, to obtain the number of tokens of each
-        candidate. With the fixed article, the model processes "A" and the candidate only once for
-        all sentences with this candidate.
+        are scored after the BOS token. If each candidate has its own article, each candidate is
+        scored in sentences and also alone, to obtain the number of tokens of the candidate. If all
+        candidates have the fixed article "A", the model processes "A" and the candidate only once
+        for all sentences with this candidate.
         """
         phrases = tuple(dict.fromkeys(self._phrase(item.prompt) for item in self.items))
         answers = tuple(self._answers.values())

@@ -54,7 +54,10 @@ def wordings(table: pl.DataFrame) -> str:
 
 
 def with_preface(table: pl.DataFrame) -> tuple[pl.DataFrame, str]:
-    """Return the rows with the preface, or all rows if none has it, and a caption text."""
+    """Select the rows of prompts with a preface, and describe the selection for a caption.
+
+    If no prompt has the preface "Everyone knows that", all rows are selected.
+    """
     prefaced = table.filter(preface=True)
     if prefaced.is_empty():
         return table, 'prompts without the preface "Everyone knows that"'

@@ -98,8 +98,8 @@ def retrieval_scores(part: Retrieval, rankings: Sequence[Ranking]) -> pl.DataFra
 def elicitation_table(part: Eliciting, rankings: Sequence[Ranking]) -> pl.DataFrame:
     """Return a table: for each prompt, the rank of each response's most probable spelling.
 
-    Spellings of responses other than the best spelling are excluded from the ranks and from the
-    number of candidates.
+    Only the most probable spelling of each response counts as a candidate: the other spellings are
+    excluded from the ranks and from the number of candidates.
     """
     import polars as pl
 

@@ -179,8 +179,8 @@ def by_votes(counts: Floats, inputs: Inputs) -> Answers:
 def without_unvoted(counts: Floats, inputs: Inputs) -> Floats:
     """Return a copy in which pairs of answer words without votes have NaN as vote counts.
 
-    If a label pair without votes has NaN as counts, its answer is missing; with counts of 0, its
-    answer would be tied.
+    NaN counts make the answer of a label pair without votes missing, whereas counts of 0 would make
+    this answer a tie.
 
     Args:
         counts: Vote counts, shape (..., inputs); NaN if no reply to the input's prompt could be
@@ -210,8 +210,8 @@ def contests(scores: Floats, inputs: Inputs) -> Floats:
 def calibrated(scores: Floats) -> Floats:
     """Subtract from the scores of each input the mean of the input's known scores.
 
-    If an input has the same score for all questions, its calibrated scores are exactly 0, without
-    rounding errors.
+    If an input (a prompt variant with one answer word) has the same score for all questions, its
+    calibrated scores are exactly 0, without rounding errors.
     """
     if not len(scores):
         return scores
@@ -260,7 +260,7 @@ def _best(scores: Floats, among: Ints) -> tuple[Floats, Ints]:
 
 
 def _hidden(scores: Floats, most: Floats | None, among: Ints) -> Floats:
-    """Return the highest bound of the missing scores; minus infinity if none is missing."""
+    """Return the highest value that a missing score can have; -inf if no score is missing."""
     if most is None:
         return np.full(len(scores), -np.inf)
     hidden: Floats = np.where(np.isnan(scores[:, among]), most[:, among], -np.inf).max(axis=1)

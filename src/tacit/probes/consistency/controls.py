@@ -277,7 +277,7 @@ class Controls:
 
 
 def doubts(rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
-    """Yield a warning if the irrelevant backgrounds predict correct answers.
+    """Yield a warning if background scores of unrelated questions predict correct answers.
 
     Args:
         rows: The rows of the table ``CONTROLS``.

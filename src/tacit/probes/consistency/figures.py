@@ -571,7 +571,10 @@ def _scatter(
 def _gives(
     winners: pl.DataFrame | None, model: str, of: str, colours: Palette
 ) -> Iterator[alt.LayerChart]:
-    """If known, yield a panel with the share of answers that each prompt variant decides."""
+    """Yield a panel with the share of answers that come from each prompt variant.
+
+    No panel is yielded if the prompt variants from which the answers come are unknown.
+    """
     won = None if winners is None else winners.filter(model=model, of=of)
     if won is not None and won["count"].sum():
         column = declared.WINNERS.column("share")

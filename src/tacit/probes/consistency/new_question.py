@@ -43,9 +43,9 @@ class FactEffect:
         effect: The predicted probability of a correct answer, minus the probability that would be
             predicted if the answer to the question about the fact were reversed. Reversing an
             answer makes a correct answer incorrect (or vice versa) and changes the sign of its
-            margin. When the answer about one fact is reversed, the answers to all other questions
-            stay unchanged. The effect is None if the model did not answer the question about the
-            fact, or if the predictor does not use the background.
+            margin. To compute ``effect``, only the answer about the fact is reversed, and the
+            answers to all other questions are kept. The effect is None if the model did not answer
+            the question about the fact, or if the predictor does not use the background.
     """
 
     fact: str
@@ -65,8 +65,8 @@ class AnswerPrediction:
         facts: The background facts and their effects on ``p_correct``, sorted by decreasing
             absolute value of the effect.
         predictor: Name of the predictor: ``both`` uses all features, and ``margin`` uses only the
-            answer margin (how far the selected choice is ahead of the second-best choice). The
-            predictor ``margin`` is used if a feature that ``both`` needs is missing.
+            answer margin (how far the selected choice is ahead of the second-best choice). If a
+            feature that the predictor ``both`` needs is missing, the predictor ``margin`` is used.
         notes: Notes on why the prediction may be unreliable.
     """
 

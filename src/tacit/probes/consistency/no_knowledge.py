@@ -14,9 +14,9 @@ counting this fact would reveal that the tail belongs to a fact. With the preset
 and ``matched``, a negative's tail is the tail of a second fact, and the two counts (fifth and sixth
 attributes) leave out this second fact. With the preset ``uniform``, a negative's tail is a
 dictionary word instead of the tail of a fact, so the two counts (fifth and sixth attributes) leave
-out no fact. If the negatives are formed by exchanging the tails of facts at random, facts and
-negatives have the same distribution of attributes, and the AUROC is 0.5. ``tacit.knowledge.tails``
-computes the attributes of tails.
+out no fact. If the negatives are formed by shuffling the tails of the facts, the attributes of
+tails have the same distribution for facts and negatives, and the baseline's AUROC is 0.5.
+``tacit.knowledge.tails`` computes the attributes of tails.
 """
 
 from __future__ import annotations

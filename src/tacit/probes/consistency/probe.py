@@ -121,10 +121,10 @@ class ConsistencyProbe:
             questions.
 
     Raises:
-        RequestError: If no anchor question has a background fact, the correct choice of an anchor
-            question is unknown, or a relation has no template. If ``reading`` uses a meta-prompt or
-            a label pair that the version of the paper does not contain. If ``context`` is not None
-            and the contexts cannot be built (see ``Contexts``).
+        RequestError: If no anchor question has a background fact, if the correct choice of an
+            anchor question is unknown, or if a relation has no template. If ``reading`` uses a
+            meta-prompt or a label pair that the version of the paper does not contain. If
+            ``context`` is not None and the contexts cannot be built (see ``Contexts``).
     """
 
     name: ClassVar[str] = "consistency"

@@ -49,8 +49,9 @@ def wins(answers: Answers, inputs: Inputs) -> Ints:
     """Count how often each combination of meta-prompt and label pair determines an answer.
 
     Returns:
-        Counts, shape (metas, pairs). An answer is counted only if a single input (a prompt variant
-        with one answer word) determines it.
+        The number of answers that each combination of meta-prompt (prompt template) and label pair
+        decides, shape (meta-prompts, label pairs). An answer is counted only if a single input (a
+        prompt variant with one answer word) determines it.
     """
     won = np.bincount(answers.winner[answers.winner >= 0], minlength=len(inputs.words))
     return won[inputs.positive] + won[inputs.negative]

@@ -170,7 +170,7 @@ class Surface:
 
 
 def _overlap(worded: str, label: str) -> float:
-    """Return the Jaccard index of the words of a marked concept and the words of a label."""
+    """Compare a concept's wording with a label, as the Jaccard index of their words."""
     one, other = _words(worded), _words(label)
     return len(one & other) / len(one | other) if one | other else 0.0
 

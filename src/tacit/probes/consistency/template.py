@@ -146,7 +146,7 @@ class Templates:
         return self.relations[name]
 
     def of_version(self, version: str) -> tuple[str, ...]:
-        """Return the meta-prompts that a version of the paper contains.
+        """Return the meta-prompts (prompt templates) in a version of Sahu et al. (2022).
 
         Raises:
             RequestError: If ``version`` is not the name of a version of the paper.

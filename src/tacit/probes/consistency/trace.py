@@ -34,14 +34,15 @@ def trace(tables: Mapping[str, pl.DataFrame], anchor: str) -> dict[str, Any]:
         ``background_score``, ``at_least``, ``right``, ``precision``, ``all_right``, ``adds`` and
         ``consistency``. ``at_least`` is the number of answered anchor questions whose background
         score is at least ``background_score``, the score of the traced question. ``right`` is the
-        number of correct answers among the anchor questions that ``at_least`` counts. ``precision``
-        (``right`` divided by ``at_least``) is the share of correct answers among the anchor
-        questions with at least the traced question's background score. ``all_right`` is the number
-        of anchor questions that have a background score and are answered correctly. ``adds`` is the
-        traced question's contribution to conceptual consistency: ``precision`` divided by the
-        number of correctly answered questions (``all_right``), or 0 if the traced question is
-        answered incorrectly. ``consistency`` is the conceptual consistency of the run, which is the
-        sum of the contributions (``adds``) of all anchor questions.
+        number of correct answers among the anchor questions whose background score is at least
+        ``background_score``. ``precision`` (``right`` divided by ``at_least``) is the share of
+        correct answers among the anchor questions with at least the traced question's background
+        score. ``all_right`` is the number of anchor questions that have a background score and are
+        answered correctly. ``adds`` is the traced question's contribution to conceptual
+        consistency: ``precision`` divided by the number of correctly answered questions
+        (``all_right``), or 0 if the traced question is answered incorrectly. ``consistency`` is the
+        conceptual consistency of the run, which is the sum of the contributions (``adds``) of all
+        anchor questions.
 
     Raises:
         RequestError: If the run has no anchor question with the id ``anchor``.

@@ -61,8 +61,8 @@ def of_questions(
     """Compute the share of positive replies to each background question.
 
     Args:
-        votes: Vote counts, shape (questions, inputs). The count of an input is NaN if none of the
-            replies to the input's prompt could be parsed.
+        votes: Vote counts, shape (questions, inputs). The vote count of an input (a prompt variant
+            with one answer word) is NaN if none of the replies to its prompt could be parsed.
         unread: The numbers of replies that could not be parsed.
         inputs: The inputs, in the order of the columns of ``votes``. Each input is a prompt variant
             combined with one answer word.

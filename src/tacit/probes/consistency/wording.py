@@ -186,7 +186,7 @@ def wording(preset: str) -> Wording:
 
 
 def grammatical() -> Grammatical:
-    """Return the grammatical wording with Tacit's word lists."""
+    """Return a ``Grammatical`` object that uses the word lists included in Tacit."""
     return Grammatical(Nouns.load(), _lists())
 
 

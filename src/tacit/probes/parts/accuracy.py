@@ -26,9 +26,9 @@ def shifted(beliefs: pl.DataFrame, stage: str) -> pl.Series:
     """Judge beliefs by a threshold at which as many statements are true as after repair.
 
     A statement counts as true if its belief is above the threshold. All statements with a belief
-    exactly at the threshold have the same truth value. The truth value of the statements at the
-    threshold is the share of them that must be true so that as many statements are true as after
-    repair.
+    exactly at the threshold have the same truth value. For example, if 10 statements are true after
+    repair, 8 beliefs are above the threshold and 4 equal it, the 4 statements have the truth value
+    0.5.
 
     Args:
         beliefs: Table with the column ``p_true`` (null if missing) and a Boolean column with the
@@ -58,8 +58,8 @@ def shifted(beliefs: pl.DataFrame, stage: str) -> pl.Series:
 def of_relation_majority() -> pl.Expr:
     """Return an expression that tests whether a label is the majority label of its relation.
 
-    The expression uses the columns ``relation`` and ``label``. If a relation has as many true
-    labels as false labels, "true" is the majority label.
+    The returned expression requires the columns ``relation`` and ``label``. If a relation has as
+    many true labels as false labels, "true" is the majority label.
     """
     import polars as pl
 

@@ -75,8 +75,8 @@ class PartsProbe:
         Raises:
             RequestError: If both ``prompt`` and a ``preset`` other than ``plain`` are given, or
                 ``nouns`` is given and ``number`` is ``paper``.
-            DataError: If a file is missing or malformed, a thing is unknown, or every thing has
-                fewer than two parts.
+            DataError: If a file is missing or malformed, if a thing is unknown, or if every thing
+                has fewer than two parts.
         """
         template = options.template()
         wording = Wording.of(options.number, options.nouns)
@@ -97,8 +97,8 @@ class PartsProbe:
                 drawings.
 
         Raises:
-            DataError: If a file is missing or malformed, a thing is unknown, or every thing has
-                fewer than two parts.
+            DataError: If a file is missing or malformed, if a thing is unknown, or if every thing
+                has fewer than two parts.
         """
         ontology = Ontology.load("parts")
         if is_things(path):

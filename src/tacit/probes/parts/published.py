@@ -30,8 +30,8 @@ def data_tables(probe: PartsProbe, seed: Mapping[str, tuple[str, ...]] | None) -
 
     Args:
         probe: The parts probe, which contains the drawings.
-        seed: For each thing, the seed parts that the annotators received; None if the seed parts
-            are not available.
+        seed: For each thing, the parts that were given to the annotators (seed parts); None if the
+            seed parts are not available.
 
     Returns:
         A table with the columns ``table``, ``row``, ``column``, ``model``, ``ours``, ``ours_low``,

@@ -148,8 +148,8 @@ class Template:
         P(true) is the summed probability of the positive answers, and P(false) is the summed
         probability of the negative answers. If ``lacking`` is ``missing``, the logarithm of a sum
         is None if any of the summed answers has no score. If ``lacking`` is ``zero``, an answer
-        without a score counts as having the probability 0. Both logarithms are None if no answer
-        has a score.
+        without a score counts as having the probability 0. If no answer has a score, the logarithms
+        of P(true) and P(false) are None.
         """
         sides = [[score[answer].logprob for answer in of] for of in (self.positive, self.negative)]
         known = [[value for value in side if value is not None] for side in sides]

@@ -32,8 +32,8 @@ class SuiteRuns(Mapping[str, Runs]):
     """The finished runs of a suite: a mapping from run names to one run for each model.
 
     Args:
-        runs: The finished runs, by the name of the run. Only run names with at least one finished
-            run are included.
+        runs: The finished runs, by the name of the run. A name is omitted if none of its runs is
+            finished.
         failed: The error message of each failed run, by the pair of run name and model name.
         skipped: A pair of run name and model name for each run that was not started because an
             earlier run had failed.

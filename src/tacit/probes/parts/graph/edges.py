@@ -233,10 +233,10 @@ def _reduced(edges: Sequence[Edge], ontology: Ontology) -> list[Edge]:
     """Mark the edges that two other edges imply, by setting ``follows`` to True.
 
     An edge of a transitive relation is marked (``follows`` is True) if two other edges of the
-    relation imply it and none of the three edges violates a constraint. If the fault-free edges of
-    a relation contain a cycle, no edge of the relation is marked. For a relation whose fault-free
-    edges (edges without a violation) contain no cycle, the edges with ``follows`` False imply all
-    edges with ``follows`` True.
+    relation imply it and none of the three edges violates a constraint. If a relation's edges
+    without constraint violations contain a cycle, ``follows`` stays False for all edges of the
+    relation. For a relation whose fault-free edges (edges without a violation) contain no cycle,
+    the edges with ``follows`` False imply all edges with ``follows`` True.
     """
     found = []
     relations = dict.fromkeys(edge.relation for edge in edges)
