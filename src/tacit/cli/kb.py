@@ -106,7 +106,7 @@ def info_command(base: given.KnowledgeBaseFile, as_json: given.AsJson = False) -
 def facts_command(
     *,
     base: given.KnowledgeBaseFile,
-    question: Annotated[str, typer.Argument(help="The question.")],
+    question: Annotated[str, typer.Argument(help="The text of the question.")],
     choices: Annotated[list[str] | None, typer.Argument(help="The answer choices, if any.")] = None,
     extracted: BackgroundOptions,
     as_json: given.AsJson = False,

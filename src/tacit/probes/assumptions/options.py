@@ -59,9 +59,9 @@ class NormsOptions:
     concepts: Literal["paper", "tagged", "all"] = option(
         "paper",
         help=(
-            "The concepts to use: paper (one-word concepts without a sense tag), tagged (also "
-            "concepts with a sense tag, such as seal_(animal), whose tag is removed) or all (in "
-            "elicitation, also concepts of several words)."
+            "The concepts to use: paper (one-word concepts without a sense tag), tagged (as paper, "
+            "plus concepts with a sense tag, such as seal_(animal), whose tag is removed) or all "
+            "(in retrieval, as tagged; in elicitation, plus concepts of several words)."
         ),
     )
     responses: Literal["people", "feature", "first"] = option(
@@ -75,7 +75,8 @@ class NormsOptions:
     )
     least: int = option(
         10,
-        help="In retrieval, use only concepts with at least N properties that prompts can contain.",
+        help="In retrieval, use only concepts with at least N properties that Tacit can word in a "
+        "prompt.",
         least=1,
     )
     least_people: int = option(0, help="Use only properties that at least N people named.", least=0)

@@ -43,9 +43,9 @@ _ALL_STATEMENTS = 216_580  # of the 300 published drawings
 
 
 @figure(
-    "Drawings with an accuracy of at least s",
-    "Figure 3 of Gu et al. (2023). A higher share is better; a larger minimum accuracy s is a "
-    "stricter criterion.",
+    "Drawings with a minimum accuracy",
+    "Figure 3 of Gu et al. (2023): the share of drawings whose accuracy is at least the value on "
+    "the horizontal axis. A higher share is better.",
 )
 def accuracy_at(shown: Shown) -> Chart | None:
     """Plot the paper's Figure 3: the share of drawings with an accuracy of at least s %."""
@@ -71,7 +71,7 @@ def accuracy_at(shown: Shown) -> Chart | None:
         for model in table["model"].unique(maintain_order=True)
     ]
     title = titled(
-        "Share of drawings with an accuracy of at least s",
+        "Share of drawings with at least the accuracy on the horizontal axis",
         f"{counted(table['n'], 'drawing')}; bands: {_INTERVAL}",
         "improvement: share after repair minus share before repair; dotted line: a model that "
         "always answers true",
