@@ -99,7 +99,7 @@ def test_answers_that_share_a_token_with_the_prompt_are_explained() -> None:
     assert list(missing(found)) == [
         "Every question has a belief.",
         (
-            "2 answers share a token with the surrounding text; the score of such an answer "
-            "includes the whole token."
+            "2 answers share a token with the text around the answer, so their scores include the "
+            "whole shared token."
         ),
     ]

@@ -312,8 +312,8 @@ def repair(
     unless the time limit is reached.
 
     The default, --objective paper, is the objective of ParRoT (Gu et al. 2023). With --objective
-    paper, repair makes even a statement with a low belief true if no constraint forbids it. Unless
-    you reproduce ParRoT, prefer --objective log-odds.
+    paper, a statement becomes true if no constraint forbids it, even if the model's belief in the
+    statement is low. Unless you reproduce ParRoT, prefer --objective log-odds.
 
     Example: tacit repair beliefs.tsv --objective log-odds --out repaired.tsv
     """

@@ -103,9 +103,9 @@ def parrot(
 def consistency(*, options: ConsistencyOptions, as_json: given.AsJson = False) -> None:
     """Compare the consistency probe's set-up with Sahu et al. 2022.
 
-    The command compares, for example, the numbers of meta-prompts, answer words, relations and
-    answer choices. Sahu et al. 2022 report none of their results as a number, so the command does
-    not compare results.
+    The command compares, for example, Tacit's numbers of meta-prompts, answer words, relations and
+    answer choices with the numbers in the paper. Sahu et al. 2022 report none of their results as a
+    number, so the command does not compare results.
 
     Example: tacit reproduce consistency --questions dev.jsonl --kb conceptnet.kb
     """

@@ -43,9 +43,8 @@ class BackgroundOptions:
     parts: Literal["separate", "pooled"] = option(
         "separate",
         help=(
-            "How concepts are matched: with the question and with each choice, one text at a "
-            "time (separate), or with the words of the question and all choices together "
-            "(pooled)."
+            "Whether concepts are matched with the question and its choices one text at a time "
+            "(separate) or with the words of all these texts together (pooled)."
         ),
         group=EXTRACTION,
     )

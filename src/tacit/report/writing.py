@@ -150,8 +150,8 @@ def _sections(runs: Sequence[Run], *, warn: bool) -> tuple[list[Section], list[s
         warnings.append(
             f"{probe.capitalize()} probe: the runs differ in more than the model ({told}). "
             + (
-                "The runs are compared because of the option --force, but a difference in the "
-                "results may be due to other causes than the model."
+                "The option --force compares runs that differ in more than the model, so a "
+                "difference in the results may have other causes than the model."
                 if warn
                 else "The runs are shown side by side and are not compared."
             )
@@ -163,7 +163,7 @@ def _sections(runs: Sequence[Run], *, warn: bool) -> tuple[list[Section], list[s
         warnings.append(
             f"{_listed(taught)}: {kind} with deliberate gaps and errors, trained for "
             "demonstration. The results illustrate what Tacit finds, but are no evidence about "
-            "other models."
+            "models other than the demo models."
         )
     sections += [compared] if compared else []
     for probe in probes():

@@ -258,7 +258,10 @@ def test_ranks_among_other_candidates_have_no_difference(found: Findings) -> Non
     row = row_of(published_table({name: few}, "roberta-large", found.summary), "MRR at 1 property")
     assert row["ours"] is not None
     assert (row["difference"], row["candidates"], row["chance"]) == (None, 34, 0.121)
-    assert "the run ranks 34 candidates, but the paper ranks the 17,958 to 21,018" in row["note"]
+    assert row["note"] == (
+        "the run ranks 34 candidates, but the paper ranks only the words that all its models share "
+        "(between 17,958 and 21,018 words)"
+    )
     row = row_of(published_table(found.tables, "roberta-large", found.summary), "MRR at 1 property")
     assert row["difference"] is not None
     assert (row["candidates"], row["note"]) == (19_998, None)
@@ -271,7 +274,7 @@ def test_the_words_of_one_model_are_not_those_that_models_share(found: Findings)
         table = published_table(found.tables, "roberta-large", summary)
         row = row_of(table, "MRR at 10 properties")
         assert row["difference"] is None
-        assert "the single-token words of one model" in row["note"]
+        assert "single tokens of the run's model" in row["note"]
 
 
 def test_average_precision_among_other_words_has_no_difference(found: Findings) -> None:

@@ -428,7 +428,7 @@ def test_a_relation_without_both_figures_is_told() -> None:
     """It has no mark."""
     figure = svg(figures.background_against_consistency(shown("one")))
     assert not any(tip.startswith("Causes") for tip in tips(figure))
-    assert "(number of anchor questions): one: Causes (7)" in joined_text(figure)
+    assert "(in brackets: number of anchor questions): one: Causes (7)" in joined_text(figure)
 
 
 def test_the_bias_is_that_of_max_and_of_the_last_meta_prompt_with_yes_and_no() -> None:

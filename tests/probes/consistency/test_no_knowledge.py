@@ -162,7 +162,7 @@ def test_a_run_has_the_baseline_and_a_sentence() -> None:
     assert found.tables["no_knowledge"]["facts"][0] == with_negative > 0
     assert found.summary["no_knowledge_auroc"] == found.tables["no_knowledge"]["auroc"][0]
     [sentence] = [s for s in probe.sentences(found) if "only the second concept" in s]
-    assert "A background score that is not higher than the accuracy of a regression" in sentence
+    assert "Without knowing how two concepts are related, a model can reach" in sentence
 
 
 @pytest.mark.parametrize(
@@ -180,8 +180,8 @@ def test_an_undefined_baseline_has_a_reason(facts: list[Fact], reason: str) -> N
     assert found.tables["no_knowledge"]["auroc"].null_count() == found.tables["no_knowledge"].height
     assert found.summary["no_knowledge_auroc"] is None
     assert (
-        "The no-knowledge baseline (a prediction from the second concept alone) is undefined: "
-        f"{reason}."
+        "The no-knowledge baseline (a regression on the second concept of a statement) is "
+        f"undefined: {reason}."
     ) in list(probe.sentences(found))
 
 

@@ -142,8 +142,9 @@ def retrieval_categories(shown: Shown) -> Chart | None:
 
 @figure(
     "Concept retrieval by the order of properties",
-    "Concept retrieval from the most frequent, the least frequent or random properties of a "
-    "concept, in different orders.",
+    "Concept retrieval when the prompt contains the most frequent properties of a concept, the "
+    "least frequent properties, or random properties. The most and the least frequent properties "
+    "are sorted by decreasing or by increasing frequency.",
 )
 def retrieval_orders(shown: Shown) -> Chart | None:
     """Draw the paper's Figure 3b: retrieval from frequent, infrequent or random properties.

@@ -41,8 +41,8 @@ _ELICITED = replace(
 HEADLINES = (
     Headline(
         "Concept retrieval: mean reciprocal rank",
-        "by number of properties in the prompt; 1: the correct concept always ranks first; tick: "
-        "chance level",
+        "one value per number of properties in the prompt; 1 means that the correct concept always "
+        "ranks first; the tick marks the chance level",
         _RETRIEVED.name,
         "mrr",
         n=("concepts", "concept"),
@@ -60,7 +60,8 @@ HEADLINES = (
     ),
     Headline(
         "Property elicitation: mean average precision",
-        "by relation; 1: people's responses always rank above all other words; tick: chance level",
+        "one value per relation; 1 means that people's responses always rank above all other "
+        "words; the tick marks the chance level",
         _ELICITED.name,
         "map",
         n=("prompts", "prompt"),
@@ -189,7 +190,8 @@ _RELATIONS = (
         "chance_sensible",
         "chance",
         "score",
-        "The mAP if only the sensible words were candidates and were ranked at random.",
+        "The mAP if the sensible words (words with which people completed the relation for at "
+        "least one concept) were ranked at random.",
     ),
     Column(
         "spearman",

@@ -196,10 +196,13 @@ def _unlike_shared(count: int, vocabulary: Mapping[str, Any]) -> str | None:
         and vocabulary.get("shared") == vocabulary.get("own")
         and vocabulary.get("own") is not None
     ):
-        told = "the run ranks the single-token words of one model"
+        told = "the run ranks the words that are single tokens of the run's model"
     else:
         return None
-    return f"{told}, but the paper ranks the {least:,} to {most:,} words that its models share"
+    return (
+        f"{told}, but the paper ranks only the words that all its models share (between {least:,} "
+        f"and {most:,} words)"
+    )
 
 
 def _derived(

@@ -25,7 +25,7 @@ _HALF = 0.5
 _DESCRIBED = {
     responses.SINGULAR: "plural converted to the singular",
     responses.CORRECTED: "ungrammatical alternative wording replaced by the feature",
-    responses.FALLEN_BACK: "production frequency of the feature counted for the response, because "
+    responses.FALLEN_BACK: "response counted with the production frequency of its feature, because "
     "the participants who gave the response are unknown",
 }
 
@@ -210,12 +210,16 @@ def _ranks(findings: Findings) -> str | None:
         return (
             f"The mean reciprocal rank of the concept is {_estimate(first, 'mrr', 'concepts')} "
             f"given {given} and {_estimate(last, 'mrr', 'concepts')} given "
-            f"{last['n']:,}{_paired(findings, first, last)}{chance}"
+            f"{several(last['n'], 'property', 'properties')}{_paired(findings, first, last)}"
+            f"{chance}"
         )
-    most = f" and {_estimate(last, 'mrr')} given {last['n']:,}" if last is not first else ""
+    told = [
+        f"{_estimate(row, 'mrr')} given {several(row['n'], 'property', 'properties')}"
+        for row in (mine[:1] if last is first else (first, last))
+    ]
     return (
         f"The mean reciprocal rank of {several(first['concepts'], 'concept')} is "
-        f"{_estimate(first, 'mrr')} given {given}{most}{chance}"
+        f"{_listed(told)}{chance}"
     )
 
 
@@ -249,13 +253,14 @@ def sentences(findings: Findings) -> Iterator[str]:
     yield from _elicitation(findings)
     yield from _properties(summary.get("properties", {}), summary.get("namings", {}))
     yield from _counted(
-        "Number of properties that have the wording of their feature instead of the feature's "
-        "first alternative wording",
+        "Number of properties that are worded as the feature, not as its first alternative wording "
+        "in the feature norms, by reason",
         summary.get("worded_by_feature", {}),
     )
     uncounted = {why: len(lines) for why, lines in summary.get("uncounted", {}).items()}
     yield from _counted(
-        "Number of rows of the feature norms whose alternative wordings cannot be counted",
+        "Number of rows in the feature norms for which it is unknown how many participants wrote "
+        "each alternative wording, by reason",
         uncounted,
     )
     yield from _counted("Responses", _described(summary.get("responses", {})))
@@ -329,17 +334,16 @@ def _asked(summary: Mapping[str, Any]) -> Iterator[str]:
         split = vocabulary.get("not_own", 0)
         if vocabulary["name"] == "concepts" and split:
             yield (
-                f"{split:,} of the candidate words {number_of(split, 'is', 'are')} not a single "
-                "token of the model. The score of a word of several tokens is the sum of the "
-                "tokens' log-probabilities, so words of several tokens tend to rank low for this "
-                "reason alone."
+                f"The model has no single token for {split:,} of the candidate words. The score of "
+                "a word of several tokens is the sum of the tokens' log-probabilities, so words of "
+                "several tokens tend to rank low for this reason alone."
             )
         if vocabulary["name"] == "file":
             unlisted = vocabulary["own_left_out"]
             yield (
-                f"{split:,} of the candidate words {number_of(split, 'is', 'are')} not a single "
-                "token of the model. Of the words that are a single token of the model, "
-                f"{unlisted:,} {number_of(unlisted, 'is', 'are')} not in the file of candidates."
+                f"The model has no single token for {split:,} of the candidate words. Of the words "
+                f"that are a single token of the model, {unlisted:,} "
+                f"{number_of(unlisted, 'is', 'are')} not in the file of candidates."
             )
 
 
@@ -410,12 +414,15 @@ def _properties(counts: Mapping[str, int], namings: Mapping[str, int]) -> Iterat
         for reason, count in counts.items()
         if reason not in {"all", "usable", "corrected"} and count
     )
-    told = f"{counts['usable']:,} of {several(counts['all'], 'property', 'properties')}"
+    told = (
+        f"Prompts can contain {counts['usable']:,} of "
+        f"{several(counts['all'], 'property', 'properties')}"
+    )
     if (share := _share_of_namings(namings)) is not None:
         told += (
             f", {percent(share)} if each property is weighted by the number of people who named it"
         )
-    yield f"Prompts can contain {told}."
+    yield f"{told}."
     if reasons:
         yield f"Properties are left out for these reasons: {reasons}."
 

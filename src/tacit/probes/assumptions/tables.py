@@ -173,8 +173,9 @@ ELICITATION_TOP = TableSpec(
 PRINCE = TableSpec(
     "prince",
     "Prince's examples (Table 3 of Weir et al. 2020)",
-    "The most probable candidates for Prince's prompts in Table 3 of Weir et al. 2020. The column "
-    "\u201cPrince's\u201d shows whether Prince lists the candidate for the prompt.",
+    "The most probable candidates for the prompts in Table 3 of Weir et al. 2020, which are "
+    "examples by the linguist Ellen Prince. The column \u201cPrince's\u201d shows whether the "
+    "candidate is a word that Prince gives in her example.",
     keys=4,
     columns=(
         _CONCEPT,
@@ -187,7 +188,12 @@ PRINCE = TableSpec(
         Column("text", "text", meaning="The prompt."),
         _PLACE,
         *(_WORD, _LOGPROB),
-        Column("target", "Prince's", "truth", "Whether Prince lists the candidate for the prompt."),
+        Column(
+            "target",
+            "Prince's",
+            "truth",
+            "Whether Ellen Prince, who wrote the example, gives the candidate in the example.",
+        ),
     ),
 )
 CANDIDATES = TableSpec(
@@ -214,8 +220,8 @@ CANDIDATES = TableSpec(
             "missing",
             "missing",
             "count",
-            "The number of candidates that the tokenizer cannot encode. If the number differs "
-            "between prompts, the table contains the largest number.",
+            "The number of candidates that the tokenizer cannot encode; if this number differs "
+            "between prompts, the largest number.",
         ),
         Column("digest", "digest", meaning="SHA-256 of the words."),
     ),
@@ -249,8 +255,8 @@ RETRIEVAL_BY_NUMBER = TableSpec(
             "candidates",
             "candidates",
             "count",
-            "The number of ranked candidates. If the number differs between prompts, the table "
-            "contains the largest number.",
+            "The number of ranked candidates; if prompts have different numbers of candidates, the "
+            "largest number.",
         ),
         Column("chance_mrr", "chance", "score", "The MRR if the candidates were ranked at random."),
         _mean(
@@ -301,8 +307,8 @@ ELICITATION_BY_RELATION = TableSpec(
             "candidates",
             "words",
             "count",
-            "The number of ranked candidates. If the number differs between prompts, the table "
-            "contains the largest number.",
+            "The number of ranked candidates; if prompts have different numbers of candidates, the "
+            "largest number.",
         ),
         Column("chance_map", "chance", "score", "The mAP if the candidates were ranked at random."),
         Column(

@@ -180,13 +180,14 @@ def background_against_consistency(shown: Shown) -> Chart | None:
     )
     title = titled(
         "Background score against conceptual consistency, by relation",
-        f"labels: the {FARTHEST} relations farthest from the dotted diagonal, with the number of "
-        f"anchor questions; vertical lines: {shown.intervals('background_by_relation')} of the "
-        "background score"
+        f"labels: names of the {FARTHEST} relations farthest from the dotted diagonal, and in "
+        "brackets their numbers of anchor questions; the vertical lines show intervals of the "
+        f"background score: {shown.intervals('background_by_relation')}"
         + f"; {GREY}, never labelled"
         * bool((table["n"] < FEWEST_ANCHORS).any()),
         f"{counted(table['n'], 'anchor question')} and {facts} per relation",
-        f"undefined and not drawn (number of anchor questions): {undefined}" * bool(undefined),
+        "relations that are not drawn because their background score or consistency is undefined "
+        f"(in brackets: number of anchor questions): {undefined}" * bool(undefined),
     )
     return page(title, *(panels[at : at + 2] for at in range(0, len(panels), 2)))
 
@@ -228,9 +229,11 @@ def prompting_bias(shown: Shown) -> Chart | None:
         "max: the answer word with the highest score over all prompt variants is the answer; "
         "votes: the answer of the majority of sampled replies; single: only "
         f"{inputs or 'one meta-prompt'} with the answer words {_SINGLE} is used",
-        "a long line between the two accuracies shows a preference for one answer; mean: the mean "
-        "of the two accuracies, which is the background score; all values are averaged over anchor "
-        f"questions ({counted(both['n'], 'anchor question')}); dotted line: 50 %",
+        "a long line between the accuracy on facts and the accuracy on negatives shows that the "
+        "model prefers one answer; dotted line: 50 %",
+        "mean: the background score, which is the mean of the accuracy on facts and the accuracy "
+        "on negatives; all values are averaged over anchor questions "
+        f"({counted(both['n'], 'anchor question')})",
     )
     panel = Rows(
         drawn,
@@ -288,11 +291,11 @@ def prompt_sensitivity(shown: Shown) -> Chart | None:
     ]
     title = titled(
         "Background score by prompt variant",
-        "left: mean background score when a single combination of meta-prompt and answer-word pair "
-        f"is used, {counted(alone['n'], 'anchor question')}; a deeper shade means a score farther "
-        "from 0.50, the score of a model that always gives the same answer",
-        "right: share of the answers to background questions that each variant decided by having "
-        "the highest score of all variants" * _beside(panels),
+        "left panel: mean background score when a single combination of meta-prompt and "
+        f"answer-word pair is used, {counted(alone['n'], 'anchor question')}; a deeper shade means "
+        "a score farther from 0.50, the score of a model that always gives the same answer",
+        "right panel: share of the answers to background questions for which the prompt variant "
+        "had the highest score of all variants" * _beside(panels),
         *together,
         *_meta_prompts(alone),
     )
@@ -334,11 +337,11 @@ def anchor_sensitivity(shown: Shown) -> Chart | None:
         panels.append([panel.chart(), *_gives(winners, model, way, colours)])
     title = titled(
         "Anchor accuracy by prompt variant",
-        "left: accuracy when a single prompt variant is used, "
+        "left panel: accuracy when a single prompt variant is used, "
         f"{counted(ways['n'], 'answered anchor question')}; solid line: accuracy when all variants "
         "are used together; dotted line: accuracy of random guessing",
-        "right: share of the answers to anchor questions that each variant decided by having the "
-        "highest score of all variants" * _beside(panels),
+        "right panel: share of the answers to anchor questions for which the prompt variant had "
+        "the highest score of all variants" * _beside(panels),
         *_meta_prompts(ways),
     )
     return page(title, *panels)

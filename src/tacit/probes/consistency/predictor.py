@@ -185,13 +185,16 @@ COVARIANCE = TableSpec(
             meaning="The name of the predictor: \u201cmargin\u201d or \u201cboth\u201d.",
         ),
         Column(
-            "feature", "feature", meaning="The name of the first feature, or \u201cintercept\u201d."
+            "feature",
+            "feature",
+            meaning="The name of the first feature of the pair whose covariance is shown, or "
+            "\u201cintercept\u201d.",
         ),
         Column(
             "other",
             "other",
-            meaning="The name of the second feature of the pair whose "
-            "covariance is shown, or “intercept”.",
+            meaning="The name of the second feature of the pair whose covariance is shown, or "
+            "\u201cintercept\u201d.",
         ),
         Column(
             "covariance",

@@ -85,8 +85,8 @@ def _without_knowledge(row: Mapping[str, Any]) -> str:
     """Return a sentence about the no-knowledge baseline, a prediction from tails alone."""
     if row["auroc"] is None:
         return (
-            "The no-knowledge baseline (a prediction from the second concept alone) is undefined: "
-            f"{row['undefined']}."
+            "The no-knowledge baseline (a regression on the second concept of a statement) is "
+            f"undefined: {row['undefined']}."
         )
     area, accuracy = (
         estimate(
@@ -97,9 +97,8 @@ def _without_knowledge(row: Mapping[str, Any]) -> str:
     return (
         "A logistic regression that uses only the second concept of a statement distinguishes "
         f"{several(row['facts'], 'fact')} from their negatives with an AUROC of {area} and an "
-        f"accuracy of {accuracy}. A background score that is not higher than the accuracy of a "
-        "regression on the second concept can be reached without knowing how two concepts are "
-        "related."
+        f"accuracy of {accuracy}. Without knowing how two concepts are related, a model can "
+        "reach a background score as high as the accuracy of a regression on the second concept."
     )
 
 
@@ -133,15 +132,15 @@ def _unanswered(summary: Mapping[str, Any]) -> Iterator[str]:
     if summary["tied_questions"] or summary["tied_anchors"]:
         tied, anchors = summary["tied_questions"], summary["tied_anchors"]
         outcome = (
-            "so there is no answer"
+            "a question with tied choices has no answer"
             if "votes" in summary
-            else "and the first of the tied choices counts as the answer"
+            else "the first of the tied choices counts as the answer"
         )
         yield (
             f"{several(tied, 'background question has', 'background questions have')} the same "
             "score for both answers, and the answer counts as \u201cno\u201d; "
             f"{several(anchors, 'anchor question has', 'anchor questions have')} several choices "
-            f"with the highest score, {outcome}."
+            f"with the highest score ({outcome})."
         )
     else:
         yield "No question has tied answers."
@@ -178,10 +177,10 @@ def _unscored(summary: Mapping[str, Any]) -> Iterator[str]:
             f"{number_of(long, 'has', 'have')} several tokens; the score of such a word is the sum "
             "of the tokens' log-probabilities."
         )
-    if summary.get("spanned"):
+    if spanned := summary.get("spanned"):
         yield (
-            f"{several(summary['spanned'], 'answer shares', 'answers share')} a token with the "
-            "prompt; the score of such an answer includes the shared token."
+            f"{several(spanned, 'answer shares', 'answers share')} a token with the prompt, so "
+            f"{number_of(spanned, 'its score includes', 'their scores include')} the shared token."
         )
 
 
@@ -215,8 +214,7 @@ def _worded(summary: Mapping[str, Any]) -> Iterator[str]:
         yield _surface(summary["surface"])
     if summary["without_negative"]:
         lacking = summary["without_negative"]
-        facts = several(lacking, "fact has", "facts have")
-        yield f"{facts} no negative (no false version of the fact)."
+        yield f"There is no negative (false version) for {several(lacking, 'fact')}."
     if summary["repeated_choices"]:
         yield (
             f"{several(summary['repeated_choices'], 'choice repeats', 'choices repeat')} another "
@@ -253,10 +251,10 @@ def notes(summary: Mapping[str, Any]) -> Iterator[str]:
             "concept: number of words, length, Zipf frequency, part of speech, degree in the "
             "knowledge base, and number of facts with the same relation and the same second "
             "concept. In the cross-validation of the no-knowledge baseline, all facts with the "
-            "same first concept are in one fold. The no-knowledge baseline counts the degree and "
-            "the number of facts of a concept without the fact that is classified. If the second "
-            "concept of a negative is taken from another fact, the no-knowledge baseline also "
-            "leaves that other fact out of the counts. Intervals of the no-knowledge baseline: "
+            "same first concept are in one fold. For a fact, the degree and the number of facts "
+            "do not include the fact itself. For a negative whose second concept is taken from "
+            "another fact, the degree and the number of facts do not include that other fact. "
+            "Intervals of the no-knowledge baseline: "
             f"{_made(made['no_knowledge'])}; the intervals of the baseline do not reflect the "
             "uncertainty of the fitted coefficients."
         )

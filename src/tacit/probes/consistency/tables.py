@@ -34,19 +34,19 @@ VARIANT = (
 """The columns that identify a prompt variant."""
 
 
-def sampled(before: str = "") -> tuple[Column, ...]:
+def sampled(before: str = "", replies: str = "that answer \u201cyes\u201d") -> tuple[Column, ...]:
     """Return the columns for sampled replies: vote share with CI, and unparsed replies.
 
     Args:
         before: Prefix of the column names.
+        replies: A clause that describes the replies that the vote share counts.
     """
     return (
         Column(
             f"{before}share",
             "vote share",
             "percent",
-            "The share of parsed replies with the answer word (in the table of facts: with the "
-            "answer \u201cyes\u201d), with Wilson's 95 % CI.",
+            f"The share of parsed replies {replies}, with Wilson's 95 % CI.",
             ends=(f"{before}low", f"{before}high"),
             optional=True,
         ),
@@ -95,7 +95,7 @@ QUESTION_COLUMNS = (
         "The number of sampled replies with this answer word.",
         optional=True,
     ),
-    *sampled(),
+    *sampled(replies="that give the answer word in this row"),
     *VARIANT,
 )
 """The columns for an answer word and its score or votes."""
@@ -183,16 +183,16 @@ def _answer(before: str = "") -> tuple[Column, ...]:
             f"{before}meta",
             "meta-prompt",
             "count",
-            "The meta-prompt (identified by its number) that decided the answer, because a score "
-            "with this meta-prompt is the highest of all scores.",
+            "The number of the meta-prompt (the text around the question) that resulted in the "
+            "highest score; the choice with the highest score is the model's answer.",
             optional=optional,
         ),
         Column(
             f"{before}pair",
             "answer words",
             "text",
-            "The pair of answer words that decided the answer, because a score with this pair is "
-            "the highest of all scores.",
+            "The pair of answer words that resulted in the highest score; the choice with the "
+            "highest score is the model's answer.",
             optional=optional,
         ),
     )
@@ -271,19 +271,20 @@ def _side(before: str, of: str, right: str) -> tuple[Column, ...]:
             f"{before}meta",
             f"{named}meta-prompt",
             "count",
-            "The meta-prompt (identified by its number) that decides the answer, because a score "
-            "with this meta-prompt is the highest of all scores.",
+            "The number of the meta-prompt (the text around the question) that resulted in the "
+            "highest score; the answer word with the highest score is the model's answer.",
         ),
         Column(
             f"{before}pair",
             f"{named}answer words",
-            meaning="The pair of answer words that decides the answer, because a score with this "
-            "pair is the highest of all scores.",
+            meaning="The pair of answer words that resulted in the highest score; the answer word "
+            "with the highest score is the model's answer.",
         ),
         Column(
             f"{before}word",
             f"{named}best word",
-            meaning="The answer word with the highest of all scores, which decides the answer.",
+            meaning="The answer word with the highest score over all prompt variants; its meaning, "
+            "\u201cyes\u201d or \u201cno\u201d, is the model's answer.",
         ),
         *sampled(before),
     )
@@ -348,9 +349,10 @@ CHOICES = TableSpec(
 VERIFICATIONS = TableSpec(
     "verifications",
     "Verified choices",
-    "One row per combination of choice, answer word and meta-prompt. Each prompt asks whether the "
-    "choice is the answer to the anchor question. The table exists only in runs that use the "
-    "method \u201cverify\u201d.",
+    "One row per combination of a choice, an answer word (such as \u201cYes\u201d) and a "
+    "meta-prompt (the text around the question). Each prompt asks whether the choice is the answer "
+    "to the anchor question. The table exists only in runs that use the method "
+    "\u201cverify\u201d.",
     columns=(
         Column("anchor", "id", meaning="The id of the anchor question in the file of questions."),
         Column("choice", "choice", meaning="The choice."),
@@ -565,33 +567,32 @@ RELEVANCE = TableSpec(
             "given_right",
             "questions correct, fact correct",
             "percent",
-            meaning="The accuracy on the anchor questions to which a background fact belongs, "
-            "averaged over the facts that are answered correctly.",
+            meaning="The accuracy on a background fact's anchor questions, averaged over the facts "
+            "that are answered correctly.",
             shown=False,
         ),
         Column(
             "given_wrong",
             "questions correct, fact incorrect",
             "percent",
-            meaning="The accuracy on the anchor questions to which a background fact belongs, "
-            "averaged over the facts that are answered incorrectly.",
+            meaning="The accuracy on a background fact's anchor questions, averaged over the facts "
+            "that are answered incorrectly.",
             shown=False,
         ),
         Column(
             "accuracy",
             "questions correct",
             "percent",
-            "The accuracy on the anchor questions to which a background fact belongs, averaged "
-            "over all answered facts.",
+            "The accuracy on a background fact's anchor questions, averaged over all answered "
+            "facts.",
             shown=False,
         ),
         Column(
             "relevance",
             "relevance, points",
             "points",
-            "The accuracy on the anchor questions to which a background fact belongs, averaged "
-            "over the facts that are answered correctly, minus the average over all answered "
-            "facts.",
+            "The accuracy on a background fact's anchor questions, averaged over the facts that "
+            "are answered correctly, minus the same accuracy averaged over all answered facts.",
             ends=("low", "high"),
         ),
         Column(
@@ -694,8 +695,8 @@ WINNERS = TableSpec(
             "share",
             "share",
             "percent",
-            "The number of answers that the prompt variant decided, as a share of all answers that "
-            "were decided by one prompt variant.",
+            "The number of answers that the prompt variant decided, divided by the sum of these "
+            "numbers over all prompt variants.",
         ),
     ),
     keys=3,
@@ -824,8 +825,9 @@ TABLES = (
 HEADLINES = (
     Headline(
         "Conceptual consistency (CC)",
-        "average precision of the background score as a predictor of correct answers; tick: chance "
-        "level; the tile \u201cLift above chance\u201d shows a confidence interval",
+        "average precision of the background score as a predictor of correct answers; the tick "
+        "marks the chance level; the tile \u201cLift above chance\u201d shows a confidence "
+        "interval",
         CONSISTENCY.name,
         "consistency",
         n=("n", "anchor question"),

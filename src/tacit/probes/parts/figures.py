@@ -73,8 +73,8 @@ def accuracy_at(shown: Shown) -> Chart | None:
     title = titled(
         "Share of drawings with at least the accuracy on the horizontal axis",
         f"{counted(table['n'], 'drawing')}; bands: {_INTERVAL}",
-        "improvement: share after repair minus share before repair; dotted line: a model that "
-        "always answers true",
+        "improvement: the share of drawings after repair minus the share before repair; dotted "
+        "line: a model that always answers true",
     )
     return page(title, *([each] for each in panels))
 
@@ -174,9 +174,10 @@ def violations(shown: Shown) -> Chart | None:
         panels.append([Rows(drawn, axis, colours, label, labels, ticks=ticks, width=320).chart()])
     title = titled(
         "Constraint violations by type, before repair",
-        "in brackets: number of applicable constraints without a missing belief; "
+        "in brackets: number of constraints that apply to the beliefs (constraints that depend on "
+        "a missing belief are not counted); "
         + (
-            "no rate has an interval"
+            "violation rates are shown without confidence intervals"
             if table["low"].is_null().all()
             else f"lines: {_INTERVAL}; hollow mark: no interval"
         ),
@@ -249,7 +250,13 @@ def _things(shown: Shown, band: pl.Expr, by: str) -> Chart | None:
             first, *_, last = [*before["rank"], before["rank"][-1]]
             kind = f"{part['band'][0].split()[0]}: " if by == "band" else ""
             row.append(
-                _rows(part, names, "thing", f"{model}: {kind}ranks {first} to {last}", shown.look)
+                _rows(
+                    part,
+                    names,
+                    "thing",
+                    f"{model}: {kind}things ranked {first} to {last}",
+                    shown.look,
+                )
             )
         panels.append(row)
     title = titled(

@@ -133,7 +133,7 @@ def _unclear(row: Mapping[str, Any]) -> str:
     low, high = row["low"], row["high"]
     if low is None or high is None or not low <= 0 <= high:
         return ""
-    return "; the interval of the change includes 0"
+    return "; the confidence interval of the change in accuracy includes 0"
 
 
 def sentences(findings: Findings) -> Iterator[str]:
@@ -285,11 +285,8 @@ def _asymmetric(summary: Mapping[str, Any]) -> Iterator[str]:
 def _that_apply(row: Mapping[str, Any]) -> str:
     """Return a phrase with the number of decided constraints."""
     n = row["applicable"] - row["undecided"]
-    also = f" and {number_of(n, 'is', 'are')} decided" if row["undecided"] else ""
-    return (
-        f"{several(n, 'constraint')} that {number_of(n, 'applies', 'apply')} to the model's "
-        f"beliefs{also}"
-    )
+    kind = "decided constraint" if row["undecided"] else "constraint"
+    return f"{several(n, kind)} that {number_of(n, 'applies', 'apply')} to the model's beliefs"
 
 
 def _worst(summary: Mapping[str, Any]) -> str:
@@ -326,12 +323,16 @@ def missing(summary: Mapping[str, Any]) -> Iterator[str]:
         )
     if summary["filled"]:
         filled = several(summary["filled"], "missing belief is", "missing beliefs are")
-        yield f"{filled} replaced by the default belief of the prompt template."
-    if summary.get("spanned"):
-        shared = several(summary["spanned"], "answer shares", "answers share")
         yield (
-            f"{shared} a token with the surrounding text; the score of such an answer includes "
-            "the whole token."
+            f"{filled} replaced by the value that the prompt template specifies for missing "
+            "beliefs."
+        )
+    if spanned := summary.get("spanned"):
+        shared = several(spanned, "answer shares", "answers share")
+        yield (
+            f"{shared} a token with the text around the answer, so "
+            f"{number_of(spanned, 'its score includes', 'their scores include')} the "
+            "whole shared token."
         )
 
 

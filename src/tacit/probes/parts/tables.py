@@ -201,8 +201,8 @@ QUESTIONS = TableSpec(
             "filled",
             "filled in",
             "truth",
-            "Whether the belief was missing and therefore replaced by the default belief of the "
-            "prompt template.",
+            "Whether the belief was missing and therefore replaced by the value that the "
+            "prompt template specifies for missing beliefs.",
             optional=True,
         ),
     ),
@@ -217,11 +217,13 @@ TABLES = (
         "accuracy",
         "Accuracy (Tables 4 and 6 of Gu et al. 2023)",
         "How often beliefs agree with the gold labels, which follow from the annotators' drawings. "
-        "ParRoT: all labelled statements. ParRoT++: the labelled statements about which all "
-        "annotators of the thing agree. Without symmetric relations: all labelled statements "
-        "except those with the relations \u201cconnects\u201d and \u201cnext to\u201d. Balanced: "
-        "the mean of the accuracy on statements labelled true and the accuracy on statements "
-        "labelled false. Stage: before repair, or after repair with one of three objectives.",
+        "The set \u201cParRoT\u201d contains all labelled statements. The set \u201cParRoT++\u201d "
+        "contains the labelled statements about which all annotators of the thing agree. The set "
+        "\u201cwithout symmetric relations\u201d contains all labelled statements except those "
+        "with the relations \u201cconnects\u201d and \u201cnext to\u201d. The balanced accuracy "
+        "is the mean of the accuracy on statements labelled true and the accuracy on statements "
+        "labelled false. The beliefs are measured before repair and after repair with each of "
+        "three objectives.",
         columns=(
             _SET,
             Column(
@@ -436,10 +438,10 @@ TABLES = (
                 "consistent",
                 "believed statements\ncan all be true",
                 "truth",
-                "Whether all believed statements can be true together. Statements that are not "
-                "believed may have any truth values. Believed statements can be true together even "
-                "if a constraint is violated, for example if a believed statement implies a "
-                "statement that is not believed.",
+                "Whether all believed statements can be true together without violating a "
+                "constraint, if each statement that is not believed may be true or false. Believed "
+                "statements can be true together even if the beliefs violate a constraint, for "
+                "example if a believed statement implies a statement that is not believed.",
             ),
         ),
         keys=2,
