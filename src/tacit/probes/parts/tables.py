@@ -17,9 +17,10 @@ _STAGES = ("before", "paper", "log-odds", "margin")
 _SET = Column(
     "set",
     "set",
-    meaning="The set of statements: \u201cParRoT\u201d (all statements), \u201cParRoT++\u201d "
-    "(statements on which all annotators of a thing agree) or \u201cwithout symmetric "
-    "relations\u201d (all statements except those with a symmetric relation).",
+    meaning="The set of statements: \u201cParRoT\u201d (all statements with a gold label), "
+    "\u201cParRoT++\u201d (statements with the same gold label for all annotators of the thing) "
+    "or \u201cwithout symmetric relations\u201d (ParRoT without statements that have a symmetric "
+    "relation).",
 )
 _OBJECTIVE = Column(
     "objective",
