@@ -122,7 +122,7 @@ class StoreError(WorkError):
 
 
 class FindingsError(WorkError):
-    """The findings of a probe differ from the probe's declaration, which is a bug in the probe."""
+    """A bug in a probe: its result tables differ from the tables that the probe declares."""
 
 
 class RepairError(WorkError):

@@ -1,8 +1,8 @@
 """Check a command's output files in advance, so that no unrelated file is overwritten.
 
 A command may overwrite an empty file, or a file of the kind that it writes. A user can repeat a
-command, because the command may overwrite its own earlier output. A file of a kind that the command
-does not write is overwritten only if the file is empty or the user sets the option ``--force``.
+command, because the command may overwrite its own earlier output. Without the option ``--force``, a
+command does not overwrite a non-empty file that differs in kind from the command's own output.
 """
 
 from __future__ import annotations
@@ -44,8 +44,8 @@ def table_with(name: str, *columns: str) -> Kind:
     """Return a ``Kind`` for files that contain a table with at least the given columns.
 
     Args:
-        name: The kind of table with an article, such as "a table of prompts", for use in error
-            messages.
+        name: A noun phrase for this kind of table, including the article, such as "a table of
+            prompts", for use in error messages.
         columns: The columns that every table of this kind has.
     """
     return Kind(name, lambda path: set(columns) <= _columns(path), is_table=True)

@@ -86,7 +86,7 @@ class _Decided:
         return cls(believed, pl.concat([truth, false]), closed=False)
 
     def having(self, ontology: Ontology, flag: str) -> pl.DataFrame:
-        """Select the believed statements whose relation has a property and whose items differ."""
+        """Select believed statements whose relation has a flag (such as ``symmetric``) set."""
         relations = [
             number for number, each in enumerate(ontology.relations.values()) if getattr(each, flag)
         ]
@@ -94,9 +94,11 @@ class _Decided:
         return self.believed.filter(pl.col("r").is_in(relations), pl.col("s") != pl.col("o"))
 
     def other(self, frame: pl.DataFrame, of: tuple[str, str, str]) -> pl.DataFrame:
-        """Add a column ``other``: the truth value of the statement whose columns ``of`` names.
+        """Add a column ``other``: the truth value of a second statement for each row.
 
-        The column ``other`` is null if the truth value of the statement is unknown.
+        In each row, the columns listed in ``of`` are the subject, relation and object of the second
+        statement. The column ``other`` is null if the truth value of the second statement is
+        unknown.
         """
         found = frame.join(
             self.truth.rename({"true": "other"}),

@@ -37,9 +37,9 @@ def solve_in_turn(
         solve_one: A function that solves one program before a deadline and reports intermediate
             solutions.
         deadline: The `time.monotonic` value at which to stop.
-        report: A function that receives the index of a program and one of the program's solutions.
-            The function can be called several times for the same program, with successive
-            solutions.
+        report: A function that receives the index of an integer program in ``programs``, and a
+            solution of this integer program. The function can be called several times for the same
+            program, with successive solutions.
     """
     for number, program in enumerate(programs):
         now = time.monotonic()
@@ -71,7 +71,7 @@ class Worker:
         """Start a worker process, and send it the integer programs to solve.
 
         Raises:
-            WorkError: If the worker process ended before it had read the programs.
+            WorkError: If the worker process ended before it had read the integer programs.
         """
         # One thread per worker, because the workers already share the cores.
         environment = os.environ | {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
@@ -128,7 +128,7 @@ class Worker:
 
 
 def _read(stream: IO[bytes] | None, solutions: dict[int, Solution]) -> None:
-    """Store each program's latest solution until the worker process ends."""
+    """Read solutions from a worker process; keep the latest one of each integer program."""
     while stream is not None:
         try:
             number, solution = pickle.load(stream)  # noqa: S301 - our own worker wrote it

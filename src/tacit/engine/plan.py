@@ -218,7 +218,7 @@ def too_long(cost: Callable[[Sequence[R]], list[int]], requests: Sequence[R]) ->
 
 
 def digest_of(fingerprint: str, merged: Iterable[Request]) -> str:
-    """Compute the digest of a model and requests, which identifies the recorded blocks."""
+    """Hash a model's fingerprint and its requests, to identify the plan recorded for them."""
     digest = hashlib.sha256(fingerprint.encode())
     for request in merged:
         kind = KINDS[type(request)]
@@ -317,7 +317,7 @@ def _write(path: Path, plan: Plan, blocks: Sequence[Block]) -> None:
 
 
 def _parts(request: Request, whole: Request) -> list[int] | None:
-    """Return the index of each part in ``whole``; None if the request equals ``whole``."""
+    """Return which parts (such as answers) of ``whole`` the request has; None means all."""
     if request == whole:
         return None
     kind = KINDS[type(request)]

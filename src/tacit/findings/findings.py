@@ -112,8 +112,8 @@ class Findings:
                 length and the maximum length.
 
         Returns:
-            The copy of the findings. If at least one prompt was skipped, the copy includes the
-            table ``skipped`` with the columns ``text``, ``separator`` and ``reason``.
+            The copy of the findings. If at least one prompt was skipped, the returned findings
+            include the table ``skipped`` with the columns ``text``, ``separator`` and ``reason``.
         """
         import polars as pl
 

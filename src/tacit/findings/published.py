@@ -7,20 +7,21 @@ computes its own values for comparison::
 
     - table: "3"
       levels: [model, row, column]     # the levels of the nested keys of ``values``
-      from: violation                  # our table,
-      where: {stage: before, constraint: "{row}"}   # the row of our table,
-      take: "{column}"                 # the column of our table,
-      as: percent                      # and how to compute the number: see ``MAKERS``
+      from: violation                  # the name of Tacit's table
+      where: {stage: before, constraint: "{row}"}   # selects a row of Tacit's table
+      take: "{column}"                 # the column of Tacit's table
+      as: percent                      # how to compute the number: a key of ``MAKERS``
       values: {Macaw-11B: {symmetric: {rate: 29.98}}}
 
 In each entry of a block except ``values``, the name of a level in braces is a placeholder:
 ``{row}`` is replaced by the key of ``values`` at the level ``row``. If a block lacks the entry
 ``model``, ``row`` or ``column``, the corresponding key of ``values`` is used: ``Macaw-11B``,
 ``symmetric`` or ``rate`` in the example. A published value is a number, or a range with the ends
-``low`` and ``high``. If the values of a block are counts, the entry ``of`` contains their total,
-and Tacit converts each count to a percentage of the total. The entry ``others`` of a block is the
-published value for all things (or other keys) that are in Tacit's table but not in the block's
-``values``. Published values are compared with findings, but never used to compute findings.
+``low`` and ``high``. If the published values in a YAML block are counts, the block contains their
+total under the key ``of``, and Tacit converts each count to a percentage of the total. A block of
+published values may have an entry ``others``: the published value of every key, such as every
+thing, that is in Tacit's table but not in the block's ``values``. Published values are compared
+with findings, but never used to compute findings.
 """
 
 from __future__ import annotations
@@ -104,7 +105,7 @@ class PrintedValue:
     block: Mapping[str, Any]
 
     def rows(self, tables: Mapping[str, pl.DataFrame]) -> pl.DataFrame | None:
-        """Return the rows of Tacit's table that the YAML block selects; None if there are none."""
+        """Return the rows of Tacit's table that correspond to the published value, or None."""
         import polars as pl
 
         table = tables.get(self.block["from"])

@@ -2,8 +2,8 @@
 
 A probe declares each result that is compared across model sizes as a ``ScaledFigure``. A
 ``ScaledFigure`` computes each model's result in a bootstrap resample from the number of times that
-each cluster of questions is drawn. ``scale`` computes slopes, confidence intervals and trend tests
-of the declared results.
+each cluster of questions is drawn. The function ``scale`` computes slopes, confidence intervals and
+trend tests of the results that a probe declares as ``ScaledFigure`` objects.
 """
 
 from __future__ import annotations
@@ -171,7 +171,7 @@ def ratios(
     """Return the declaration of a result that is a ratio of sums, such as a mean.
 
     Args:
-        name: The name of the result.
+        name: The name of the ratio, as shown in the table of results by model size.
         clusters: The noun for a cluster, and an array of shape (rows,) with the cluster to which
             each row of the data belongs.
         over: The values whose sum is the numerator of each model's ratio, shape (models, rows).

@@ -65,7 +65,8 @@ class Column:
             column that ``of`` names.
         chance: The chance level: a number, or the name of the column that contains the chance
             level.
-        within: In a column of prompts, the name of the column whose text replaces ``{question}``.
+        within: For a column of the kind ``prompt``, the name of a second column in the same table,
+            whose text replaces ``{question}`` in the prompts.
         sparse: Whether the column is hidden if all its values are zero or null.
         filter: The name of a filter of the report, from the probe's ``filters``. The report offers
             the values of this column as choices of the filter. If None, the column belongs to the
@@ -115,15 +116,15 @@ class Layout:
     """The layout in which ``tacit run`` prints a table.
 
     Args:
-        where: A mapping from column names to lists of values. A row is printed if, for each column
-            in the mapping, the row's value is in the column's list.
+        where: The rows to print, as a mapping from column names to lists of allowed values. A row
+            is printed if, for each column in the mapping, the row's value is in the column's list.
         columns: The names of the columns to print, in order; if empty, all columns that reports
             show are printed.
         across: The name of a key column whose values become columns of the printed table. If
             ``across`` is ``stage``, for example, the printed table has one column per stage. The
-            cells below each stage contain the values of the last column in ``columns``, with any
-            confidence interval on a second line. If ``across`` is set, all ``columns`` except the
-            last are printed at the beginning of each row.
+            printed column of a stage shows the values of the table column that is last in
+            ``columns``, with any confidence interval on a second line. If ``across`` is set, all
+            ``columns`` except the last are printed at the beginning of each row.
 
     Examples:
         >>> from tacit import Layout
@@ -226,10 +227,10 @@ class TableSpec:
     def of(self, questions: pl.DataFrame) -> pl.DataFrame:
         """Compute the table, which contains counts and means of columns of ``questions``.
 
-        For each column that is not a key column, the attribute ``of`` is the name of a column of
-        ``questions``. A count is the number of non-null values in the column that ``of`` names, and
-        a mean is the mean of these values. A mean has a confidence interval if the attribute
-        ``ends`` of its column is set.
+        The declaration of each column that is not a key column must set the attribute ``of`` to the
+        name of the column of ``questions`` that is counted or averaged. A count is the number of
+        non-null values in the column that ``of`` names, and a mean is the mean of these values. A
+        mean has a confidence interval if the attribute ``ends`` of its column is set.
 
         Args:
             questions: The table ``questions``, which must contain the key columns of this table.
@@ -291,7 +292,7 @@ class Headline:
         label: The name of the result.
         about: The meaning of the result in a few words.
         table: The name of the table or view that contains the result.
-        column: The name of the column.
+        column: The name of the column that contains the result.
         where: A mapping from key columns to the values that identify the result's row; empty for
             the first row.
         n: The name of the column with the sample size, and the singular noun for one element of the
@@ -339,8 +340,9 @@ class View:
         table: The rows of the view.
         opens: The names of the views that a reader can open from a row of this view.
         key: The column that this view shares with the views in ``opens``.
-        behind: The column that links this view to its parent view, from whose rows readers of a
-            report open this view. None if the report shows this view directly.
+        behind: The column that links each row of this view to a row of its parent view. In a
+            report, readers open this view by selecting a row of the parent view. None if the report
+            shows this view directly.
 
     Examples:
         >>> import polars as pl

@@ -67,8 +67,9 @@ def audit(base: KnowledgeBase, found: Found, how: Extraction) -> pl.DataFrame:
         ``count`` is null if the option ``parts`` is ``pooled``, which matches all parts of a
         question together. In the rows ``POOLED_FACTS`` (facts found only by pooling the parts of a
         question), ``count`` is null if the maximum path length is 2 or 3 hops, because counting
-        would be slow. In the rows of ``POOLED_FACTS``, ``count`` and ``n`` include all facts of a
-        question, even if the options limit the number of facts per question.
+        would be slow. In the rows that count facts found only by pooling parts (``POOLED_FACTS``),
+        ``count`` and ``n`` include all facts of a question, even if the options limit the number of
+        facts per question.
     """
     import polars as pl
 

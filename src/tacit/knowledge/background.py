@@ -55,10 +55,10 @@ class Counts:
         negatives_beyond_cap: Number of dictionary words that ``frequency_cap`` excludes; None for
             presets other than ``uniform``.
         negatives: The preset that determines how negatives are drawn.
-        relaxed_negatives: For each matching condition, the number of distinct facts for which it
-            was the last condition that had to be dropped to find a negative. The matching
-            conditions are listed in ``tacit.knowledge.negatives.CONDITIONS``. ``relaxed_negatives``
-            is None for presets other than ``matched``.
+        relaxed_negatives: For each matching condition, the number of distinct facts whose negative
+            was found directly after this condition had been dropped. The matching conditions are
+            listed in ``tacit.knowledge.negatives.CONDITIONS``. ``relaxed_negatives`` is None for
+            presets other than ``matched``.
     """
 
     question_concepts: int
@@ -88,7 +88,7 @@ def count(
     Args:
         base: The knowledge base.
         found: The concepts and facts that the extraction found.
-        audited: The table that the function ``audit`` returns for the argument ``found``.
+        audited: The table that ``audit(base, found, how)`` returns.
         drawn: The table that ``negatives`` returns for the extracted facts.
         how: The options of the extraction.
     """
@@ -224,17 +224,20 @@ class Background:
             ``negative`` is a tail that makes the fact false, or null if no such tail exists.
             ``length`` is the number of hops of the shortest path that contains the fact. ``weight``
             is null if the weight of the fact is unknown.
-        found: Table with the columns ``question`` and ``found``. ``found`` is the number of facts
-            of the question before the maximum ``cap`` is applied (0 for a question without facts).
+        found: Table of the number of facts (column ``found``) of each question (column
+            ``question``). ``found`` is the number of facts of the question before the maximum
+            ``cap`` is applied (0 for a question without facts).
         counts: The numbers of extracted concepts, facts and negatives; None if the facts do not
             come from a knowledge base.
         by_part: Table with the columns ``question``, ``part`` and ``concept``, sorted by these
-            columns. ``part`` is 0 for the question's text, 1 for its first choice, and so on. Each
-            part is matched separately, even if the option ``parts`` is ``pooled``; concepts that
-            are found only in the pooled words of several parts are omitted. ``by_part`` is None if
-            the facts do not come from a knowledge base.
-        topics: Table of the concepts in each question's topic, with the columns ``question`` and
-            ``concept``; None if the topics are unknown.
+            columns. ``part`` is 0 for the question's text, 1 for its first choice, and so on.
+            ``by_part`` contains only concepts that match the words of a single part, such as one
+            choice. Concepts that match only the pooled words of several parts are omitted, even if
+            the option ``parts`` is ``pooled``. ``by_part`` is None if the facts do not come from a
+            knowledge base.
+        topics: Table of the concepts found in each question's topic (a word or phrase, such as
+            CommonsenseQA's question concept), with the columns ``question`` and ``concept``.
+            ``topics`` is None if the topics are unknown.
         tails: Table with the attributes of the tail (second concept) of each fact and each
             negative, as returned by ``tails_of``. ``tails`` is None if the attributes were not
             requested, or if the facts do not come from a knowledge base.
@@ -302,7 +305,8 @@ def background(
         questions: The text and the choices of each question.
         extraction: The options of the extraction; None for the defaults.
         topics: The topic of each question, such as CommonsenseQA's question concept; None for a
-            question without a topic. The topics do not affect which facts are extracted.
+            question without a topic. The argument ``topics`` affects only the returned table
+            ``topics``, not the extracted facts.
         tails: Whether to return the table ``tails``, which the no-knowledge baseline needs.
 
     Raises:
@@ -369,7 +373,7 @@ def _by_part(base: KnowledgeBase, members: pl.DataFrame) -> pl.DataFrame:
 
 
 def _topics(base: KnowledgeBase, topics: Sequence[str | None], how: Extraction) -> pl.DataFrame:
-    """Return the concepts in each question's topic."""
+    """Return the concepts found in each question's topic (a word such as "bank")."""
     parts = how.words.parts([topic or "" for topic in topics])
     found = concepts_in(base, [[part] for part in parts], how.matching).filter("counts")
     return _by_part(base, found).select("question", "concept")

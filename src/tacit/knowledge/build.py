@@ -61,7 +61,7 @@ def build(source: Source, out: Path, advance: Callable[[int], None] | None = Non
     """Build a knowledge base and write its file atomically.
 
     Args:
-        source: The dumps and their metadata.
+        source: The dump files of a knowledge source such as ConceptNet, and their metadata.
         out: The path of the new file.
         advance: Function that is called with the number of bytes read so far, summed over all
             dumps.

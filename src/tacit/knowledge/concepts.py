@@ -72,8 +72,8 @@ def concepts_in(
 
     Args:
         base: The knowledge base.
-        texts: One list of parts per text; the parts of an anchor question are its text and its
-            choices.
+        texts: Each text as a list of parts. If the text is an anchor question, its parts are the
+            question itself and each of its choices.
         matching: The matching rules; None for the defaults.
 
     Returns:
@@ -82,8 +82,8 @@ def concepts_in(
         text, or null if the concept was found by pooling the lemmas of all parts. ``by_lemmas`` is
         true if the concept was found by its lemmas. ``verbatim`` is true if the concept's label was
         found verbatim. ``counts`` is false for a match that is ignored: the concept was found only
-        verbatim, and the option ``verbatim`` is ``off``. The table has one row per concept found in
-        a part, sorted by text, part and concept.
+        verbatim, and the option ``verbatim`` is ``off``. The table has one row per combination of
+        ``text``, ``part`` and ``concept``, and the rows are sorted by these three columns.
     """
     matching = matching or Matching()
     counted, words = _OF[matching.overlap]
@@ -109,10 +109,10 @@ def pooled_only(
 
     Args:
         base: The knowledge base.
-        texts: One list of parts per text; the parts of an anchor question are its text and its
-            choices.
+        texts: Each text as a list of parts. If the text is an anchor question, its parts are the
+            question itself and each of its choices.
         found: The table that ``concepts_in`` returns for ``texts`` and ``matching``.
-        matching: The matching rules.
+        matching: The rules that determine whether a text contains a concept.
 
     Returns:
         Table with the columns ``text`` and ``concept``, in no particular order.

@@ -6,14 +6,14 @@ direction, and contains only edges of the relations that the caller specifies. A
 knowledge base can be an inner node of a path.
 
 The edge between a concept u of the text and a node x is on a two-hop path if another concept of the
-text is a neighbour of x. Let u be a concept of the text, and let x be a neighbour of u. The edge
-between u and x starts a three-hop path if a two-hop path leads from x to another concept of the
-text without visiting u. The edge between nodes x and y is the middle edge of a three-hop path u, x,
-y, v if u and v are concepts of the text and the four nodes differ. For each text, two numbers per
-node x, ``near`` and ``near_sum``, are sufficient to determine which edges are on paths of two or
-three hops. For a node x, ``near`` is the number of neighbours of x that are concepts of the text,
-and ``near_sum`` is the sum of these neighbours' identifiers. If only one concept of the text is a
-neighbour of node x (``near`` is 1), ``near_sum`` is the identifier of this concept.
+text is a neighbour of x. A three-hop path can start with the edge between a concept u of a text and
+its neighbour x if a two-hop path leads from x to another concept of the text without visiting u.
+The edge between nodes x and y is the middle edge of a three-hop path u, x, y, v if u and v are
+concepts of the text and the four nodes differ. For each text, two numbers per node x, ``near`` and
+``near_sum``, are sufficient to determine which edges are on paths of two or three hops. For a node
+x, ``near`` is the number of neighbours of x that are concepts of the text, and ``near_sum`` is the
+sum of these neighbours' identifiers. If only one concept of the text is a neighbour of node x
+(``near`` is 1), ``near_sum`` is the identifier of this concept.
 """
 
 from __future__ import annotations

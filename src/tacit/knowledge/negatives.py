@@ -9,11 +9,11 @@ by the tail of another fact with the same relation (METHODS section 4, "Negative
 preset ``matched`` draws a tail that resembles the given fact's tail in part of speech, number of
 words, frequency and number of facts (degree). With the presets ``same-relation`` and ``matched``,
 Tacit draws a fact uniformly from all facts whose tail meets the preset's conditions, and uses this
-fact's tail as the new tail. Because facts are drawn with equal probabilities, the probability of
-drawing a tail is proportional to the number of facts with this tail and the relation of the fact
-whose tail is replaced. If every distinct tail were equally likely to be drawn, rare tails would be
-more frequent among negatives than among facts. With equally likely tails, the frequency of a tail
-would reveal whether the tail belongs to a fact or to a negative.
+fact's tail as the new tail. Facts are drawn with equal probabilities, so a tail that occurs in two
+facts of the given relation is twice as likely to be drawn as a tail that occurs in one. If every
+distinct tail were equally likely to be drawn, rare tails would be more frequent among negatives
+than among facts. With equally likely tails, the frequency of a tail would reveal whether the tail
+belongs to a fact or to a negative.
 
 With every preset, the new tail differs from the head of the fact. The head, the relation and the
 new tail of a fact never form an edge of the knowledge base. For a given knowledge base and options,
@@ -285,8 +285,7 @@ def _candidates(
     """Return, for each fact, the new tails that meet ``conditions``, one row per tail.
 
     The column ``as_tail`` is the number of facts that have the given fact's relation and the new
-    tail. The probability of drawing a tail is proportional to the number of facts in the column
-    ``as_tail``.
+    tail.
     """
     return base.table(
         f"""
@@ -300,7 +299,7 @@ def _candidates(
 
 
 def _one_of(facts: pl.DataFrame, candidates: pl.DataFrame, seed: int) -> pl.DataFrame:
-    """Draw one new tail per fact, with a probability proportional to ``as_tail``."""
+    """Draw each fact's new tail; the weight of a tail is the number of facts that have it."""
     import polars as pl
 
     totals = candidates.group_by("fact").agg(total=pl.col("as_tail").sum())

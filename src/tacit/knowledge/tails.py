@@ -1,7 +1,8 @@
 """Compute attributes of a fact's tail that are independent of the fact's head.
 
-The attributes are used to draw negatives that resemble facts. The no-knowledge baseline uses the
-attributes to predict which tails belong to facts (METHODS section 4, "Negatives").
+The attributes are used to draw negatives that resemble facts. The no-knowledge baseline predicts
+from a tail's attributes, such as its word frequency, whether the tail belongs to a fact (METHODS
+section 4, "Negatives").
 """
 
 from __future__ import annotations
@@ -89,9 +90,10 @@ def tails_of(base: KnowledgeBase, drawn: pl.DataFrame, *, own: int) -> pl.DataFr
         Table with two rows per fact, one for the fact's tail and one for the negative's tail. The
         columns are ``head``, ``relation``, ``tail``, ``is_negative``, ``words``, ``characters``,
         ``frequency``, ``part_of_speech``, ``degree`` and ``as_tail``. In both rows of a fact,
-        ``head``, ``relation`` and ``tail`` are the labels of the fact. ``is_negative`` is true in
-        the row for the negative's tail. ``frequency`` is the Zipf frequency of the tail that the
-        row describes. A fact without a negative has only one row.
+        ``head``, ``relation`` and ``tail`` are the labels of the fact. ``is_negative`` is true if
+        the row describes the tail of the fact's negative (the false version of the fact).
+        ``frequency`` is the Zipf frequency of the tail that the row describes. A fact without a
+        negative has only one row.
     """
     import polars as pl
 

@@ -56,8 +56,8 @@ class LanguageModel(Protocol):
         Raises:
             TooLongError: If a request is longer than the model's context window. The engine skips
                 requests that are too long and sends the other requests to the model.
-            PromptError: If the model cannot answer a request, or too many candidates of a ranking
-                consist of several tokens when they are inserted in the text.
+            PromptError: If the model cannot answer a request, or if too many candidates of a
+                ranking request consist of several tokens in the context of the prompt.
             RequestError: If the model does not support the class of a request.
         """
         ...

@@ -169,7 +169,7 @@ def _sides(row: Mapping[str, Any], name: str) -> str:
 
 
 MOST = 50
-"""The maximum number of rows up to which a paper's table is printed completely.
+"""The number of rows above which a comparison with a paper is not printed in full.
 
 If a table has more than ``MOST`` rows, only the rows in which Tacit's value differs from the
 published value are printed.

@@ -55,10 +55,10 @@ class ControlTokens:
     def misread(
         self, text: str, ids: Sequence[int], offsets: Sequence[tuple[int, int]]
     ) -> list[re.Match[str]]:
-        """Return the regex matches in a text that the tokenizer encoded as special tokens.
+        """Return a regex match for each part of a text that was encoded as a special token.
 
         Args:
-            text: The text.
+            text: The text that the tokenizer encoded.
             ids: The token ids of the text.
             offsets: The range of characters that each token covers.
         """

@@ -7,8 +7,8 @@ packing changes log-probabilities, a warning is logged, and each prompt is compu
 prompts are not packed, one forward pass over a prompt's text scores all answers that consist of one
 token. If prompts are not packed, a prefix that several multi-token answers share is computed only
 once. The keys and values of the shared prefix are cached, and the computation of each answer
-continues from the cache. If prompts are not packed, and if the use of cached keys and values would
-change log-probabilities, each answer is computed from the beginning of the text.
+continues from the cache. If the use of cached keys and values would change log-probabilities, the
+model processes the text of an unpacked prompt again for each multi-token answer.
 """
 
 from __future__ import annotations
@@ -75,7 +75,8 @@ class _Prepared:
     Args:
         prompts: The prompts.
         inputs: The token sequence of each answer, stored in arrays.
-        packs: Each cached prompt prefix, with the packs that continue from the prefix.
+        packs: Pairs of a cached prompt prefix and the packs (rows of several prompts) that continue
+            from the prefix.
         trees: The prefix trees of the prompts that are not packed.
     """
 

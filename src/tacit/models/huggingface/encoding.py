@@ -273,8 +273,8 @@ def _fill_in(ids: Ints, starts: Ints, pieces: Sequence[Sequence[int]], which: In
 class Remembered:
     """A cache of inputs that are encoded but not yet scored.
 
-    The inputs are encoded when their costs are computed, and used again when the answers are
-    scored.
+    When Tacit counts the tokens of prompts, it encodes their inputs and caches them. When the
+    answers are scored, the cached inputs are used, so that prompts are not encoded twice.
 
     Args:
         most: Approximate limit in tokens; inputs beyond the limit are not cached.

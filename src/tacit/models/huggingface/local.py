@@ -195,7 +195,7 @@ class LocalModel:
         ]
 
     def _sequences(self, prompt: Prompt) -> list[tuple[str, tuple[int, ...], range]]:
-        """Return each sequence's role, ids and answer positions, for a prompt with one answer."""
+        """Return each input's name (such as "encoder"), token ids and answer positions."""
         raise NotImplementedError
 
     def _made_up(self) -> tuple[Row, Row]:

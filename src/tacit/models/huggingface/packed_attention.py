@@ -28,7 +28,8 @@ _attend = torch.nn.functional.scaled_dot_product_attention
 def piece_of(length: int) -> int:
     """Return the piece length (48 to 96 tokens) for which a row needs the least padding.
 
-    A row of at most 96 tokens is one piece.
+    If a row of tokens has at most 96 tokens, the row is not divided, and the piece length is the
+    length of the row.
     """
     if length <= _PIECES[-1]:
         return length

@@ -36,7 +36,7 @@ class Pack:
         depths: For each token, the number of tokens that precede it in its row, which is its
             position id if no prefix is cached.
         ends: For each token, the index after the last token of its subtree in the prefix tree. A
-            token attends to itself and to each earlier token whose subtree contains it.
+            token attends to itself and to its ancestors in the prefix tree.
         reads: The tokens to score; their ``position`` is an index in the pack, and their ``row`` is
             always 0.
     """
@@ -65,7 +65,7 @@ def packs_of(ordered: Rows, length: int) -> list[Pack]:
 
 
 def added_tokens(ordered: Rows, length: int) -> Ints:
-    """Return the number of tokens that each sorted row adds to its pack (see ``packs_of``)."""
+    """Return how many tokens each row adds to its pack (a group of rows; see ``packs_of``)."""
     added = ordered.lengths - ordered.shared
     begins = [0, *_cuts(ordered, length)][:-1]
     added[begins] = ordered.lengths[begins]

@@ -85,7 +85,7 @@ class Rows:
         )
 
     def ordered(self) -> Rows:
-        """Return sorted sequences; merge each prefix of a longer sequence into that sequence."""
+        """Return sorted sequences; a sequence that is a prefix of another is merged into it."""
         own = self.ids.astype(">i4").tobytes()
         bounds = (self.starts * 4).tolist()
         keys = [own[begin:end] for begin, end in pairwise(bounds)]

@@ -1,10 +1,11 @@
 """Rank words with a local model; one forward pass per text ranks single-token words.
 
 The log-probabilities of all candidate words that are a single token in the prompt are read at the
-same position. Candidates of several tokens, and candidates that merge with the text into one token,
-are scored in separate passes, like the answers of a ``Prompt``. If the separator is a token of its
-own, the separator and one single-token candidate are scored together in a separate pass. The
-log-probability of the separator is this score minus the log-probability of the candidate's token.
+same position. Candidates of several tokens, and candidates that change how the adjacent text is
+tokenized, are scored in separate forward passes, like the answers of a ``Prompt``. If the separator
+before the candidates is a separate token, one additional forward pass scores the separator together
+with the first single-token candidate. The log-probability of the separator is this score minus the
+log-probability of the candidate's token.
 """
 
 from __future__ import annotations

@@ -69,12 +69,14 @@ class Halves:
     """Strings split into two parts each; each distinct part is tokenized only once.
 
     Args:
-        heads: The tokens of each distinct first part of the strings.
+        heads: The token ids of the strings' first parts (the characters before the space at which a
+            string is split). Strings with equal first parts share one entry.
         tails: The tokens of each distinct second part of the strings, and the position of the
             answer in the second part; None for an answer without tokens.
         head: For each text, the index of its first part in ``heads``.
-        tail: For each string (a text with one answer), the index of its second part in ``tails``;
-            the strings are in the order of the texts.
+        tail: For each string, which is a text with one answer inserted, the index in ``tails`` of
+            the string's second part (from the split to the end). The strings of the first text come
+            first, then the strings of the second text, and so on.
     """
 
     heads: Sequence[Sequence[int]]
@@ -103,8 +105,8 @@ def halves(tokenizer: PreTrainedTokenizerBase, filled: Sequence[Sequence[Filled]
 
     Args:
         tokenizer: A tokenizer returned by ``bare``, which adds no special tokens.
-        filled: For each text, one string per answer: the text with the answer inserted. For each
-            text, all strings must have the same characters before the answer.
+        filled: For each text, one string per answer: the text with the answer inserted. Two strings
+            that belong to the same text must be identical up to the beginning of the answer.
 
     Raises:
         PromptError: If a text contains a special token that cannot be encoded as plain text.

@@ -56,9 +56,10 @@ class Candidates:
         witnesses: A few words that are tokenized in every prompt, to detect a prompt that changes
             the tokenization of the vocabulary. Each witness consists of a word's index, the word's
             tokens, and whether the word's index is in ``single``.
-        lead: Number of scored tokens (such as a separator) before the one token in which the words
-            in ``single`` differ. The ``Frame`` (all tokens before and after the differing token)
-            includes the ``lead`` scored tokens.
+        lead: Number of leading scored tokens, such as a separator, that are the same for all words
+            with indices in ``single``. Only the last scored token differs between these words. The
+            leading scored tokens are also part of the ``Frame``, which contains all tokens of the
+            text except the last scored token.
     """
 
     single: NDArray[np.int64]
@@ -82,7 +83,7 @@ class Candidates:
 
 @dataclass(frozen=True, slots=True)
 class Placed:
-    """The candidates of a prompt, and their ``Frame`` (None if ``single`` is empty)."""
+    """A prompt's tokenized candidates, and the tokens around single-token ones, if any."""
 
     candidates: Candidates
     frame: Frame | None
@@ -118,7 +119,7 @@ class CandidateTokens:
         filled: Sequence[Filled],
         write: Callable[[Sequence[Prompt]], Sequence[Written]],
     ) -> list[Placed]:
-        """Return the tokenization of each prompt's candidates in the prompt.
+        """Tokenize each prompt's candidate words in the context of the prompt.
 
         Args:
             prompts: The ranking prompts.
@@ -189,7 +190,7 @@ class CandidateTokens:
         return Placed(candidates, frame)
 
     def _frame(self, known: Sequence[Tokens]) -> tuple[int, Frame | None]:
-        """Return the most common ``lead`` (a token count) and ``Frame`` (surrounding tokens).
+        """Return the context tokens that the most candidates share, as (``lead``, ``Frame``).
 
         ``lead`` is the number of scored tokens before the token in which the candidates differ.
 
@@ -302,7 +303,7 @@ def shared_vocabulary(models: Sequence[HasWords]) -> Vocabulary:
 
 
 def whole_words(tokenizer: PreTrainedTokenizerBase) -> Vocabulary:
-    """Return the words that a tokenizer (from ``bare``) encodes as one token after a space.
+    """Return the words that a tokenizer encodes as a single token after a space.
 
     The candidate words are the tokenizer's tokens that can begin a word, with any space marker
     removed. Tokens that can begin a word are WordPiece tokens without ``##``, and tokens that start

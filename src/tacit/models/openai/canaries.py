@@ -77,8 +77,9 @@ def fingerprint_of(
             to treat every server as new.
 
     Returns:
-        The stored fingerprint and canaries if the server matches the description of a known server;
-        otherwise, a new fingerprint and new canaries.
+        If the server matches the description of a known server, the stored fingerprint and the
+        stored canaries (prompts with answers that identify the server); otherwise, a new
+        fingerprint and new canaries.
     """
     return recognised(identity, canaries_of(seen), kept, lambda known: same_answers(known, seen))
 
@@ -89,7 +90,7 @@ def recognised(
     kept: Path | None,
     same: Callable[[Sequence[Canary]], bool],
 ) -> tuple[str, list[Canary]]:
-    """Return a known server's stored fingerprint and canaries, or new ones if none matches.
+    """Return a fingerprint and canaries (test answers): stored ones if the server is known.
 
     Args:
         identity: The server settings that Tacit can see and that affect the answers.

@@ -178,7 +178,7 @@ def _drawn(talk: Talk, first: ChatReply | None = None) -> list[list[ChatReply]]:
 
 
 def _asked(talk: Talk, where: str) -> tuple[Talk, list[str], ChatReply | None]:
-    """Return a tuple: requests with accepted settings; server deficiencies; reply or None.
+    """Find settings that the server accepts; also return its deficiencies and any reply.
 
     If the server accepts the sampling settings ``UNCUT[0]``, as most servers do, the server's reply
     to the trial request is reused as the first sampled reply.
@@ -214,7 +214,7 @@ def _settled(talk: Talk, where: str) -> Talk:
 
 
 def _uncut(talk: Talk) -> tuple[Talk, list[str]]:
-    """Add settings from ``UNCUT`` to requests; return a warning if the server refuses all."""
+    """Use the first settings in ``UNCUT`` that the server accepts; warn if there are none."""
     for uncut in UNCUT:
         asked = talk.but(uncut=uncut)
         try:

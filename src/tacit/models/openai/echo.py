@@ -72,7 +72,7 @@ class Aligned:
     """The tokens of a text in a server's echo.
 
     Args:
-        text: The text.
+        text: The text that was sent to the server and echoed.
         before: The number of special tokens before the text.
         cut: The text's tokens.
         logprobs: The log-probability of each token, in nats; None for a token without a

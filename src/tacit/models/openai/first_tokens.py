@@ -157,7 +157,7 @@ def _pads(tokens: Sequence[Token]) -> bool:
 
 
 def _asked(talk: Talk, where: str) -> Talk:
-    """Return the requests ``talk`` with the largest number of log-probabilities that works.
+    """Set the largest tested number of log-probabilities that the server accepts.
 
     Raises:
         ModelError: If the server refuses every tested number of log-probabilities, or if its answer

@@ -76,7 +76,7 @@ class Counted:
 
     @property
     def farthest(self) -> tuple[str, float]:
-        """The word whose excess contributes most to the statistic G, and its expected count."""
+        """The too often drawn word that adds most to the statistic G, and its expected count."""
         worst = max(self._excess, key=lambda word: self._excess[word])
         return worst, self.probabilities[worst] * self.draws
 
@@ -154,7 +154,7 @@ def _summed(drawn: tuple[tuple[tuple[float, ...], int], ...]) -> Floats:
 
 @lru_cache(maxsize=_CACHED)
 def _parts(shares: tuple[float, ...], draws: int) -> NDArray[np.int64]:
-    """Return each word's contribution to G for each possible count, in units of ``_STEP``.
+    """Return each word's contribution to statistic G, in units of ``_STEP``, by draw count.
 
     To avoid negative contributions to G, twice the difference between the word's expected and
     observed count is added to each word's contribution. Over all words, the differences between
@@ -246,7 +246,7 @@ def _divergence(drawn: Shares, shares: Shares) -> float:
 
 
 def _heated(shares: Shares, temperature: float) -> dict[str, float]:
-    """Return the word distribution at ``temperature``; ``OUTSIDE`` keeps its probability."""
+    """Apply a temperature to the listed words; the unlisted words keep their total share."""
     hot = {word: each ** (1 / temperature) for word, each in shares.items() if word != OUTSIDE}
     scale = (1 - shares[OUTSIDE]) / max(sum(hot.values()), 1e-300)
     return {OUTSIDE: shares[OUTSIDE], **{word: each * scale for word, each in hot.items()}}
@@ -260,7 +260,7 @@ def _mixed(shares: Shares, other: Shares) -> dict[str, float]:
 
 
 def _turned(shares: Shares, drawn: str, said: str) -> dict[str, float]:
-    """Return first-word probabilities if a faulty server turns ``drawn`` into ``said``."""
+    """Return the first-word probabilities of a server that replaces ``drawn`` by ``said``."""
     result = dict(shares)
     targets = [word for word in shares if word.casefold() == said] or [OUTSIDE]
     for word in shares:

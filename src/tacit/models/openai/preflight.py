@@ -100,7 +100,8 @@ class Abilities:
             that identify the model.
         watched: The preflight's answers that are compared with the server's answers during a run;
             the most informative answers come first.
-        telling: The number of most informative answers, which come first in ``watched``.
+        telling: The number of answers at the beginning of ``watched`` that best reveal a change of
+            the server.
     """
 
     questions: Questions
@@ -301,7 +302,7 @@ def of_noise(noise: float) -> str:
 
 
 def mixed(texts: Sequence[str]) -> list[str]:
-    """Sort texts by hash: a changed order may send a repeated request to another replica."""
+    """Reorder texts by hash, so that a repeated request may reach another server replica."""
     return sorted(texts, key=lambda text: hashlib.sha256(text.encode()).digest())
 
 
@@ -479,7 +480,7 @@ def _check_spelling(where: str, replies: dict[str, Reply], tokenizer: TokenizerF
 
 
 def _may_be(token: Token, tokenizer: TokenizerFile) -> bool:
-    """Return whether a server's token may be in the tokenizer's vocabulary."""
+    """Return False if the tokenizer's vocabulary cannot contain the server's token."""
     if token.text is None:
         return True
     if token.number is None:

@@ -149,7 +149,7 @@ def _written(piece: str) -> str:
 
 
 def _blanks(blanks: str) -> str:
-    """Return a pattern that matches one or more blanks, but at most ``len(blanks)``."""
+    """Return a pattern that matches 1 to ``len(blanks)`` white-space characters or escapes."""
     return rf"(?:\s|\+|{_spellings(' ')}){{1,{len(blanks)}}}"
 
 

@@ -225,8 +225,8 @@ class Habits:
             answer: The server's answer.
 
         Raises:
-            ReplyError: If the answer was filtered or aborted, or has a property that no recorded
-                answer had.
+            ReplyError: If the answer was filtered or aborted, or if its finish reason, model name
+                or token count does not fit the answers recorded before ``settle`` was called.
         """
         about = _about(answer)
         for end in about.ends:

@@ -54,8 +54,8 @@ class Pair:
 
     Args:
         differ: A description of the difference, for use in messages.
-        texts: The two texts. For most pairs, the server's answer to the second text changes if the
-            server begins to modify prompts.
+        texts: The two texts. In many pairs, only the second text contains what a faulty server
+            removes, such as a space at the end of the text.
     """
 
     differ: str
@@ -194,15 +194,21 @@ def apart(one: Token, other: Token, most: int | None = None) -> list[float]:
     """Return each token's absolute log-probability difference between two positions.
 
     Args:
-        one: A token with the most probable tokens at its position.
-        other: A token at a second position, with the most probable tokens at the second position.
-        most: The number of most probable tokens of ``one`` to compare; None to compare all tokens.
+        one: A first token that the server returned, with the list of the most probable tokens at
+            its position.
+        other: A second token that the server returned, for example for another text, with the list
+            of the most probable tokens at its position.
+        most: The number of tokens to compare, starting with the most probable token listed for
+            ``one``; None to compare all tokens.
 
     Returns:
-        One difference in nats per compared token. A token that ``other`` does not list is skipped
-        if its log-probability is less than ``LARGEST`` nats above the lowest log-probability in
-        ``other``. For any other token that ``other`` does not list, the difference is NaN. A token
-        that cannot be identified by its id or its spelling is skipped.
+        For each compared token, the absolute difference in nats between its log-probability at the
+        position of ``one`` and its log-probability at the position of ``other``. A token that
+        ``other`` does not list is skipped if its log-probability is less than ``LARGEST`` nats
+        above the lowest log-probability in ``other``. If a token is missing from the list of
+        ``other`` although its log-probability is at least ``LARGEST`` nats above the lowest one in
+        this list, the difference is NaN. A token that cannot be identified by its id or its
+        spelling is skipped.
     """
     least = _least_listed(other)
     known = [(each, each.logprob) for each in one.top if each.logprob is not None]

@@ -126,7 +126,7 @@ class TokenizerFile:
 
     @cached_property
     def _spellings(self) -> dict[int, str]:
-        """Map each token id to the text that the token has after another token.
+        """Map each token id to the decoded text of the token when it follows another token.
 
         Some tokens lose their leading space when they are decoded alone.
         """

@@ -8,15 +8,16 @@ T of the sampled tokens by maximum likelihood. At temperature T, each token that
 drawn with a probability proportional to p^(1/T), where p is the probability that the server reports
 for the token. The confidence interval of the temperature T is computed from the likelihood ratio.
 The goodness-of-fit test compares how often each token was drawn with the probability that the
-server reports for the token. All tokens that the server does not list form one category.
+server reports for the token. In the goodness-of-fit test, all tokens that the server does not list
+are counted together as one category.
 
 The combined p-value of the temperature test and the goodness-of-fit test is twice the smaller of
 the two p-values (Bonferroni correction). If the combined p-value of the first draws is below 0.01,
 Tacit draws additional tokens with other seeds and tests the additional tokens separately. Tacit
-warns the user if the combined p-value of the two tests (temperature and goodness of fit) is below
-0.01 for the tokens drawn first and below 0.1 for the additional tokens. With a correct server, at
-most one comparison in a thousand leads to a warning. At the end of a run, Tacit raises an error if
-the two tests' combined p-value is below 0.01 for the first sampled tokens and below 0.001 for the
+warns the user if two conditions are met: the combined p-value of the tokens drawn first is below
+0.01, and the combined p-value of the additional tokens is below 0.1. With a correct server, at most
+one comparison in a thousand leads to a warning. At the end of a run, Tacit raises an error if the
+two tests' combined p-value is below 0.01 for the first sampled tokens and below 0.001 for the
 additional tokens. With a correct server, at most one comparison in a hundred thousand leads to an
 error. Most comparisons need few draws, because additional tokens are drawn only if the combined
 p-value of the first draws is below 0.01.
@@ -183,8 +184,8 @@ class Inspection:
         counted: For each prompt, the number of times that each word was drawn as the first word of
             the reply.
         first: If ``counted`` contains additional draws, the combined p-value of the temperature
-            test and the goodness-of-fit test on the first draws. None if ``counted`` contains the
-            first draws.
+            test and the goodness-of-fit test on the first draws. ``first`` is None if ``counted``
+            contains the tokens that were drawn for the first test rather than additional tokens.
     """
 
     counted: tuple[Counted, ...]

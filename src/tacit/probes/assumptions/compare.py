@@ -91,8 +91,8 @@ def compare(found: Mapping[str, Findings], bootstrap: Bootstrap | None = None) -
         (the maximum over the prompts), and ``second_candidates`` is the corresponding number for
         the second model. ``first_chance`` is the mean chance level of the first model, and
         ``second_chance`` is the mean chance level of the second model. ``note`` contains caveats,
-        or the reason why no difference is reported. The first possible caveat in ``note`` is that
-        the prompts of the two models are worded differently. The second possible caveat is that
+        or the reason why no difference is reported. ``note`` can contain the caveat that the
+        prompts of the two models are worded differently. ``note`` can also contain the caveat that
         ranks were recomputed among only some of the candidates that a model originally ranked.
         ``printed`` is true for all elicitation rows, and for retrieval rows with 1, 4 or 10 stated
         properties. The columns for candidates and chance levels are null for ``probability`` and

@@ -76,7 +76,7 @@ class Phrasing:
 
 @dataclass(frozen=True, slots=True)
 class ElicitationRules:
-    """Rules that select concepts and responses; by default the paper's rules where known.
+    """Rules that select concepts and responses; the defaults are the paper's known rules.
 
     Args:
         concepts: The preset of concepts: ``paper`` (single words without a sense tag), ``tagged``
@@ -265,7 +265,7 @@ class Eliciting:
 
     @cached_property
     def rankings(self) -> Sequence[RankingPrompt]:
-        """The prompts that rank the spellings of people's responses, one per ``Item``."""
+        """One ranking prompt for each combination of elicitation prompt and candidate set."""
         return [self._ranking(item) for item in self.items]
 
     def candidates(self, item: Item) -> Vocabulary:
@@ -333,7 +333,7 @@ class Prince:
 
     @cached_property
     def rankings(self) -> Sequence[RankingPrompt]:
-        """One ``RankingPrompt`` for each prompt that is built from Prince's examples."""
+        """One ranking prompt for each prompt built from examples by the linguist Ellen Prince."""
         return [
             RankingPrompt(
                 one.text,

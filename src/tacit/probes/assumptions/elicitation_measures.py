@@ -142,7 +142,8 @@ def agreement(elicitation: pl.DataFrame, bootstrap: Bootstrap) -> pl.DataFrame:
     that".
 
     Args:
-        elicitation: The input table of ``correlations``.
+        elicitation: Table of people's responses with the model's log-probabilities. For the
+            columns, see ``correlations``.
         bootstrap: The bootstrap that computes the confidence intervals by resampling concepts.
 
     Returns:
@@ -169,9 +170,9 @@ def agreement(elicitation: pl.DataFrame, bootstrap: Bootstrap) -> pl.DataFrame:
 def ablation(elicitation: pl.DataFrame, bootstrap: Bootstrap) -> pl.DataFrame:
     """Measure the effect of omitting the preface "Everyone knows that" from prompts.
 
-    The paper reports the effect of the preface under "Effect of Prompt Construction". Each mean
-    includes only concepts for which the measure is defined with the preface "Everyone knows that"
-    and without it.
+    The paper reports how the preface "Everyone knows that" affects the results under the heading
+    "Effect of Prompt Construction". Each mean includes only concepts for which the measure is
+    defined with the preface "Everyone knows that" and without it.
 
     Args:
         elicitation: The table that ``precisions`` and ``correlations`` take as input.

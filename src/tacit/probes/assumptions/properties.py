@@ -58,7 +58,7 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class Worded:
-    """A property that a prompt can state.
+    """A property with a wording that can be used in a prompt, such as "has fur".
 
     Args:
         property: The property, as read from the norms.
