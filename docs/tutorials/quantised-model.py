@@ -119,7 +119,7 @@ differences.drop_nulls()
 # At 4 bits, the demo model's accuracy is exactly the same as at full precision, although some
 # beliefs moved from one side of 0.5 to the other. At 3 bits, the demo model's accuracy before
 # repair differs from the accuracy at full precision: the confidence interval of the difference
-# excludes 0. In general:
+# excludes 0. Interpret a difference between a quantised model and the original model as follows:
 #
 # - If the confidence interval of a difference excludes 0, the quantised model differs from the
 #   original model.

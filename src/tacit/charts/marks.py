@@ -185,7 +185,7 @@ class Rows:
     ticks: Sequence[Series] = ()
 
     def chart(self) -> alt.LayerChart:
-        """Return the panel."""
+        """Return the panel of rows as an Altair chart."""
         import altair as alt
         import polars as pl
 
@@ -342,7 +342,7 @@ class Curves:
     percent: bool = False
 
     def chart(self) -> alt.LayerChart:
-        """Return the panel."""
+        """Return the panel of curves as an Altair chart."""
         import altair as alt
         import polars as pl
 
@@ -456,7 +456,7 @@ class Grid:
     cell: tuple[int, int] = (58, 24)
 
     def chart(self) -> alt.LayerChart:
-        """Return the panel."""
+        """Return the grid of cells as an Altair chart."""
         import altair as alt
 
         width, height = self.cell

@@ -244,7 +244,7 @@ def _examples(violations: pl.DataFrame) -> Iterator[str]:
 
 
 def _revision_cost(result: dict[str, Any]) -> str:
-    """Return the revision cost as text, as a range if the time limit was reached."""
+    """Describe how many beliefs must change; as a range if the time limit was reached."""
     if result["revision_cost"] is not None:
         return f"revision cost: {several(result['revision_cost'], 'belief')} must change"
     low, high = result["revision_cost_at_least"], result["revision_cost_at_most"]

@@ -161,7 +161,7 @@ def sta(
 def _assumptions_run(
     folder: Path, model: str | None
 ) -> tuple[dict[str, pl.DataFrame], str | None, dict[str, Any]]:
-    """Return the findings to compare with the paper, the published model, and the summary.
+    """Return a run's findings, the published model to compare with, and the run's summary.
 
     Raises:
         RequestError: If the folder contains several runs, or a run of a probe other than

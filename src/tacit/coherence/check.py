@@ -245,7 +245,8 @@ def check(
     A constraint that applies to the believed statements is violated, satisfied or undecided. A
     constraint is undecided if its outcome depends on a statement that has no row or no belief. A
     statement that has no row or no belief does not count as disbelieved. The violation rate is the
-    share of decided constraints that are violated.
+    number of violated constraints, divided by the number of constraints that are either violated or
+    satisfied.
 
     Args:
         beliefs: A table with the columns ``subject``, ``relation``, ``object``, ``p_true`` (null if
@@ -370,7 +371,7 @@ def _revision_costs(
 
 
 def _total(costs: pl.Series) -> int | None:
-    """Return the sum of the groups' revision costs; None if the cost of a group is unknown."""
+    """Return the number of beliefs to change in all groups; None if unknown for a group."""
     return None if costs.null_count() else int(costs.sum())
 
 

@@ -47,12 +47,13 @@ class Family:
             any), in the order of the ontology file.
         implications: Implications between relation classes, as triples of two indices a and b into
             ``classes``, and a Boolean ``turned`` (whether the implied statement has the items in
-            reverse order). For all items x and y, the statement (x, a, y) implies (x, b, y) if
-            ``turned`` is False, and (y, b, x) if ``turned`` is True.
+            reverse order). For each triple (a, b, ``turned``) and all items x and y, the statement
+            (x, a, y) implies (x, b, y) if ``turned`` is False, and (y, b, x) if ``turned`` is True.
         exclusions: Exclusions between relation classes, as triples of two indices a and b into
             ``classes``, and a Boolean ``turned`` (whether the excluded statement has the items in
-            reverse order). For all items x and y, the statement (x, a, y) excludes (x, b, y) if
-            ``turned`` is False, and (y, b, x) if ``turned`` is True.
+            reverse order). For each triple (a, b, ``turned``) and all items x and y, the statement
+            (x, a, y) excludes (x, b, y) if ``turned`` is False, and (y, b, x) if ``turned`` is
+            True.
     """
 
     classes: tuple[RelationClass, ...]
@@ -242,7 +243,7 @@ def _class_of(relation: Relation) -> RelationClass:
 def _representatives(
     relations: Mapping[str, Relation],
 ) -> tuple[dict[str, str], dict[str, bool]]:
-    """Return, for each relation, whether the relation or its inverse is listed first."""
+    """Map each relation to its class's name, and to whether its inverse is listed first."""
     first: dict[str, str] = {}
     turned: dict[str, bool] = {}
     for name, relation in relations.items():

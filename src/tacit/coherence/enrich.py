@@ -21,26 +21,28 @@ _COLUMNS = ("subject", "relation", "object")
 def enrich(statements: pl.DataFrame, ontology: Ontology) -> pl.DataFrame:
     """Derive the consequences of true statements, and label each statement true or false.
 
-    A true statement x r y implies y s x if s is the inverse of the relation r, and it implies y r x
-    if r is symmetric. A true statement x r y implies x s y if the relation r implies the relation
-    s. For a transitive relation r, true statements x r y and y r z imply x r z, if x differs from
-    z. The rules that produce true statements are applied until no new true statement appears. If
-    the relation r of a true statement x r y is asymmetric, the statement y r x is false. If the
-    relation r of a true statement x r y excludes the relation s, or s excludes r, the statement x s
-    y is false. A false statement x r y makes y s x false if s is the inverse of the relation r, and
-    it makes y r x false if r is symmetric.
+    If s is the inverse of the relation r, a true statement "x r y" implies "y s x". If r is
+    symmetric, a true statement "x r y" implies "y r x". If the relation r implies the relation s, a
+    true statement "x r y" implies "x s y". If the relation r is transitive and x differs from z,
+    true statements "x r y" and "y r z" imply "x r z". The rules that produce true statements are
+    applied until no new true statement appears. If the relation r is asymmetric and the statement
+    "x r y" is true, the statement "y r x" is false. If the relation r excludes the relation s, or s
+    excludes r, and the statement "x r y" is true, the statement "x s y" is false. If s is the
+    inverse of the relation r and the statement "x r y" is false, the statement "y s x" is false. If
+    r is symmetric and "x r y" is false, "y r x" is false.
 
     Args:
         statements: A table of true statements with the columns ``subject``, ``relation`` and
-            ``object``. All other columns of the table together identify the group of a statement.
-            Duplicate rows count once.
+            ``object``. The columns other than ``subject``, ``relation`` and ``object`` together
+            identify the group of each statement. Duplicate rows count once.
         ontology: The relations and their properties.
 
     Returns:
-        A table with the columns of ``statements`` and the Boolean column ``label``. Within a group,
-        each statement has one row. Groups are in the order in which they first appear in
-        ``statements``. Within a group, rows are sorted by subject and then by object, both in the
-        order of first mention, and finally by relation, in the order of the ontology.
+        A table with the columns of ``statements`` and the Boolean column ``label``. Within a group
+        of statements, each distinct statement has one row. Groups are in the order in which they
+        first appear in ``statements``. Within a group, rows are sorted by subject and then by
+        object, both in the order of first mention, and finally by relation, in the order of the
+        ontology.
 
     Raises:
         DataError: If a column is missing or has empty values, if a relation is unknown, or if a

@@ -23,7 +23,7 @@ _CELLS = 50_000_000
 
 @dataclass(frozen=True)
 class _Rules:
-    """The constraints of an ontology, with each relation as an index."""
+    """The constraints of an ontology, in which each relation is represented by its index."""
 
     symmetric: list[int]
     transitive: list[int]

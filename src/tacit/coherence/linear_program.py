@@ -226,7 +226,7 @@ class Region:
     limit: float = 0.0
 
     def system(self, rows: Rows) -> tuple[csr_array, Floats]:
-        """Return the matrix and limits of the constraints in ``rows`` and the region's ``row``."""
+        """Return the matrix and limits of ``rows``, extended by the region's additional row."""
         if self.row is None:
             return rows.matrix, rows.limits
         own = csr_array(self.row[None, :])
@@ -341,7 +341,7 @@ def best_solution(
 
 
 def other_than(assignment: Booleans, loose: Booleans) -> Region:
-    """Return the region that excludes ``assignment`` and lets only ``loose`` values change."""
+    """Return the region of assignments that differ from ``assignment`` only in ``loose``."""
     whole = assignment.astype(np.float64)
     low, high = np.where(loose, 0.0, whole), np.where(loose, 1.0, whole)
     kept = np.where(loose, np.where(assignment, 1.0, -1.0), 0.0)

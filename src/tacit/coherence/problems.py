@@ -115,9 +115,9 @@ def variables_of(
 
 
 def split(variables: Variables, families: Sequence[Family]) -> list[Bucket]:
-    """Split the variables into independent repair problems, grouped into buckets.
+    """Split the variables into independent repair problems, grouped by family and size.
 
-    A variable that is not in any bucket is false in the assignment that repair chooses.
+    A variable that belongs to no repair problem is false in the assignment that repair chooses.
 
     Raises:
         RequestError: If a problem has more items than repair supports.
@@ -181,8 +181,8 @@ def orders_at_no_loss(variables: Variables, families: Sequence[Family]) -> Boole
     """Return which variables belong to an order relation without negative weights.
 
     An order relation is asymmetric and transitive, and no constraint connects it with other
-    relations except its inverse. For each variable, only the weights of statements in the same
-    group of beliefs are checked.
+    relations except its inverse. Whether an order relation has negative weights is determined
+    separately for each group of beliefs.
     """
     order = np.array([family.order for family in families])[variables.family]
     keys = variables.group * len(families) + variables.family

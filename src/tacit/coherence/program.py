@@ -212,9 +212,7 @@ class _Face:
 
         The method maximizes the total weight over all assignments that differ from ``assignment``
         only in ``candidates``. Because the search maximizes the total weight, branch and bound can
-        discard most nodes of the search tree. A search that only requires a minimum total weight,
-        as in ``explore``, would take about twice as long as a search that maximizes the total
-        weight.
+        discard most nodes of the search tree.
         """
         found = best_solution(
             self.weights, self.rows, other_than(assignment, candidates), self.deadline

@@ -11,16 +11,16 @@ affect the chosen assignment.
    an order family (one asymmetric, transitive relation) without negative weights, repair arranges
    the items in the order whose statements have the largest total weight. If several orders of the
    items are equally good, repair sums, for each order, the tie-breaking numbers of the statements
-   of positive weight that agree with the order. Of several equally good orders of the items, repair
-   chooses the order with the smallest sum of tie-breaking numbers. In an order family (one
-   asymmetric, transitive relation) without negative weights, a statement of positive weight is true
-   exactly if it agrees with the item order that repair chooses. If a family consists of one
-   asymmetric, transitive relation and has no negative weights, a statement of weight 0 is true only
-   if true statements of positive weight imply it.
-3. For every family that is not an order family (one asymmetric, transitive relation), and for every
-   family with a negative weight, repair chooses a best assignment with the fewest true statements.
-   If several best assignments have equally few true statements, repair chooses the one with the
-   smallest sum of the tie-breaking numbers of its true statements.
+   of positive weight that agree with the order. If several orders of the items have the largest
+   total weight, repair chooses the order with the smallest sum of tie-breaking numbers (hash values
+   of statements). In an order family (one asymmetric, transitive relation) without negative
+   weights, a statement of positive weight is true exactly if it agrees with the item order that
+   repair chooses. In an order family (one asymmetric, transitive relation) without negative
+   weights, a statement of weight 0 is true only if true statements of positive weight imply it.
+3. If a family of relations has a negative weight, or does not consist of a single asymmetric,
+   transitive relation, repair chooses a best assignment with the fewest true statements. If several
+   best assignments have equally few true statements, repair chooses the one with the smallest sum
+   of the tie-breaking numbers of its true statements.
 
 Two assignments are equally good if their total weights are equal. Weights are rounded to integers
 for the objective ``paper``, and to millionths for the other objectives. The tie-breaking number of
@@ -130,8 +130,9 @@ class Repaired:
         turned_true: The number of statements that are true in the assignment but not believed. True
             statements whose belief is missing are included.
         turned_false: Number of statements that are believed but false in the assignment.
-        free: The number of statements whose truth value only the tie rule decided. A statement is
-            counted if it has the opposite truth value in another, equally good assignment.
+        free: The number of statements for which only the tie rule decided whether they are true or
+            false. A statement is counted if it has the opposite truth value in another, equally
+            good assignment.
         settled: Whether the tie rule, which chooses among equally good assignments, compared all of
             them. If ``settled`` is False, ``free`` may be smaller than the true number of
             statements that only the tie rule decided. ``settled`` is False if time ran out, or if
@@ -332,5 +333,5 @@ def _named(
 
 
 def _number(value: float, objective: str) -> float:
-    """Round an assignment's value if the objective is ``paper``, which has integer weights."""
+    """Round an objective value if the objective is ``paper``, which has integer weights."""
     return round(value) if objective == "paper" else value

@@ -45,7 +45,8 @@ class Answers:
         bound: For each problem, an upper bound on the total weight of every consistent assignment,
             shape (p,).
         optimal: For each problem, whether its assignment is proven optimal, shape (p,).
-        settled: For each problem, whether the tie rule compared all best assignments, shape (p,).
+        settled: For each problem, whether the tie rule (which chooses among equally good
+            assignments) compared all best assignments, shape (p,).
     """
 
     true: Booleans
@@ -216,7 +217,7 @@ def _seconds(program: Program) -> float:
 
 
 def _solve_hard(programs: list[Program], effort: Effort) -> list[Solution]:
-    """Solve programs that enumeration did not solve, in this process or worker processes."""
+    """Solve integer programs that enumeration did not solve, here or in worker processes."""
     solutions: dict[int, Solution] = {}
     limited = effort.deadline < math.inf
     alone = min(effort.processes, len(programs)) <= 1 and not limited

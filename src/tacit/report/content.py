@@ -165,7 +165,7 @@ class Mark:
 
     Args:
         model: The model's name.
-        value: The value as text.
+        value: The model's result, as text.
         about: The confidence interval, the sample size and the chance level as text, if available.
         at: The position of the value, from 0 (start of the scale) to 1 (end of the scale); None if
             the value is undefined.

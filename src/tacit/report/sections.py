@@ -63,8 +63,8 @@ def values_of(name: str, runs: Sequence[Run]) -> tuple[str, ...]:
     """Return a filter's choices: the values of the columns that belong to the filter.
 
     A column belongs to a filter if the column's attribute ``filter`` is the filter's name. If no
-    column's attribute ``filter`` is the filter's name, the columns whose own name is the filter's
-    name belong to the filter.
+    column has the filter's name as its attribute ``filter``, the columns with the same name as the
+    filter belong to the filter.
     """
     shown = [
         (spec.name, column)

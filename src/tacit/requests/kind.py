@@ -54,7 +54,10 @@ class Kind(Protocol[R, A]):
     unsupported: str
 
     def merge(self, requests: Iterable[R]) -> list[R]:
-        """Merge requests that differ only in their parts; keep the order of first occurrence."""
+        """Merge requests that differ only in parts, such as answers or targets.
+
+        The merged requests are in the order of first occurrence.
+        """
         ...
 
     def keys(self, request: R) -> list[Key]:

@@ -115,8 +115,9 @@ class Ranking:
         targets: One ``Standing`` per target, in the order of the prompt's targets.
         normaliser: Logarithm of the candidates' summed probability, in nats. To renormalise a
             log-probability over the candidates, subtract ``normaliser`` from it. The normaliser can
-            be above 0 (a summed probability above 1) if two candidates consist of the same tokens
-            and are both counted. The normaliser is None if no candidate has a log-probability.
+            be above 0 (the logarithm of a summed probability above 1) if two candidates consist of
+            the same tokens and are both counted in the sum. The normaliser is None if no candidate
+            has a log-probability.
         top: The candidates with the highest log-probabilities, each with its log-probability. The
             candidate with the highest log-probability is first. Candidates with equal
             log-probabilities are in alphabetical order.
@@ -372,7 +373,7 @@ class RankingKind:
         }
 
     def settled(self, rows: pl.DataFrame) -> pl.DataFrame:
-        """Return all rows, because rows of the same prompt can contain different targets."""
+        """Return all rows: no row is redundant, because rows of a prompt can differ in targets."""
         return rows
 
     def cached(self, rows: pl.DataFrame) -> CachedRankings:

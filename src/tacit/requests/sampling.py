@@ -182,7 +182,7 @@ class SamplingKind:
         return pl.DataFrame(rows, schema=dict(self.schema()), orient="row")
 
     def files(self, requests: Iterable[SamplingPrompt]) -> Mapping[str, bytes]:  # noqa: ARG002 - see Kind
-        """Return an empty mapping, because sampled replies refer to no files."""
+        """Return an empty mapping, because stored rows with sampled replies refer to no files."""
         return {}
 
     def settled(self, rows: pl.DataFrame) -> pl.DataFrame:

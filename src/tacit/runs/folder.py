@@ -3,8 +3,8 @@
 ``run.yaml`` contains the request. The file ``manifest.json`` describes the model, the data and the
 machine of the run. The manifest records the run's status: unfinished, finished or failed. The
 manifest lists the versions of Tacit, Python and the libraries; if the run was resumed with
-different versions, the current versions are last. To resume an interrupted run, repeat its request
-with its folder.
+different versions, the current versions are last. To resume an interrupted run, repeat the command
+or the Python call with the same run folder.
 """
 
 from __future__ import annotations

@@ -368,8 +368,8 @@ def folders_of(
 def _check_beside(out: Path, folders: Sequence[Path]) -> None:
     """Raise an error if the output of several runs would overwrite existing files.
 
-    No error is raised if the folder already contains one of the runs, because an earlier call of
-    the command is assumed to have written the files.
+    No error is raised if one of the subfolders ``folders`` already contains a run, because the
+    files in ``out`` are then assumed to come from an earlier call of the same command.
 
     Raises:
         RequestError: If ``out`` contains a file that would be overwritten, and none of the

@@ -76,9 +76,10 @@ def read_alternatives(cell: str, participants: str = "") -> Alternatives:
 
 
 def shifted_rows(rows: Sequence[tuple[str, Sequence[str]]]) -> frozenset[int]:
-    """Find a concept's rows that contain alternatives of a feature other than their own.
+    """Find rows of a concept whose alternatives belong to the feature of another row.
 
-    A row is a candidate if its alternatives share no word with its feature. A candidate row is
+    A row may be shifted (contain the alternatives of another row) only if its alternatives share no
+    word with its feature; a row that meets this condition is a candidate row. A candidate row is
     shifted if one of its alternatives equals another feature of the concept, or if none of its
     alternatives contains a letter. A candidate row is also shifted if its feature equals an
     alternative of another shifted row. An alternative equals a feature if both contain the same

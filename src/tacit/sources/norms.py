@@ -132,10 +132,10 @@ class Norms:
             property, the highest of its production frequencies is used.
         underscored: Whether the features in the file have underscores in place of spaces, as in the
             norms of McRae et al.
-        uncounted: For each reason, the line numbers of the rows for which it is unknown how many
-            participants wrote each alternative. The reasons why the number of participants is
-            unknown are the values of ``tacit.sources.alternatives.PROBLEMS``. Alternatives that do
-            not belong to the feature in their row are removed.
+        uncounted: The line numbers of rows for which it is unknown how many participants wrote each
+            alternative, grouped by the reason why the number is unknown. The reasons why the number
+            of participants is unknown are the values of ``tacit.sources.alternatives.PROBLEMS``.
+            Alternatives that do not belong to the feature in their row are removed.
     """
 
     path: Path

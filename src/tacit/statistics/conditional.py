@@ -3,19 +3,23 @@
 In general, each item, such as a background fact, is linked to one or more rows, such as anchor
 questions. Some of the items are marked, for example the facts whose background question the model
 answers correctly. Each row, such as an anchor question, is either correct or incorrect. An item's
-share of correct rows is computed among the rows that are linked to the item. P(right) is the mean,
-over all items, of the item's share of correct rows. Every item has the same weight. P(right |
-marked) is the mean, over the marked items, of the item's share of correct rows. P(right | unmarked)
-is the mean over the unmarked items.
+share of correct rows (for example, a fact's share of correct anchor questions) is computed among
+the rows that are linked to the item. P(right) is the mean, over all items, of the item's share of
+correct rows. Every item has the same weight. P(right | marked) is the mean, over the marked items
+(such as known facts), of the item's share of correct rows (such as anchor questions). P(right |
+unmarked) is the mean, over the unmarked items (such as unknown facts), of the item's share of
+correct rows (such as anchor questions).
 
-1. To compute a confidence interval, the gain from knowing facts, P(right | marked) - P(right), is
-   converted to a log odds ratio. The log odds ratio compares marked items (such as facts that the
-   model knows) with unmarked items. The log odds ratio has no upper or lower limit. If the log odds
-   ratio is 0, P(right | marked) equals P(right | unmarked).
+1. To compute a confidence interval, the gain P(right | marked) - P(right), where the marked items
+   are for example the facts that the model knows, is converted to a log odds ratio. The log odds
+   ratio compares marked items (such as facts that the model knows) with unmarked items. The log
+   odds ratio has no upper or lower limit. If the log odds ratio is 0, the probability that a row
+   (such as an anchor question) is correct is the same for marked and for unmarked items (such as
+   known and unknown facts).
 2. The standard error of the log odds ratio is a jackknife estimate. The jackknife leaves out one
-   cluster of rows (with all links from items to these rows) at a time. The standard error is the
-   square root of the sum of the squared changes of the log odds ratio, with one change for each
-   cluster that is left out.
+   cluster of rows (such as anchor questions) at a time, and the links between these rows and the
+   items (such as facts). The standard error is the square root of the sum of the squared changes of
+   the log odds ratio, with one change for each cluster that is left out.
 3. The log odds ratio and its standard error are computed for the observed marks of the items
    ("marked" or "unmarked") and for random permutations of these marks. In each permutation, the
    marks (for example, which facts the model knows) stay together for all items of a cluster. The
@@ -28,11 +32,11 @@ is the mean over the unmarked items.
    the share of unmarked items (such as unknown facts). Because the gain depends on the share of
    marked items (such as known facts), the sampling error of this share affects the gain. If an end
    of the gain's confidence interval has the same sign as the gain, the end is moved further away
-   from the gain on a logarithmic scale. Moving the end of the interval allows for the sampling
-   error of the share of marked items. On the logarithmic scale, the squared distance between an
-   interval end and the gain increases by the squared margin of error due to the share of marked
-   items. When an end of the gain's interval is moved to allow for sampling error, the sign of the
-   end never changes.
+   from the gain on a logarithmic scale. Moving an end of the gain's interval allows for the
+   sampling error of the share of marked items (such as known facts). On the logarithmic scale, the
+   squared distance between an interval end and the gain increases by the squared margin of error
+   due to the share of marked items. When an end of the gain's interval is moved to allow for
+   sampling error, the sign of the end never changes.
 
 The gain has no interval if P(right | marked) or P(right | unmarked) is 0 or 1, because the log odds
 ratio is then infinite or undefined. An interval requires at least ``FEWEST_ITEMS`` marked items
@@ -101,14 +105,15 @@ class Gain:
     Args:
         marked: Number of marked items, for example of facts that the model knows.
         others: Number of unmarked items, such as facts that the model does not know.
-        given_marked: P(right | marked): the mean, over the marked items, of the share of correct
-            rows among the item's linked rows. None if there are no marked items (such as facts that
-            the model answers correctly).
-        given_others: P(right | unmarked): the mean, over the unmarked items, of the share of
-            correct rows among the item's linked rows. None if all items are marked (for example, if
-            the model knows all facts).
-        mean: P(right): the mean, over all items, of the share of correct rows among the item's
-            linked rows. None if there are no items.
+        given_marked: P(right | marked): the share of correct rows (such as anchor questions) among
+            those linked to a marked item (such as a known fact), averaged over the marked items.
+            None if there are no marked items (such as facts that the model answers correctly).
+        given_others: P(right | unmarked): the share of correct rows (such as anchor questions)
+            among those linked to an unmarked item (such as an unknown fact), averaged over the
+            unmarked items. None if all items are marked (for example, if the model knows all
+            facts).
+        mean: P(right): the share of correct rows (such as anchor questions) among those linked to
+            an item (such as a fact), averaged over all items. None if there are no items.
         gain: The difference ``given_marked`` - ``mean``, with its interval. The value of ``gain``
             is None if there are no marked items (such as facts that the model answers correctly).
         no_interval: The reason why the gain has no interval: one of the module's constants, such as

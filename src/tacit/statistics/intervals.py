@@ -5,7 +5,8 @@ bootstrap therefore resamples whole clusters of rows, for example all statements
 thing. The confidence interval of a statistic is computed as follows.
 
 1. For a ratio of sums, such as an accuracy, the numerators and the denominators of the rows are
-   first summed separately within each cluster. Clusters whose denominators are all 0 are dropped.
+   first summed separately within each cluster. A cluster is dropped if the denominators of all its
+   rows are 0.
 2. Each resample consists of clusters that are drawn with replacement. The number of clusters drawn
    for a resample equals the number of clusters in the data. The statistic of a resample is computed
    from the sums of the numerators and denominators in the drawn clusters.

@@ -161,12 +161,13 @@ class Scale:
     """The conversion of a metric to an unbounded scale, and back to the metric.
 
     Args:
-        influence: A function that returns an ``Influence``: the metric on the unbounded scale, and
-            the influence of each row. The function's two arguments have the shape (samples,
-            thresholds): the numbers of correct rows and of all rows whose score equals the
-            threshold. If every sample has the same number of rows at each threshold, the second
-            argument of ``influence`` may have the shape (thresholds,). The second argument of
-            ``influence`` (the number of rows at each threshold) must not contain 0.
+        influence: A function that converts the metric to an unbounded scale, and returns an
+            ``Influence``: the converted metric, and the influence of each row on it. The function's
+            two arguments have the shape (samples, thresholds): the numbers of correct rows and of
+            all rows whose score equals the threshold. If every sample has the same number of rows
+            at each threshold, the second argument of ``influence`` may have the shape
+            (thresholds,). The second argument of ``influence`` (the number of rows at each
+            threshold) must not contain 0.
         back: A function that converts a value on the unbounded scale back to the metric.
     """
 

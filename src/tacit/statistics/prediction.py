@@ -95,13 +95,14 @@ def smallest_lift(
     """Estimate the smallest lift that could be detected with the given number of rows.
 
     The function simulates samples in which ``right`` of the n rows are labelled correct. In a
-    simulated sample, the correct rows are drawn without replacement, with weights exp(b·rank/n),
-    where b is a slope and n is the number of rows. Ranks are counted from 0 for the lowest score. A
-    one-sided permutation test is applied to each sample that is simulated with the weights
-    exp(b·rank/n). The function searches for the smallest slope b of the weights exp(b·rank/n) at
-    which the share of significant samples (p-value at most ``level``) is at least ``power``. The
-    result is the mean lift of samples whose weights exp(b·rank/n) have the smallest slope b that
-    reaches the required ``power``. The simulation ignores clusters.
+    simulated sample, the rows to label as correct are drawn without replacement. A row's weight is
+    exp(b·rank/n), where rank is the rank of the row's score, b is a slope and n is the number of
+    rows. Ranks are counted from 0 for the lowest score. A one-sided permutation test is applied to
+    each sample that is simulated with the weights exp(b·rank/n). The function searches for the
+    smallest slope b of the weights exp(b·rank/n) at which the share of significant samples (p-value
+    at most ``level``) is at least ``power``. The result is the mean lift of samples whose weights
+    exp(b·rank/n) have the smallest slope b that reaches the required ``power``. The simulation
+    ignores clusters.
 
     Args:
         right: The number of correct rows. To plan a study, pass the expected accuracy times the

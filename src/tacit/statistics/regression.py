@@ -118,9 +118,9 @@ def difference(first: OddsRatio, second: OddsRatio, level: float = 0.95) -> Chan
         level: Confidence level of the interval.
 
     Returns:
-        The difference, with Wald's interval and a p-value. The difference has no value if one of
-        the two odds ratios is undefined. The difference has no interval if each cluster has the
-        same influence on both odds ratios.
+        The difference between the logarithms of the two odds ratios, with Wald's interval and a
+        p-value. The difference has no value if one of the two odds ratios is undefined. The
+        difference has no interval if each cluster has the same influence on both odds ratios.
     """
     from scipy.special import ndtr, ndtri
 

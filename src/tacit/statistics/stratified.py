@@ -201,7 +201,7 @@ class _Rows:
 
     @cached_property
     def _level(self) -> Ints:
-        """For each row, the index of its threshold."""
+        """For each row, the index of its score among the distinct scores (thresholds)."""
         return np.repeat(np.arange(len(self.counts)), self.counts.astype(np.intp))
 
     @cached_property
@@ -227,7 +227,7 @@ class _Rows:
 
     @cached_property
     def _of_chance(self) -> tuple[Floats, Floats]:
-        """Each row's influence on the chance level, constant + factor·label, as two arrays.
+        """The arrays ``constant`` and ``factor`` of each row's influence on the chance level.
 
         A row's influence on the chance level is constant + factor·label, where the label is 1 for a
         correct row and 0 for an incorrect row.
@@ -365,10 +365,10 @@ def lifts_within_strata(right: Floats, rows: Floats) -> Floats:
     """Compute the lift of each sample from counts of rows per threshold and stratum.
 
     Args:
-        right: For each distinct score (threshold) and stratum, the number of correct rows, shape
-            (..., thresholds, strata).
-        rows: For each distinct score (threshold) and stratum, the number of all rows, shape (...,
-            thresholds, strata).
+        right: For each distinct score (threshold) and stratum, the number of correct rows with this
+            score in this stratum, shape (..., thresholds, strata).
+        rows: For each distinct score (threshold) and stratum, the number of rows (correct or not)
+            with this score in this stratum, shape (..., thresholds, strata).
 
     Returns:
         The lift of each sample, shape (...). The lift is nan if no row is correct, or if the chance

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 
 OUTSIDE = ""
-"""The category of all tokens that are not complete words listed by the server."""
+"""The category of all tokens except the complete words that the server lists."""
 
 _LEAST_OUTSIDE = 1e-3
 """The minimum probability of ``OUTSIDE`` (all words that the server does not list).
@@ -157,8 +157,9 @@ def _parts(shares: tuple[float, ...], draws: int) -> NDArray[np.int64]:
     """Return each word's contribution to statistic G, in units of ``_STEP``, by draw count.
 
     To avoid negative contributions to G, twice the difference between the word's expected and
-    observed count is added to each word's contribution. Over all words, the differences between
-    expected and observed counts sum to 0, so adding them does not change G.
+    observed count is added to each word's contribution. The statistic G (the sum of all words'
+    contributions) stays the same, because the differences between expected and observed counts sum
+    to 0 over all words.
     """
     counts = range(draws + 1)
     some = np.array([[_log_ratio(seen, share * draws) for seen in counts] for share in shares])

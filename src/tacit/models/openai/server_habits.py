@@ -157,7 +157,8 @@ class Habits:
     The properties of replies are recorded until ``settle`` is called; after the call, a reply with
     other properties is rejected. Threads may share an instance. ``noise`` is the largest
     difference, in nats, between the log-probabilities that the server returns when a request is
-    repeated. ``tally`` compares the tokens drawn after ``settle`` with their log-probabilities.
+    repeated. After the method ``settle`` is called, the attribute ``tally`` compares the tokens
+    that the server draws with the log-probabilities that it reports.
     """
 
     _seen: list[tuple[str, _About]] = field(default_factory=list)
@@ -222,7 +223,7 @@ class Habits:
 
         Args:
             text: The prompt.
-            answer: The server's answer.
+            answer: The server's reply to the prompt, as a parsed JSON object.
 
         Raises:
             ReplyError: If the answer was filtered or aborted, or if its finish reason, model name

@@ -137,9 +137,10 @@ class Stream(Generic[Item, Result]):
             yield part
 
     def _checked(self) -> None:
-        """Run the stream's check, and raise only an ``UnreliableError`` at once.
+        """Run the stream's check; raise an ``UnreliableError`` at once, other errors later.
 
-        Any other exception of the check is stored, and raised after the results are yielded.
+        If the check raises any exception other than ``UnreliableError``, the exception is stored,
+        and raised after the results have been yielded.
         """
         if self._check is None:
             return

@@ -104,9 +104,9 @@ class Differences:
     Args:
         nexts: The next token after each text, with its most probable alternatives; the texts that
             best reveal a change of the server come first.
-        telling: The number of texts at the beginning of ``nexts`` that best reveal a change of the
-            server. The texts that best reveal a change of the server are the long texts, the second
-            text of each pair of short texts, and the text ``_ESCAPED``.
+        telling: The number of texts that best reveal a change of the server; these texts come first
+            in ``nexts``. The texts that best reveal a change of the server are the long texts, the
+            second text of each pair of short texts, and the text ``_ESCAPED``.
         alike: For each pair whose two texts have the same answer, a description of the difference
             between the texts.
         unread: The reason why long texts could not be tested; None if they were tested.

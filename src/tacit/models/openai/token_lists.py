@@ -152,11 +152,11 @@ def find(top: Sequence[Token], text: str | None, number: int | None) -> Token | 
 
 
 def likeliest(token: Token, most: int) -> Token:
-    """Return the token with only the ``most`` most probable tokens in its list ``top``.
+    """Copy the token, but keep only the ``most`` most probable tokens in its list ``top``.
 
     In addition to the most probable tokens, a server lists the token that it drew, even if this
-    token is improbable. Because of the limit ``most``, the list ``top`` does not depend on which
-    token the server drew.
+    token is improbable. If the drawn token is less probable than the ``most`` most probable tokens,
+    it is removed, so that the list ``top`` does not depend on which token was drawn.
     """
     ranked = sorted(token.top, key=lambda one: math.inf if one.logprob is None else -one.logprob)
     return replace(token, top=tuple(ranked[:most]))

@@ -240,8 +240,8 @@ def _spelling(written: Sequence[str | None], text: str) -> Cut | None:
 def _first_unsaid(written: Sequence[str | None], text: str) -> tuple[int, Cut] | None:
     """Handle the case of ``cut_by_texts`` in which the first token has no text and no id.
 
-    If a reply omits the text and the id of its first token, this token is either a special token or
-    the first token of the prompt.
+    If a server returns neither the text nor the id of the first token, this token is either a
+    special token before the prompt or the first token of the prompt.
     """
     rest = [token or "" for token in written[1:]]
     if "".join(rest) == text:

@@ -95,7 +95,8 @@ class Temperature:
     """The temperature of a server's replies, estimated from sampled first tokens.
 
     Args:
-        draws: The number of sampled first tokens that are among the tokens that the server lists.
+        draws: The number of sampled first tokens that are in the server's list of most probable
+            tokens.
         value: The estimated temperature.
         low: The lower end of the temperature's 95 % CI.
         high: The upper end of the temperature's 95 % CI.

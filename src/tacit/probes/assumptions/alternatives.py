@@ -125,7 +125,10 @@ def _lead(feature: list[str]) -> int:
 
 
 def _with_article(words: list[str], rest: list[str], verb: str) -> list[str]:
-    """Add an article if the feature has one: for "has a grip", "handle" becomes "a handle"."""
+    """Return ``words`` with "a" or "an" in front if ``rest`` starts with "a" or "an".
+
+    For example, "handle" becomes "a handle" if the feature is "has a grip".
+    """
     if not rest or rest[0].lower() not in {"a", "an"} or words[0].lower() in _DETERMINERS:
         return words
     last = words[-1].lower()

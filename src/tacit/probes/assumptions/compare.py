@@ -284,7 +284,7 @@ def _paired(pairs: pl.DataFrame, bootstrap: Bootstrap) -> dict[str, Any]:
 
 
 def _chances(pairs: pl.DataFrame, of: str) -> dict[str, Any]:
-    """Return each model's largest number of candidates, and its mean chance level."""
+    """Return each model's maximum number of candidates in a prompt, and mean chance level."""
     found: dict[str, Any] = {}
     whole = pairs.drop_nulls(["first", "second"])
     for side, column in (("first", "candidates"), ("second", "candidates_second")):

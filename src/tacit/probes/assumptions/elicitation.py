@@ -296,7 +296,7 @@ class Eliciting:
 
 
 class ListPrompt(NamedTuple):
-    """A prompt from Prince's examples, which asks for a concept or for a concept's properties."""
+    """A prompt for a concept or its properties, from examples by the linguist Ellen Prince."""
 
     concept: str
     part: str

@@ -1,8 +1,8 @@
 """Agreement of elicited properties with people's responses (Weir et al. 2020, Table 2).
 
 The measures are computed only from responses that have a rank. A response is absent if none of its
-accepted spellings is a candidate. A response counts as missing (not as absent) if its spellings
-include candidates, but the model's tokenizer cannot encode any of these spellings. Absent responses
+accepted spellings is a candidate. A response is missing if some of its spellings are candidates,
+but the model's tokenizer can encode none of the spellings that are candidates. Absent responses
 (not candidates) and missing responses (not encodable by the tokenizer) are counted separately and
 are not given a low rank.
 """
@@ -110,7 +110,7 @@ def by_relation(elicitation: pl.DataFrame, bootstrap: Bootstrap) -> pl.DataFrame
     """Compute the mean average precision for each relation, preface and candidate set.
 
     Args:
-        elicitation: The input table of ``precisions``.
+        elicitation: A table with the columns that the function ``precisions`` requires.
         bootstrap: The bootstrap that computes the confidence intervals by resampling concepts.
 
     Returns:

@@ -256,7 +256,7 @@ def ablation(shown: Shown) -> Chart | None:
 
 @figure("Favoured words", "Words that rank first for many different concepts.")
 def favoured(shown: Shown) -> Chart | None:
-    """Draw the most frequent top candidates by relation, and how often each is a response.
+    """Draw the words that most often rank first, and how often they are people's responses.
 
     Returns:
         The chart, with a row of panels per model; None if no word was ever the top candidate.

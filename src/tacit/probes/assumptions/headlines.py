@@ -279,7 +279,8 @@ def _beside(people: pl.DataFrame, model: pl.DataFrame) -> pl.DataFrame:
 def _examples(people: pl.DataFrame) -> Iterator[dict[str, Any]]:
     """Yield the rows of the paper's two example prompts.
 
-    If an example is missing, the first prompt with the example's relation replaces it.
+    If the run has no prompt for an example's concept and relation, the first prompt with the same
+    relation replaces the example.
     """
     prefaced = people.filter(preface=True, over="vocabulary")
     table = people.filter(over="vocabulary") if prefaced.is_empty() else prefaced

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 def left_out_of(worded: WordedNorms) -> pl.DataFrame:
-    """List the properties that no prompt can state, by decreasing production frequency.
+    """List the properties excluded from prompts, by decreasing production frequency.
 
     Returns:
         The columns ``concept``, ``feature``, ``pf`` (production frequency) and ``reason`` (why no

@@ -81,8 +81,9 @@ class WordedNorms:
 
     Args:
         norms: The feature norms.
-        properties: For each concept, the properties that prompts can state, in the order of the
-            norms file; empty if there are none.
+        properties: For each concept, the properties that were not excluded from prompts (for
+            example, for being too long), in the order of the norms file; empty if all were
+            excluded.
         dropped: For each reason to leave out a property, the number of properties left out for that
             reason. The reasons for leaving out properties are in the order in which
             ``word_properties`` checks them.
@@ -123,10 +124,10 @@ def word_properties(
 
     If the user corrected a property, the correction is the wording of the property. Without a
     correction, the wording of a property is based on its first alternative, that is, the first
-    participant's wording in the norms. If the first participant's wording is missing, ungrammatical
-    or not convertible to a predicate, the wording of a property is based on its feature (the
-    property's name in the norms). If several properties of a concept have the same wording, only
-    the one with the highest production frequency is used (in a tie, the first one).
+    participant's wording in the norms. If the first participant's wording of a property in the
+    norms is missing, ungrammatical or not convertible to a predicate, the wording is based on the
+    property's name in the norms (its feature). If several properties of a concept have the same
+    wording, only the one with the highest production frequency is used (in a tie, the first one).
     """
     limits = limits or Limits()
     known = Corrections(norms, corrections)
@@ -165,7 +166,11 @@ def _worded(one: Property, corrections: Corrections, limits: Limits) -> Worded |
 
 
 def _stated(one: Property) -> tuple[str | None, str | None]:
-    """Return a property's predicate, and why its first alternative wording is not used."""
+    """Return a property's predicate, and the reason why it is not a participant's wording.
+
+    The reason is None if the predicate is the first participant's wording, or if the norms contain
+    no participant's wording.
+    """
     if not one.alternatives:
         return predicate(one.feature), None
     said = alternatives.worded(one.alternatives[0], one.feature)
@@ -246,7 +251,8 @@ class Concept:
         name: The concept, as written in the norms.
         word: The word for the blank: the concept's name without its sense tag.
         article: ``a`` or ``an``, according to the first sound of the word.
-        properties: The concept's properties that prompts can state, in the order of the norms file.
+        properties: The concept's properties that were not excluded from prompts (for example, for
+            being too long), in the order of the norms file.
     """
 
     name: str

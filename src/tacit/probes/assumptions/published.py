@@ -2,7 +2,7 @@
 
 If the user names one of the four models in Weir et al. (2020), the run's results are compared with
 the printed values of that model. Values that do not depend on a model, such as the number of
-concepts, are always compared with the printed values. If the run and the paper rank different
+concepts, are always compared with the values in the paper. If the run and the paper rank different
 candidate words, no difference is computed for values that depend on ranks.
 """
 
@@ -97,8 +97,8 @@ def published_table(
 def _named(cell: PrintedValue, model: str | None) -> PrintedValue:
     """Append the name of a published value's model to the value's column name.
 
-    The column name is not changed if the value has no model, or if the value's model is the
-    argument ``model``.
+    The column name is not changed if the paper reports the value for no particular model, or for
+    the model in the argument ``model``.
     """
     if cell.model in {None, model}:
         return cell
@@ -143,7 +143,7 @@ class _Ranks:
     def of(
         cls, cell: PrintedValue, tables: Mapping[str, pl.DataFrame], summary: Mapping[str, Any]
     ) -> _Ranks:
-        """Describe the candidates ranked to compute a value; fields are None if there are none."""
+        """Describe the candidates ranked for a value; all fields are None without candidates."""
         among, rows = cell.block.get("among"), cell.rows(tables)
         if among is None or rows is None or rows["candidates"][0] is None:
             return cls()
@@ -235,7 +235,7 @@ def _derived(
 
 
 def _wording(by_number: pl.DataFrame | None) -> str:
-    """Return ``sentence`` (the paper's wording) if the run used it, else the first wording."""
+    """Return ``sentence``, the paper's wording, if the run has it, else its first wording."""
     kinds = [] if by_number is None else by_number["wording"].to_list()
     return "sentence" if "sentence" in kinds or not kinds else str(kinds[0])
 

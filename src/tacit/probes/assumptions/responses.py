@@ -26,11 +26,11 @@ ResponsePreset = Literal["people", "feature", "first"]
 """A preset that determines which wordings count as responses, and with what frequency.
 
 ``people``: each alternative (participants' wording), with the number of people who gave it. If the
-norms do not record who gave which alternative, the preset ``people`` uses the wording and the
-frequency of the feature. ``feature``: all alternatives, and all words that underscores join in the
-feature (``fur_hair``), each with the production frequency of the feature. ``first``: only the
-feature as a predicate (``has fur_hair`` becomes "has fur"), with the production frequency of the
-feature.
+norms do not record how many people gave each alternative, the preset ``people`` uses the wording
+and the production frequency of the feature. ``feature``: all alternatives, and all words that
+underscores join in the feature (``fur_hair``), each with the production frequency of the feature.
+``first``: only the feature as a predicate (``has fur_hair`` becomes "has fur"), with the production
+frequency of the feature.
 """
 
 MERGED = "singular and plural merged"

@@ -428,7 +428,10 @@ def _properties(counts: Mapping[str, int], namings: Mapping[str, int]) -> Iterat
 
 
 def _share_of_namings(namings: Mapping[str, int]) -> float | None:
-    """Return the share of properties that prompts can state, weighted by frequency, or None."""
+    """Return the usable properties' share of the total production frequency, or None.
+
+    A property is usable if it is not left out of prompts.
+    """
     return 1 - namings["left_out"] / namings["all"] if namings.get("all") else None
 
 

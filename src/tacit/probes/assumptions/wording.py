@@ -239,8 +239,8 @@ def spellings(word: str) -> tuple[str, ...]:
 
     A variant is also found for a plural that ends in s (``colours``) and for each part of a
     hyphenated word (``grey-haired``). The word is converted to lower case before it is looked up in
-    the list of spellings. The variant is capitalised if the word starts with a capital letter, and
-    is otherwise in lower case.
+    the list of spellings. The British or American variant is capitalised if the word starts with a
+    capital letter, and is otherwise in lower case.
     """
     pieces = word.split("-")
     other = "-".join(_other(piece) or piece for piece in pieces)

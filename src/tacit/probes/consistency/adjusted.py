@@ -207,8 +207,8 @@ def ratio_of(rows: pl.DataFrame) -> OddsRatio:
         rows: Table of the anchor questions that have a background score and an answer, with the
             same columns as the argument of ``adjusted``.
 
-    Questions whose concepts have no known frequency are excluded. If no question has a known
-    frequency, all questions are used and the regression omits the frequency.
+    Questions whose concepts have no known frequency are excluded. If the frequency of the concepts
+    is unknown for all questions, all questions are used and the regression omits the frequency.
     """
     if rows["frequency"].null_count() < rows.height:
         rows = rows.drop_nulls("frequency")

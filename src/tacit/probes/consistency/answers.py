@@ -208,7 +208,9 @@ def contests(scores: Floats, inputs: Inputs) -> Floats:
 
 
 def calibrated(scores: Floats) -> Floats:
-    """Subtract from the scores of each input the mean of the input's known scores.
+    """Subtract, for each prompt variant and answer word, the mean score over all questions.
+
+    Unknown scores (NaN) are not included in the mean.
 
     If an input (a prompt variant with one answer word) has the same score for all questions, its
     calibrated scores are exactly 0, without rounding errors.

@@ -57,8 +57,9 @@ def by_anchor(known: CorrectAnswers, asked: Asked, anchors: int) -> pl.DataFrame
     """Compute the background score of each anchor question (equation 1).
 
     Args:
-        known: Whether the model correctly answered the question about each fact and the question
-            about its negative.
+        known: For each fact, two values: whether the model correctly answered the question about
+            the fact, and whether it correctly answered the question about its negative (a false
+            version of the fact).
         asked: The facts of each anchor question.
         anchors: The number of anchor questions.
 

@@ -49,14 +49,15 @@ class FactAnswers:
     """The answers to the questions about each fact and its negative.
 
     Args:
-        correct: Whether the model correctly answered the question about each fact and the question
-            about its negative.
+        correct: For each fact, two values: whether the model correctly answered the question about
+            the fact, and whether it correctly answered the question about its negative (a false
+            version of the fact).
         positive_margin: The margin (positive minus negative score) of the answer to the question
             about each fact, shape (facts,); NaN if unknown. If the answer is positive, the margin
             is greater than 0.
         negative_margin: The margin (positive minus negative score) of the answer to the question
-            about each negative, shape (facts,); NaN if unknown. If the answer is positive, the
-            margin is greater than 0.
+            about each fact's negative (a false version of the fact), shape (facts,); NaN if
+            unknown. If the answer is positive, the margin is greater than 0.
     """
 
     correct: CorrectAnswers

@@ -350,7 +350,7 @@ def summary(contexts: Contexts, anchoring: str, found: pl.DataFrame) -> dict[str
 
 
 def sentences(found: Mapping[str, Any]) -> Iterator[str]:
-    """Yield sentences on accuracy changes and on anchor questions without facts to state.
+    """Yield sentences on accuracy changes and on anchor questions that are not compared.
 
     Args:
         found: The summary's entries on the effect of stating facts before anchor questions.

@@ -1,4 +1,4 @@
-"""Plot the quality of predictions of correct answers, and accuracy by background score."""
+"""Plot predictions of whether answers are correct, and accuracy by background score."""
 
 from __future__ import annotations
 

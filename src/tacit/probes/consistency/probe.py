@@ -327,7 +327,7 @@ class ConsistencyProbe:
         return views(findings, request, most)
 
     def check_replies(self, *, sampled: bool) -> None:
-        """Raise an error if the probe's methods cannot use the replies of chat models.
+        """Raise an error if the probe's options are incompatible with replies of chat models.
 
         Raises:
             RequestError: If anchor questions are answered by the method ``choice``, or if replies

@@ -57,8 +57,8 @@ class PromptSet:
         texts: The background questions, without a final question mark.
         anchors: The anchor questions.
         variants: The prompt variants in which yes/no questions are asked.
-        choice_variants: The prompt variants of anchor questions in which the choices are scored as
-            answers.
+        choice_variants: The prompt variants for anchor questions if each choice is scored as an
+            answer (the method ``choice``).
         templates: The templates of questions and prompts.
         anchoring: The methods of answering anchor questions: ``choice``, ``verify`` or both.
         contexts: The contexts, which are facts to be stated before the anchor questions. If facts
@@ -97,13 +97,13 @@ class PromptSet:
         return {**groups, **self._in_context()}
 
     def _asking(self, anchor: Anchor, way: str) -> list[list[Prompt]]:
-        """Return the prompts with which the given anchoring method asks an anchor question."""
+        """Return an anchor question's prompts for the method ``choice`` or ``verify``."""
         if way == CHOICE:
             return [choice_prompts(anchor.question, anchor.choices, self.choice_variants)]
         return verify_prompts(anchor.question, anchor.choices, self.variants, self.templates)
 
     def _in_context(self) -> Mapping[str, list[list[Prompt]]]:
-        """Return the prompts in which facts precede anchor questions, by prompt group."""
+        """Return the prompts in which facts precede anchor questions, by kind of stated facts."""
         if self.contexts is None:
             return {}
         return {

@@ -79,7 +79,8 @@ def choice_variants(
 ) -> tuple[PromptVariant, ...]:
     """Return the prompt variants that a choice can answer: 23, or 22 for the arXiv version.
 
-    Meta-prompts that ask for a truth value are excluded.
+    Meta-prompts (prompt templates) that ask for a truth value are excluded, because the choices of
+    an anchor question are not truth values.
 
     Raises:
         RequestError: If ``version`` is not the name of a version of the paper.
@@ -115,8 +116,8 @@ def choice_prompts(
     """Return the prompts of an anchor question, with the choices as candidate answers.
 
     Args:
-        question: The anchor question. The function ``bare`` removes the final punctuation of the
-            question.
+        question: The text of the anchor question. The function ``bare`` removes the final
+            punctuation of the question.
         choices: The choices, which must all be different.
         variants: The prompt variants that ``choice_variants`` returns.
     """

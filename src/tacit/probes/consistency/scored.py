@@ -68,8 +68,8 @@ class Scored:
         """Compute the answers to the background questions.
 
         With the preset ``max``, the sampled replies to all prompt variants of a question are
-        pooled. Without pooling, "yes" and "no" would often tie, because both words would have a
-        vote share of 1 in some prompt variant.
+        pooled. If the replies to each prompt variant were evaluated separately, "yes" and "no"
+        would often tie, each with a vote share of 1 in a different variant.
         """
         if not self.voted:
             return method.answers(self.background, self.inputs, self.bounds.background)

@@ -99,7 +99,8 @@ def verify_alone(
             answer if several choices tie for the highest value.
 
     Returns:
-        Counts of answers and of correct answers, shape (metas, pairs).
+        For each meta-prompt and label pair, the numbers of answers and of correct answers, shape
+        (metas, pairs).
     """
     each = [
         verify_between(scores, np.array([positive]), np.array([negative]), sizes, most)

@@ -82,7 +82,9 @@ def of_answers(
 
 
 def score_counts(scores: Mapping[str, Sequence[Scores]]) -> dict[str, int]:
-    """Count the candidate answers, and those without a score or with unusual tokenization.
+    """Count the candidate answers: all, multi-token, unscored, or merged with the prompt.
+
+    An answer is merged with the prompt if one token covers characters of both.
 
     Args:
         scores: The scores of the prompts in each prompt group, by the name of the group.

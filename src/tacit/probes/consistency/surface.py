@@ -165,7 +165,7 @@ class Surface:
         return ended(self.template.format(statement=sentence.statement(self.nouns, other)))
 
     def summary(self) -> dict[str, int]:
-        """Return the numbers of facts: all, with a surface text, and with a usable surface text."""
+        """Return the numbers of facts: all, with a surface text, with a parsed surface text."""
         return {"facts": self.facts, "with_text": self.texts, "worded": len(self.sentences)}
 
 

@@ -120,8 +120,9 @@ def judge(beliefs: pl.DataFrame) -> pl.DataFrame:
         Boolean column is true if the statement has a belief and its truth value in the stage is
         right. The Boolean column ``always_true`` is true if the statement has a belief and its
         label is true. For each objective, the column ``<objective> shifted`` is 1 if the truth
-        value from :func:`shifted` is right, and 0 if it is wrong or missing. The column
-        ``<objective> shifted`` can be a fraction if the belief is exactly at the threshold.
+        value from :func:`shifted` is right, and 0 if it is wrong or missing. A value in the column
+        ``<objective> shifted`` can be a fraction if the statement's belief is exactly at the
+        threshold that :func:`shifted` uses.
     """
     import polars as pl
 
@@ -270,11 +271,11 @@ def of_things(verdicts: pl.DataFrame) -> pl.DataFrame:
     Returns:
         Table with the columns ``thing``, ``rank`` (1 for the highest accuracy before repair; things
         with equal accuracy are sorted by name), ``band`` (``best 20``, ``middle`` or ``worst 20``),
-        ``stage``, ``n``, ``missing``, ``accuracy`` and ``always_true``. If fewer than 40 things
-        have a belief, the bands of the best and of the worst things each contain half of the things
-        that have a belief, rounded down. The names of the best and of the worst band contain the
-        number of things in the band, as in ``best 12``. ``rank`` and ``band`` are null for a thing
-        without any belief.
+        ``stage``, ``n``, ``missing``, ``accuracy`` and ``always_true``. If n things have a belief
+        and n is less than 40, the best band contains the n/2 things with the highest accuracy, and
+        the worst band contains the n/2 things with the lowest accuracy (n/2 is rounded down). The
+        names of the best and of the worst band contain the number of things in the band, as in
+        ``best 12``. ``rank`` and ``band`` are null for a thing without any belief.
     """
     import polars as pl
 

@@ -93,13 +93,15 @@ def answered_summary(answers: pl.DataFrame, bootstrap: Bootstrap) -> dict[str, A
         bootstrap: The bootstrap that resamples everyday things to compute the confidence interval.
 
     Returns:
-        A dictionary of statistics. ``by_drawing`` is True if each drawing has separate answers. If
-        each drawing has separate answers, a question that occurs in two drawings is counted twice.
-        ``questions`` is the number of questions, ``missing`` is the number of questions without a
-        belief, and ``filled`` is the number of missing beliefs that were replaced. ``ties`` is the
-        number of beliefs of exactly 0.5, which count as false. ``true_share`` is the paper's %True:
-        among the questions with a belief, the share that the model judges true (None without
-        beliefs). ``true_share_interval`` is the 95 % CI of ``true_share``.
+        A dictionary with the keys ``by_drawing``, ``questions``, ``missing``, ``filled``, ``ties``,
+        ``true_share`` and ``true_share_interval``. ``by_drawing`` is True if each drawing has
+        separate answers. If each drawing has separate answers, a question that occurs in two
+        drawings is counted twice. ``questions`` is the number of questions, ``missing`` is the
+        number of questions without a belief, and ``filled`` is the number of questions whose belief
+        is a default value from the template. ``ties`` is the number of beliefs of exactly 0.5,
+        which count as false. ``true_share`` is the paper's %True: among the questions with a
+        belief, the share that the model judges true (None without beliefs). ``true_share_interval``
+        is the 95 % CI of ``true_share``.
     """
     import polars as pl
 
@@ -191,8 +193,9 @@ def answers_in(path: Path, statements: pl.DataFrame, ontology: Ontology) -> pl.D
 
     Returns:
         One row per question, with the columns ``thing``, ``subject``, ``relation``, ``object`` and
-        ``p_true``. If two drawings of a thing differ in a belief, the table has one row per
-        statement of each drawing, with the column ``annotator`` after ``thing``.
+        ``p_true``. If the file contains different beliefs about a question for two drawings
+        (annotators' sketches) of a thing, the table has one row per statement of each drawing, with
+        the column ``annotator`` after ``thing``.
 
     Raises:
         DataError: If the file is malformed, contains two different beliefs about a question (or

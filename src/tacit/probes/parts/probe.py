@@ -254,7 +254,8 @@ class PartsProbe:
         """Compute constraint violations, repaired beliefs and accuracy from beliefs.
 
         Args:
-            answers: A table with one row per question, or with one row per statement of each
+            answers: A table with one row per question, or, if the answers differ between the
+                drawings (annotators' sketches) of a thing, with one row per statement of each
                 drawing. The columns are ``thing``, ``subject``, ``relation``, ``object`` and
                 ``p_true`` (null if the belief is missing). If there is one row per statement of
                 each drawing, the table also has the column ``annotator``. All columns of

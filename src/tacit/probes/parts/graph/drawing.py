@@ -1,4 +1,4 @@
-"""Draw the statements about one drawing as SVG graphs or, if necessary, as tables.
+"""Show the statements about one annotator's sketch as SVG graphs or, else, as tables.
 
 In a graph, the parts are arranged on a ring. Each part has the same position in the graphs of all
 stages (before repair, after repair, gold labels). If two parts are related, a single line connects
@@ -102,8 +102,9 @@ class _Line:
     Args:
         tail: The part of the drawn thing at which the line starts.
         head: The part of the drawn thing at which the line ends.
-        names: For each relation that the line represents, a pair of the relation's name (read from
-            ``tail`` to ``head``) and the relation's edge in the graph.
+        names: For each relation that the line represents, a pair of the relation's name (worded
+            with the part ``tail`` as subject and the part ``head`` as object) and the relation's
+            edge in the graph.
         directed: Whether the line has an arrowhead because at least one of its relations is not
             symmetric.
     """
