@@ -174,7 +174,7 @@ def check_file(path: Path) -> None:
 
 
 def _numbered_rows(path: Path) -> Iterator[tuple[int, list[str]]]:
-    """Yield the first line number and the cells of each row; a blank line has no cells."""
+    """Yield for each row the number of its first line, and its cells (none if blank)."""
     with path.open(encoding="utf-8-sig", newline="") as file:
         if path.suffix == ".tsv":
             for number, line in enumerate(file, 1):

@@ -261,8 +261,8 @@ class Declared:
         notes: Function that yields complete sentences about how the numbers in the given findings
             are computed.
         views: Function that yields tables that are computed only for display, such as a table of
-            the questions. The arguments of the function are the findings, the run's request and a
-            maximum number of rows.
+            the questions. ``views`` is called with the findings, the run's request and a maximum
+            number of rows.
         graphs: Function (class attribute ``report_graphs``) that returns a set of graphs for the
             report, or None. If a report contains a set of graphs, the reader selects which graph is
             shown. The arguments of the function are the findings of each model and a chart theme.

@@ -144,7 +144,7 @@ class Graphs:
         id: The HTML id of the set of graphs, which is also part of the names of downloaded files.
         title: The title.
         about: An explanation of the graphs and of how they were selected.
-        graphs: The graphs.
+        graphs: The graphs, each an SVG text with the labels by which readers select the graph.
         first: The index of the graph that is shown first.
     """
 

@@ -93,7 +93,7 @@ def shared(figures: Sequence[Figure]) -> dict[str, Any]:
     """Return the specifications of charts, and each distinct dataset of the charts once.
 
     Args:
-        figures: The charts.
+        figures: The charts of the report, as ``Figure`` objects.
     """
     specs = {each.id: each.spec for each in figures}
     headings = {each.id: each.heading for each in figures}

@@ -189,7 +189,7 @@ def tile(headline: Headline, runs: Sequence[Run]) -> Tile:
 
 
 def _marks(headline: Headline, run: Run) -> Iterator[Mark]:
-    """Yield the marks that show a run's values in a headline's tile; none without a result."""
+    """Yield a ``Mark`` (value on a scale) for each value of a run's main result, if any."""
     found = _source(headline.table, run)
     if found is None:
         return

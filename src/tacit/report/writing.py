@@ -221,7 +221,8 @@ def _run_section(run: Run) -> _RunSection:
 def _blobs(blocks: Sequence[Block]) -> dict[str, str]:
     """Return the packed data for the page's script, as a mapping from names to texts.
 
-    The entry ``page`` is unpacked when the page loads; all other entries are unpacked on demand.
+    The page's script unpacks the text with the name ``page`` when the page loads, and all other
+    texts on demand.
     """
     shown = [b for b in blocks if isinstance(b, Table) and b.behind is None]
     pictures = [b for b in blocks if isinstance(b, Graphs)]

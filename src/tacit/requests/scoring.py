@@ -40,7 +40,7 @@ OUTSIDE = "not among the most probable tokens that the server returns"
 OUTSIDE_FIRST = (
     "not among the most probable first tokens that the server returns, or has several tokens"
 )
-"""A reason for a missing score that implies an upper bound on the probability."""
+"""A reason why a score is missing; the answer's probability has a known upper bound."""
 
 UNSAID = "the server returns no value for one of its tokens"
 UNSAID_FIRST = "the server returns no value for the first token of the reply"
@@ -52,7 +52,7 @@ TOO_LONG = "the prompt exceeds the model's context window"
 
 
 def shown(text: str) -> str:
-    """Return the words "the prompt", followed by the text, cut to at most 80 characters."""
+    """Return the words "the prompt" and at most 80 characters of ``text``, in quotes."""
     cut = 80
     return f"the prompt {text if len(text) <= cut else text[: cut - 1] + '…'!r}"
 
@@ -120,7 +120,7 @@ class AnswerScore:
     """A model's score of one candidate answer.
 
     Args:
-        answer: The answer.
+        answer: The text of the candidate answer.
         logprob: Sum of the log-probabilities, in nats, of the tokens that cover the separator and
             the answer. The sum does not include an end-of-sequence token after the answer. None if
             the log-probability is unavailable.
@@ -324,7 +324,7 @@ class CachedScores:
 
     @property
     def keys(self) -> Collection[Key]:
-        """The keys of all scores, except scores missing for a temporary reason (``FOR_NOW``)."""
+        """The keys of cached answers, except those temporarily without a score (``FOR_NOW``)."""
         return {key for key, one in self._scores.items() if one.missing not in FOR_NOW}
 
     def answer(self, request: Prompt) -> Scores:

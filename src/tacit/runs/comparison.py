@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def compared(runs: Sequence[Run], out: Path | None = None) -> pl.DataFrame | None:
-    """Return a table that compares each pair of models and includes elicitation methods.
+    """Return a table that compares each pair of models and lists their elicitation methods.
 
     Args:
         runs: Finished runs of one probe.
@@ -48,7 +48,7 @@ def compared(runs: Sequence[Run], out: Path | None = None) -> pl.DataFrame | Non
 
 
 def compared_by(runs: Sequence[Run]) -> pl.DataFrame | None:
-    """Compare models by the probe's method ``compare``, or else by its declared means."""
+    """Compare models by the probe's method ``compare`` or, without it, by mean values."""
     kind: Any = probe(runs[0].probe)
     if len(runs) == 1:
         return None

@@ -108,7 +108,7 @@ def estimate(
 
     Args:
         engine: The engine, whose score store may already contain some of the answers.
-        requests: The requests.
+        requests: The requests whose number, tokens and duration are estimated.
         blocks: The file in which the run records its blocks (batches) of requests.
 
     Returns:

@@ -22,7 +22,7 @@ class Work(Protocol):
 
     @property
     def ended(self) -> int:
-        """The number of the group's prompts for which all answers have been stored."""
+        """The number of prompts (in the group of requests) for which all answers are stored."""
         ...
 
     @property

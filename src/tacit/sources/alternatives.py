@@ -79,12 +79,12 @@ def shifted_rows(rows: Sequence[tuple[str, Sequence[str]]]) -> frozenset[int]:
     """Find rows of a concept whose alternatives belong to the feature of another row.
 
     A row may be shifted (contain the alternatives of another row) only if its alternatives share no
-    word with its feature; a row that meets this condition is a candidate row. A candidate row is
-    shifted if one of its alternatives equals another feature of the concept, or if none of its
-    alternatives contains a letter. A candidate row is also shifted if its feature equals an
-    alternative of another shifted row. An alternative equals a feature if both contain the same
-    words; different inflected forms count as the same word. Words such as "is" and "used" are
-    ignored when words are compared.
+    word with its feature; a row that meets this condition is a candidate row. A row whose
+    alternatives share no word with its feature is found if one alternative equals another feature
+    of the concept, or if no alternative contains a letter. A row whose alternatives share no word
+    with its feature is also found if its feature equals an alternative of another row that is
+    found. An alternative equals a feature if both contain the same words; different inflected forms
+    count as the same word. Words such as "is" and "used" are ignored when words are compared.
 
     Args:
         rows: For each row of the concept, the feature and the alternatives.
@@ -112,7 +112,7 @@ def shifted_rows(rows: Sequence[tuple[str, Sequence[str]]]) -> frozenset[int]:
 
 
 def _entries(cell: str, marks: str) -> list[str]:
-    """Split a cell by one separator: the first character of ``marks`` found in the cell.
+    """Split a cell by one separator; try the separators in ``marks`` one after another.
 
     If ``marks`` is ``;|`` and the cell contains neither of these two separators, the result is
     empty. If ``marks`` is ``,`` and the cell contains no comma, the whole cell is the only entry.

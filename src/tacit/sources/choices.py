@@ -80,7 +80,8 @@ def plain_choices(cell: object, answer: object) -> Choices:
     """Parse choices without labels: a list, a JSON list, or text with "|" between choices.
 
     Args:
-        cell: The choices. A text that begins with ``[`` is parsed as a JSON list.
+        cell: The text or the list that contains the choices. A text that begins with ``[`` is
+            parsed as a JSON list.
         answer: The right choice, in one of three forms: its text, its letter (A for the first
             choice), or its index as a whole number, counted from 0. If ``answer`` is the text of
             one choice and the letter of another choice, the choice with this text is used. If

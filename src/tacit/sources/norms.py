@@ -135,7 +135,8 @@ class Norms:
         uncounted: The line numbers of rows for which it is unknown how many participants wrote each
             alternative, grouped by the reason why the number is unknown. The reasons why the number
             of participants is unknown are the values of ``tacit.sources.alternatives.PROBLEMS``.
-            Alternatives that do not belong to the feature in their row are removed.
+            Alternatives (participants' wordings) that belong to another feature than the one in
+            their row are removed.
     """
 
     path: Path

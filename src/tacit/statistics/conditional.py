@@ -4,11 +4,12 @@ In general, each item, such as a background fact, is linked to one or more rows,
 questions. Some of the items are marked, for example the facts whose background question the model
 answers correctly. Each row, such as an anchor question, is either correct or incorrect. An item's
 share of correct rows (for example, a fact's share of correct anchor questions) is computed among
-the rows that are linked to the item. P(right) is the mean, over all items, of the item's share of
-correct rows. Every item has the same weight. P(right | marked) is the mean, over the marked items
-(such as known facts), of the item's share of correct rows (such as anchor questions). P(right |
-unmarked) is the mean, over the unmarked items (such as unknown facts), of the item's share of
-correct rows (such as anchor questions).
+the rows that are linked to the item. P(right) is the unweighted mean, over all items (such as
+facts), of the share of correct rows (such as correctly answered questions) among the rows that are
+linked to the item. P(right | marked) is the mean, over the marked items (such as known facts), of
+the item's share of correct rows (such as anchor questions). P(right | unmarked) is the mean, over
+the unmarked items (such as unknown facts), of the item's share of correct rows (such as anchor
+questions).
 
 1. To compute a confidence interval, the gain P(right | marked) - P(right), where the marked items
    are for example the facts that the model knows, is converted to a log odds ratio. The log odds
@@ -20,23 +21,23 @@ correct rows (such as anchor questions).
    cluster of rows (such as anchor questions) at a time, and the links between these rows and the
    items (such as facts). The standard error is the square root of the sum of the squared changes of
    the log odds ratio, with one change for each cluster that is left out.
-3. The log odds ratio and its standard error are computed for the observed marks of the items
-   ("marked" or "unmarked") and for random permutations of these marks. In each permutation, the
+3. The log odds ratio and its standard error are computed for the observed data, and for random
+   permutations of which items (such as facts) are marked (such as known). In each permutation, the
    marks (for example, which facts the model knows) stay together for all items of a cluster. The
    interval contains those log odds ratios that the permutation test does not reject, as in the
    module `studentised`.
-4. The two ends of the interval are converted from log odds ratios back to values of the gain. The
-   conversion from log odds ratios to gains holds P(right) and the share of marked items fixed.
+4. The two ends of the interval are converted from log odds ratios back to values of the gain. In
+   the conversion from log odds ratios to gains, P(right) and the share of marked items (such as
+   known facts) are held fixed.
 5. The share of marked items, such as facts that the model answers correctly, is estimated from the
    data. For a fixed log odds ratio, the gain P(right | marked) - P(right) is nearly proportional to
    the share of unmarked items (such as unknown facts). Because the gain depends on the share of
-   marked items (such as known facts), the sampling error of this share affects the gain. If an end
-   of the gain's confidence interval has the same sign as the gain, the end is moved further away
-   from the gain on a logarithmic scale. Moving an end of the gain's interval allows for the
-   sampling error of the share of marked items (such as known facts). On the logarithmic scale, the
-   squared distance between an interval end and the gain increases by the squared margin of error
-   due to the share of marked items. When an end of the gain's interval is moved to allow for
-   sampling error, the sign of the end never changes.
+   marked items (such as known facts), the sampling error of this share affects the gain. Because
+   the share of marked items is estimated, an end of the confidence interval with the same sign as
+   the gain P(right | marked) - P(right) is moved away from the gain on a logarithmic scale. Moving
+   an end of the gain's interval allows for the sampling error of the share of marked items (such as
+   known facts). On the logarithmic scale, the squared distance between an interval end and the gain
+   increases by the squared margin of error due to the share of marked items.
 
 The gain has no interval if P(right | marked) or P(right | unmarked) is 0 or 1, because the log odds
 ratio is then infinite or undefined. An interval requires at least ``FEWEST_ITEMS`` marked items
@@ -103,7 +104,7 @@ class Gain:
     """The gain: how much more often a model is right on questions whose facts it knows.
 
     Args:
-        marked: Number of marked items, for example of facts that the model knows.
+        marked: Number of marked items, such as facts that the model knows.
         others: Number of unmarked items, such as facts that the model does not know.
         given_marked: P(right | marked): the share of correct rows (such as anchor questions) among
             those linked to a marked item (such as a known fact), averaged over the marked items.
@@ -130,7 +131,7 @@ class Gain:
 
 
 def conditional_gain(marked: ArrayLike, links: Links, how: Permutations | None = None) -> Gain:
-    """Estimate P(right | marked) - P(right) for a random row linked to a random item.
+    """Estimate how much more often a model is right on questions whose facts it knows.
 
     Args:
         marked: For each item (such as a fact), whether it is marked (such as answered correctly by
@@ -237,7 +238,7 @@ class _Table:
         return reach * abs(np.log(above / below)) / (2 * _STEP) if below * above > 0 else 0.0
 
     def _scaled(self, marked: NDArray[np.bool_]) -> tuple[Floats, Floats]:
-        """Compute the log odds ratio and its standard error for each permutation in ``marked``."""
+        """Compute the log odds ratio and its standard error for each set of marked items."""
         ways = marked.T.astype(np.float64)
         all_weights, all_right = self.weights.sum(axis=1), self.right.sum(axis=1)
         weights, right = self.weights @ ways, self.right @ ways
@@ -264,7 +265,7 @@ class _Table:
 
 
 def _log_odds(right: Floats, weights: Floats) -> tuple[Floats, Floats]:
-    """Compute the log-odds of a correct row, and each cluster's influence on the log-odds.
+    """Compute the log-odds of a correct answer, and each cluster's influence on them.
 
     Args:
         right: For each cluster and permutation, the total weight of the correct rows, shape
@@ -286,8 +287,9 @@ def _gain(log_odds: float, share: float, mean: float) -> float:
 
     Let x be the probability that a random item (such as a fact) is marked (such as known) and that
     a random row linked to it is correct. Let ``odds`` be the odds ratio, ``share`` the share of
-    marked items, and ``mean`` the value of P(right). The probability x solves the quadratic
-    equation x·(1-share-mean+x) = odds·(share-x)·(mean-x).
+    marked items (such as known facts), and ``mean`` the mean share of correct rows (such as anchor
+    questions). The probability x solves the quadratic equation x·(1-share-mean+x) =
+    odds·(share-x)·(mean-x).
     """
     odds = float(np.exp(log_odds))
     if abs(odds - 1) < _NEARLY_ONE:
@@ -298,7 +300,7 @@ def _gain(log_odds: float, share: float, mean: float) -> float:
 
 
 def _widened(end: float, gain: float, from_share: float) -> float:
-    """Move an end of the gain's interval outwards to allow for the error ``from_share``."""
+    """Move an interval end away from ``gain``, as the share of marked items is estimated."""
     if end * gain <= 0:
         return end
     distance = float(np.log(end / gain))

@@ -29,8 +29,7 @@ def out_of_fold(
         labels: Whether each row is positive, shape (rows,). Each group must contain at least one
             positive row and at least one negative row.
         numbers: The numeric predictors of each row, shape (rows, numeric predictors).
-        categories: The category of each row, shape (rows,). The category is used as a predictor,
-            together with the numeric predictors.
+        categories: The value of the categorical predictor for each row, shape (rows,).
         groups: The group of each row, shape (rows,). All rows of a group are in the same fold. If
             the number of groups is smaller than ``FOLDS``, each group is a fold.
 

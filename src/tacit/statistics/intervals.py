@@ -330,7 +330,7 @@ def _share_below(values: Floats) -> float:
 
 
 def sums_by_cluster(clusters: ArrayLike, values: ArrayLike) -> Floats:
-    """Sum values within each cluster, shape (clusters, ratios); the clusters are sorted."""
+    """Sum each array of ``values`` within clusters, shape (sorted clusters, arrays)."""
     import numpy as np
 
     names, cluster = np.unique(np.asarray(clusters), return_inverse=True)

@@ -46,12 +46,12 @@ def chance_levels(right: ArrayLike, rows: Floats) -> Floats:
 
     For n rows, the chance level is E[AP] = p + (1-p)·(Σ(g/N)-1)/(n-1): p is the share of correct
     rows, and for each threshold in the sum, g rows have exactly that score and N rows have at least
-    that score. The formula for E[AP] follows from AP = Σ H·T/(N·P), where P rows are correct: H
-    with exactly the score of the threshold, and T of the N rows with at least this score. In a
-    random permutation of the labels, the number T of correct rows among N of n rows has a
-    hypergeometric distribution with E[T²] = N·p·(1-p)·(n-N)/(n-1) + N²·p², where p is the share of
-    correct rows. If T of N rows are correct and H of these correct rows are among g of the N rows,
-    E[H | T] = g·T/N, and therefore E[H·T] = (g/N)·E[T²].
+    that score. The formula for E[AP] follows from AP = Σ H·T/(N·P): of all P correct rows, H have
+    exactly the threshold's score and T have at least this score, and N counts all rows with at
+    least this score. In a random permutation of the labels, the number T of correct rows among N of
+    n rows has a hypergeometric distribution with E[T²] = N·p·(1-p)·(n-N)/(n-1) + N²·p², where p is
+    the share of correct rows. If T of N rows are correct and H of these correct rows are among g of
+    the N rows, E[H | T] = g·T/N, and therefore E[H·T] = (g/N)·E[T²].
 
     Args:
         right: Number of correct rows in each sample, shape (...).
@@ -81,8 +81,8 @@ def dealt(right: int, keys: Floats, weights: Floats | None = None) -> NDArray[np
     Args:
         right: The number of true labels in each sample. At least one label must be true.
         keys: Random numbers from the uniform distribution on [0, 1), shape (samples, rows).
-        weights: The logarithm of each row's weight, shape (rows,). The rows that receive a true
-            label are drawn one after another, without replacement. In each draw, the probability of
+        weights: The logarithm of each row's weight, shape (rows,). The rows whose labels become
+            True are drawn one after another, without replacement. In each draw, the probability of
             a row that has not yet been drawn is proportional to the row's weight. If ``weights`` is
             None, every set of rows with the size ``right`` is equally likely to have the true
             labels.

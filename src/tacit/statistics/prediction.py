@@ -98,10 +98,10 @@ def smallest_lift(
     simulated sample, the rows to label as correct are drawn without replacement. A row's weight is
     exp(b·rank/n), where rank is the rank of the row's score, b is a slope and n is the number of
     rows. Ranks are counted from 0 for the lowest score. A one-sided permutation test is applied to
-    each sample that is simulated with the weights exp(b·rank/n). The function searches for the
-    smallest slope b of the weights exp(b·rank/n) at which the share of significant samples (p-value
-    at most ``level``) is at least ``power``. The result is the mean lift of samples whose weights
-    exp(b·rank/n) have the smallest slope b that reaches the required ``power``. The simulation
+    each simulated sample. The function searches for the smallest slope b, that is, the weakest
+    dependence of labels on scores, at which the share of significant samples (p-value at most
+    ``level``) is at least ``power``. The result is the mean lift of the samples that are simulated
+    with the smallest slope b for which the test reaches the required ``power``. The simulation
     ignores clusters.
 
     Args:
@@ -273,8 +273,8 @@ def informative(lifted: Estimate, sample: Sample) -> tuple[Estimate, str | None]
 
     Args:
         lifted: The lift, with the interval that ``Sample.interval`` returned.
-        sample: The rows from which the lift was computed. At least one row must be correct, and at
-            least one row must be incorrect.
+        sample: The rows from which the lift was computed. The sample must contain at least one row
+            with a correct answer and at least one row with an incorrect answer.
 
     Returns:
         The lift, and the reason why the lift has no interval. The reason is None if the lift has an

@@ -82,7 +82,7 @@ def least_average_precision(right: int, rows: int) -> float:
     i/(rows-right+i) (Boyd et al. 2012).
 
     Args:
-        right: The number of correct rows. At least one row must be correct.
+        right: The number of correct rows. The number of correct rows must be at least 1.
         rows: Number of rows.
     """
     places = np.arange(1, right + 1)

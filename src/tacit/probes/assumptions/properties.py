@@ -1,4 +1,4 @@
-"""The properties that prompts can state, and the concepts that prompts can ask for."""
+"""Select the properties and the concepts for prompts; record why others are left out."""
 
 from __future__ import annotations
 

@@ -128,9 +128,11 @@ class _Ranks:
 
     Args:
         candidates: The number of words that the run ranks; None if the value is not rank-based.
-        chance: The value expected if ``candidates`` words are ranked at random.
+        chance: The expected value for a random ranking of words; the number of words is
+            ``candidates``.
         differs: How the run's candidates differ from the paper's candidates; None if no discrepancy
-            is known. If a discrepancy is known, no difference from the published value is reported.
+            is known. If the run's candidates are known to differ from the paper's candidates, no
+            difference from the published value is reported.
         note: A caveat about the wording of the prompts; None if the paper has the same wording.
     """
 

@@ -194,10 +194,10 @@ def completion(said: str, *, any_article: bool = True) -> tuple[str, str] | None
 
 
 def _people(given: Iterable[Predicate]) -> int:
-    """Count the people who gave at least one of the predicates; count each person once.
+    """Count the participants who gave at least one of the predicates in ``given``.
 
-    If it is unknown which people gave a predicate, the frequency of the predicate is used as a
-    lower bound of the count.
+    If the norms do not list the participants who gave a predicate, the predicate's production
+    frequency is used as a lower bound of the number of participants.
     """
     every = list(given)
     named = [said.people for said in every]

@@ -249,7 +249,7 @@ ORDERS = ("all", "main")
 
 
 def orders_of(name: str, seed: int = 0) -> tuple[Order, ...]:
-    """Return all orders of properties (``all``), or only the order in Figure 2 (``main``).
+    """Return all orders of properties (``all``) or only ``top-decreasing`` (``main``).
 
     Raises:
         RequestError: If ``name`` is not in ``ORDERS``.
@@ -347,12 +347,13 @@ class Retrieval:
         return item.category is None and item.order == self.orders[0].name
 
     def _ranking(self, item: Item) -> RankingPrompt:
-        """Return the ranking prompt for a retrieval prompt.
+        """Return the request to rank all candidate words for the blank of a retrieval prompt.
 
-        The word for the prompt's concept is a target, that is, the ranking includes its rank and
-        log-probability. For a prompt of Figure 2 in Weir et al. (2020), the targets are the words
-        for all concepts, not only the word for the prompt's concept. The log-probabilities of all
-        concepts allow ranks to be computed among only the concepts that two runs share.
+        The ranking reports the rank and the log-probability of each target word. The word for the
+        prompt's concept is always a target word. For a prompt of Figure 2 in Weir et al. (2020),
+        the target words are the words for all concepts, not only the word for the prompt's concept.
+        The log-probabilities of all concepts allow ranks to be computed among only the concepts
+        that two runs share.
         """
         own = item.prompt.word
         others = [word for word in self._names if word != own] if self.is_main(item) else ()

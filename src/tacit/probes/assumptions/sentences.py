@@ -181,8 +181,8 @@ def elicitation_left_out(shown: Shown) -> Iterator[str]:
 def headline(findings: Findings) -> str | None:
     """Return one or two sentences on retrieval; None if no concept has a rank.
 
-    If prompts can state less than half of all properties (weighted by production frequency), a
-    second sentence reports this share.
+    If prompts can contain less than half of people's properties (weighted by production frequency),
+    a second sentence reports the share of properties that prompts can contain.
     """
     ranks = _ranks(findings)
     share = _share_of_namings(findings.summary.get("namings", {}))
@@ -348,7 +348,7 @@ def _asked(summary: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _retrieval(findings: Findings) -> Iterator[str]:
-    """Yield a sentence on the mean reciprocal rank in each wording."""
+    """Yield, for each prompt wording, a sentence on the mean reciprocal rank of concepts."""
     rows = retrieved(findings, NUMBERS).drop_nulls("mrr").to_dicts()
     for wording in dict.fromkeys(row["wording"] for row in rows):
         mine = [row for row in rows if row["wording"] == wording]

@@ -79,9 +79,9 @@ def retrieval_top(part: Retrieval, rankings: Sequence[Ranking]) -> pl.DataFrame:
 def retrieval_scores(part: Retrieval, rankings: Sequence[Ranking]) -> pl.DataFrame:
     """Return the log-probability of every concept in each prompt of the paper's Figure 2.
 
-    The log-probabilities allow runs with different candidates to be compared, by ranks among only
-    the concepts that the runs share. The log-probability is null if the model's tokenizer cannot
-    encode the concept's word.
+    Runs with different candidates can be compared: from the log-probabilities, ranks can be
+    computed among only those concepts that occur in all the runs. The log-probability is null if
+    the model's tokenizer cannot encode the concept's word.
     """
     import polars as pl
 
@@ -140,7 +140,7 @@ def elicitation_top(part: Eliciting, rankings: Sequence[Ranking]) -> pl.DataFram
 
 
 def prince_table(part: Prince, rankings: Sequence[Ranking]) -> pl.DataFrame:
-    """Return the best candidates and all target words for each prompt of Prince's examples."""
+    """Return the best candidates and all target words for the prompts by Ellen Prince."""
     import polars as pl
 
     rows = []

@@ -2,9 +2,10 @@
 
 For example, the property ``has fur_hair`` becomes the predicate "has fur", ``does eat`` becomes
 "eats", and ``made of metal`` becomes "is made of metal". The notation of properties differs between
-feature norms. ``docs/reference/norms.md`` describes how Tacit reads each notation. A property in a
-notation that ``norms.md`` does not list has no predicate. For example, the property "god" of the
-concept "church" has no predicate, because the property contains no verb.
+feature norms. For each set of feature norms, ``docs/reference/norms.md`` describes how Tacit reads
+the notation of properties. A property in a notation that ``norms.md`` does not list has no
+predicate. For example, the property "god" of the concept "church" has no predicate, because the
+property contains no verb.
 """
 
 from __future__ import annotations

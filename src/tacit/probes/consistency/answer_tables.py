@@ -107,15 +107,16 @@ def anchors(
 
     Returns:
         Table with one row per anchor question. The table begins with the columns ``anchor``,
-        ``question``, ``concept``, ``cluster``, ``answer`` and ``frequency``. The columns of the
-        table ``background`` follow the column ``frequency``. The columns ``choice``, ``right``,
-        ``margin``, ``tied``, ``meta`` and ``pair`` come after the columns that are copied from the
-        table ``background``. ``anchor`` is the anchor question's id in the file of questions.
-        ``cluster`` is the question concept or, for a question without a question concept, a text
-        with the anchor question's id. ``right`` contains whether the answer is correct; null if the
-        answer is missing. ``meta`` and ``pair`` identify the prompt variant that decides the
-        answer. If the run uses a second method of answering anchor questions, the last columns
-        contain the answers by this method, and their names begin with the method's name.
+        ``question``, ``concept``, ``cluster``, ``answer`` and ``frequency``. The columns that are
+        copied from the table ``background`` come after the column ``frequency``. The columns
+        ``choice``, ``right``, ``margin``, ``tied``, ``meta`` and ``pair`` come after the columns
+        that are copied from the table ``background``. ``anchor`` is the anchor question's id in the
+        file of questions. ``cluster`` is the question concept or, for a question without a question
+        concept, a text with the anchor question's id. ``right`` contains whether the answer is
+        correct; null if the answer is missing. ``meta`` and ``pair`` identify the prompt variant
+        that decides the answer. If the run uses a second method of answering anchor questions, the
+        last columns contain the answers by this method, and their names begin with the method's
+        name.
     """
     import polars as pl
 

@@ -29,9 +29,9 @@ class Answers:
     Args:
         positive: Whether the answer is positive. False if the best positive and the best negative
             score are equal, or if the answer is missing.
-        missing: Whether the question has no answer. An answer is missing if all positive words or
-            all negative words are excluded as answers, or if a word whose score is unknown might
-            have the highest score.
+        missing: Whether the question has no answer. The answer is missing if the model cannot
+            choose any positive word, if it cannot choose any negative word, or if a word with an
+            unknown score might have the highest score.
         tied: Whether the best positive score equals the best negative score. A tie counts as a
             negative answer.
         winner: The index of the input (a prompt variant combined with one answer word) that decides
@@ -112,7 +112,7 @@ class Method:
         return by_best(scores, *self.sides(inputs), most)
 
     def sides(self, inputs: Inputs) -> tuple[Ints, Ints]:
-        """Return the indices of inputs with a positive word, and those with a negative word.
+        """Return two arrays of indices in ``inputs``: positive and negative answer words.
 
         Raises:
             RequestError: If no input has the meta-prompt or the label pair (pair of answer words)
@@ -280,10 +280,10 @@ class Chosen:
         missing: Whether the anchor question has no answer. An anchor question has no answer if the
             value of one of its choices is unknown, or, with sampled replies, if several choices
             have the highest value.
-        tied: Whether another choice has the same value as the selected choice.
+        tied: Whether another choice has the same value (field ``values``) as the selected choice.
         winner: The index of the prompt variant (with ``choose``), or of the combination of prompt
             variant and answer word (with ``verify``), that decides the answer. ``winner`` is -1 if
-            the answer is missing, or if the answer does not depend on a single score.
+            the answer is missing, or if the answer is computed from vote counts (``verify_votes``).
         margin: The value of the selected choice minus the value of the second-best choice; NaN if
             the answer is missing. The margin is in nats per byte for ``choose`` and in nats for
             ``verify``. For ``verify_votes``, the value of a choice is the share of positive replies
@@ -308,7 +308,8 @@ def choose(scores: Floats, sizes: Ints, most: Floats | None = None) -> Chosen:
         scores: Log-probabilities in nats, shape (anchors, variants, choices); NaN if missing.
         sizes: Lengths of the choices in UTF-8 bytes, shape (anchors, choices); 0 for padding.
         most: Upper bounds of the missing scores (``Bounds.choices``). The value of a choice is
-            unknown if one of its missing scores could exceed its best known score.
+            unknown if the upper bound of one of its missing scores is higher than all its known
+            scores (each per byte).
     """
     lengths = np.where(sizes > 0, sizes, 1)[:, None, :]
     per_byte = scores / lengths
@@ -354,7 +355,7 @@ def verify_votes(counts: Floats, inputs: Inputs, sizes: Ints) -> Chosen:
 
 
 def without_ties(found: Chosen) -> Chosen:
-    """Return a copy in which tied answers are missing. The field ``tied`` is unchanged."""
+    """Return a copy in which questions with several equally good choices have no answer."""
     none = found.missing | found.tied
     return Chosen(
         np.where(none, -1, found.choice),

@@ -96,7 +96,7 @@ def _correct(values: Floats, sizes: Ints, answer: Ints) -> Floats:
 
 
 def _majority(answer: Ints) -> Floats:
-    """Return whether the most frequent answer index is correct for each anchor question."""
+    """Return, for each question, whether its correct choice has the most common position."""
     right: Floats = (answer == np.bincount(answer).argmax()).astype(float)
     return right
 

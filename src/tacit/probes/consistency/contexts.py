@@ -1,11 +1,11 @@
 """Select the facts that precede an anchor question in a prompt (METHODS section 4).
 
 An anchor question has up to three contexts (sets of facts in the prompt), all with the same number
-of facts. The first context of an anchor question contains facts from the question's own background.
-The second context contains the negatives of the facts in the first context, presented as if they
-were true. The third context of an anchor question (set of facts in its prompt) contains irrelevant
-facts, which belong to another anchor question. Facts without a negative (false version) are not
-used in contexts.
+of facts. The first of the three possible contexts contains facts from the anchor question's own
+background. The second context contains the negatives of the facts in the first context, presented
+as if they were true. The third context of an anchor question (set of facts in its prompt) contains
+irrelevant facts, which belong to another anchor question. Facts without a negative (false version)
+are not used in contexts.
 """
 
 from __future__ import annotations
@@ -144,7 +144,7 @@ class Contexts:
         return {anchor: found[anchor] for anchor in self.own if anchor in found}
 
     def _fitting(self, anchor: int, others: Sequence[int]) -> Iterator[tuple[Fact, ...]]:
-        """Yield sets of irrelevant facts for an anchor question, in the order of ``others``."""
+        """Yield sets of irrelevant facts for a question, each from one question in ``others``."""
         concepts, n = self._concepts.get(anchor, frozenset()), len(self.own[anchor])
         for other in others:
             facts = self.own[other][:n]

@@ -120,7 +120,7 @@ CONTROLS = TableSpec(
 
 @dataclass(frozen=True)
 class Controls:
-    """The leakage controls and the irrelevant backgrounds of one run.
+    """Leakage controls (some facts left out) and irrelevant backgrounds (swapped facts).
 
     Args:
         of: The anchor questions.
@@ -141,7 +141,7 @@ class Controls:
     seed: int = 0
 
     def table(self, how: Permutations | None = None) -> pl.DataFrame:
-        """Compute conceptual consistency under each control.
+        """Compute conceptual consistency with the whole, reduced and irrelevant backgrounds.
 
         Args:
             how: The parameters of the permutations for the p-values and the confidence intervals;

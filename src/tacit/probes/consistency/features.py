@@ -53,11 +53,12 @@ class FactAnswers:
             the fact, and whether it correctly answered the question about its negative (a false
             version of the fact).
         positive_margin: The margin (positive minus negative score) of the answer to the question
-            about each fact, shape (facts,); NaN if unknown. If the answer is positive, the margin
-            is greater than 0.
+            about each fact, shape (facts,); NaN if unknown. The margin is greater than 0 if the
+            answer to the question about the fact is positive (such as "yes").
         negative_margin: The margin (positive minus negative score) of the answer to the question
             about each fact's negative (a false version of the fact), shape (facts,); NaN if
-            unknown. If the answer is positive, the margin is greater than 0.
+            unknown. The margin is greater than 0 if the answer to the question about the negative
+            is positive (such as "yes").
     """
 
     correct: CorrectAnswers

@@ -8,11 +8,11 @@ anchor question contains irrelevant facts, which belong to another anchor questi
 before a question may change the answer, the answers after true facts are also compared with the
 answers after negatives and after irrelevant facts. A fact and its negative differ only in their
 tails (second concepts). Answers are compared over all anchor questions, and separately within four
-groups of anchor questions, which are defined by the facts in the question's first context. Anchor
-questions are grouped by whether the model correctly answers the background questions about all of
-the question's own facts. To detect copying from the context, anchor questions with an own fact that
-contains a concept of the correct choice are also separated from anchor questions without such a
-fact.
+groups of anchor questions. The groups are defined by facts from the anchor question's own
+background. Anchor questions are grouped by whether the model correctly answers the background
+questions about all of the question's own facts. To detect copying from the context, anchor
+questions are also grouped by whether one of their own background facts contains a concept of the
+correct choice.
 """
 
 from __future__ import annotations
@@ -269,8 +269,8 @@ def _all_right(
 ) -> dict[int, bool | None]:
     """Return for each anchor question whether all of its facts were answered correctly.
 
-    If at least one fact of an anchor question has no answer and the answers about its other facts
-    are correct, the result for this anchor question is None.
+    The result for an anchor question is None if no answer about its facts is known to be incorrect,
+    but at least one answer is missing.
     """
     of = asked.facts.select("head", "relation", "tail").iter_rows()
     right = dict(zip(of, known.positive.tolist(), strict=True))

@@ -11,11 +11,11 @@ and tail. All facts with the same head (first concept) are in the same fold of t
 The knowledge base contains every fact as an edge, but it does not contain the negatives. The fact
 from which a tail was taken is left out of the two fact counts (fifth and sixth attributes), because
 counting this fact would reveal that the tail belongs to a fact. With the presets ``same-relation``
-and ``matched``, a negative's tail is the tail of a second fact, and the two counts (fifth and sixth
-attributes) leave out this second fact. With the preset ``uniform``, a negative's tail is a
-dictionary word instead of the tail of a fact, so the two counts (fifth and sixth attributes) leave
-out no fact. If the negatives are formed by shuffling the tails of the facts, the attributes of
-tails have the same distribution for facts and negatives, and the baseline's AUROC is 0.5.
+and ``matched``, a negative's tail is taken from a second fact, and this second fact is left out
+when the facts that contain the tail are counted. With the preset ``uniform``, a negative's tail is
+a dictionary word instead of the tail of a fact, so the two counts (fifth and sixth attributes)
+leave out no fact. If the negatives are formed by shuffling the tails of the facts, the attributes
+of tails have the same distribution for facts and negatives, and the baseline's AUROC is 0.5.
 ``tacit.knowledge.tails`` computes the attributes of tails.
 """
 
@@ -154,7 +154,7 @@ def _with_answers(tails: pl.DataFrame, facts: pl.DataFrame) -> pl.DataFrame:
 
 
 def _with_predictions(rows: pl.DataFrame) -> pl.DataFrame:
-    """Add the out-of-fold probability that a row is a fact, and not a negative."""
+    """Add a column with the out-of-fold probability that each row's tail belongs to a fact."""
     import polars as pl
 
     numbers = rows.select(

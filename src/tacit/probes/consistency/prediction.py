@@ -168,8 +168,8 @@ def estimates(rows: Rows, bootstrap: Bootstrap) -> _Estimates:
         Estimates by pair of predictor names, then by measure. If both names of a pair are given,
         the estimate is the measure of the first predictor minus the measure of the second
         predictor. All estimates are computed from the same resamples of question concepts. If the
-        second name of a pair is empty, the estimate is the measure of the first predictor alone. If
-        the predictors cannot be fitted, the estimates have no values.
+        second of the two predictor names is empty, the estimate is the measure of the first
+        predictor alone. If the predictors cannot be fitted, the estimates have no values.
     """
     keys = [((name, ""), measure) for name in PREDICTORS for measure in MEASURES]
     keys += [(pair, measure) for pair in PAIRS for measure in GAINED]

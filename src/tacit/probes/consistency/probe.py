@@ -122,8 +122,8 @@ class ConsistencyProbe:
 
     Raises:
         RequestError: If no anchor question has a background fact, if the correct choice of an
-            anchor question is unknown, or if a relation has no template. If ``reading`` uses a
-            meta-prompt or a label pair that the version of the paper does not contain. If
+            anchor question is unknown, or if a relation has no template. If ``reading`` requires a
+            meta-prompt or a label pair that does not occur in the probe's prompt variants. If
             ``context`` is not None and the contexts cannot be built (see ``Contexts``).
     """
 

@@ -77,7 +77,7 @@ def prompt_variants(
 def choice_variants(
     templates: Templates, version: str = "review-lexicon"
 ) -> tuple[PromptVariant, ...]:
-    """Return the prompt variants that a choice can answer: 23, or 22 for the arXiv version.
+    """Return the prompt variants for scoring choices: 23, or 22 as in the arXiv version.
 
     Meta-prompts (prompt templates) that ask for a truth value are excluded, because the choices of
     an anchor question are not truth values.

@@ -86,7 +86,7 @@ class Scored:
 
     @cached_property
     def inputs(self) -> Inputs:
-        """The inputs of yes/no questions, in the order of the last axis of ``background``."""
+        """The pairs of prompt variant and answer word, as in the last axis of ``background``."""
         return Inputs.of(self.variants)
 
     def chosen(self, anchoring: str) -> Chosen | None:

@@ -38,7 +38,8 @@ class Alone:
     Args:
         right: Number of correct answers, shape (variants,) for the method ``choice`` and shape
             (metas, pairs) for the method ``verify``.
-        scored: Number of answers, an array of the same shape as ``right``.
+        scored: Number of anchor questions that have an answer, correct or incorrect; an array of
+            the same shape as ``right``.
     """
 
     right: Ints
@@ -244,7 +245,7 @@ def _methods(scored: Scored) -> Iterator[Method]:
 
 
 def _preset(method: Method, scored: Scored) -> str:
-    """Return the name of the preset in tables: ``votes`` if sampled replies are pooled."""
+    """Return the answering method's preset, or ``votes`` if sampled replies are pooled."""
     return "votes" if scored.voted and method.preset == "max" else method.preset
 
 

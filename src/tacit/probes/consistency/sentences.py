@@ -82,7 +82,7 @@ def _odds(summary: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _without_knowledge(row: Mapping[str, Any]) -> str:
-    """Return a sentence about the no-knowledge baseline, a prediction from tails alone."""
+    """Return a sentence about the no-knowledge baseline, which uses only second concepts."""
     if row["auroc"] is None:
         return (
             "The no-knowledge baseline (a regression on the second concept of a statement) is "

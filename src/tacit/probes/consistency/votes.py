@@ -61,8 +61,9 @@ def of_questions(
     """Compute the share of positive replies to each background question.
 
     Args:
-        votes: Vote counts, shape (questions, inputs). The vote count of an input (a prompt variant
-            with one answer word) is NaN if none of the replies to its prompt could be parsed.
+        votes: Vote counts of the inputs (each a prompt variant with one answer word), shape
+            (questions, inputs). The vote count of an input (a prompt variant with one answer word)
+            is NaN if none of the replies to its prompt could be parsed.
         unread: The numbers of replies that could not be parsed.
         inputs: The inputs, in the order of the columns of ``votes``. Each input is a prompt variant
             combined with one answer word.
@@ -74,8 +75,8 @@ def of_questions(
         and ``truncated``. ``share`` is the number of positive replies divided by the number of
         parsed replies. ``low`` and ``high`` are the ends of Wilson's 95 % interval of ``share``.
         ``share``, ``low`` and ``high`` are null if none of the replies could be parsed.
-        ``unparsed`` and ``truncated`` count only replies to the prompt variants of the inputs in
-        ``positive`` and ``negative``.
+        ``unparsed`` and ``truncated`` count only replies to prompt variants whose answer words are
+        selected by ``positive`` or ``negative``.
     """
     counts = np.nan_to_num(votes)
     yes, no = (counts[:, side].sum(axis=1) for side in (positive, negative))

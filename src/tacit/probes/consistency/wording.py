@@ -7,8 +7,8 @@ unless the template requires an activity. The word lists contain exceptions: nou
 treated as mass nouns, and nouns that are always treated as count nouns. A word that is in no word
 list is treated as a mass noun if the lexicon does not contain it as a noun, or if its only plural
 is the word itself. A gerund that can be its own plural, such as "running", is also treated as a
-mass noun. Grammatical errors inside a phrase of several words are not corrected. For example, the
-phrases "soak in hotspring" and "chest of drawer" are not changed.
+mass noun. Grammatical errors inside a phrase of several words, such as "soak in hotspring" or
+"chest of drawer", are not corrected.
 """
 
 from __future__ import annotations

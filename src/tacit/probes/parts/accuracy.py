@@ -25,14 +25,14 @@ if TYPE_CHECKING:
 def shifted(beliefs: pl.DataFrame, stage: str) -> pl.Series:
     """Judge beliefs by a threshold at which as many statements are true as after repair.
 
-    A statement counts as true if its belief is above the threshold. All statements with a belief
-    exactly at the threshold have the same truth value. For example, if 10 statements are true after
-    repair, 8 beliefs are above the threshold and 4 equal it, the 4 statements have the truth value
-    0.5.
+    A statement counts as true if its belief is above the threshold. All statements whose belief
+    equals the threshold receive the same truth value, which can be a fraction. For example, if 10
+    statements are true after repair, 8 beliefs are above the threshold and 4 equal it, the 4
+    statements have the truth value 0.5.
 
     Args:
-        beliefs: Table with the column ``p_true`` (null if missing) and a Boolean column with the
-            name ``stage``.
+        beliefs: Table with the column ``p_true`` (null if missing) and the Boolean column whose
+            name is the value of ``stage``.
         stage: The name of the column with the repaired beliefs.
 
     Returns:
@@ -312,7 +312,8 @@ def of_things(verdicts: pl.DataFrame) -> pl.DataFrame:
 def of_drawings(verdicts: pl.DataFrame) -> pl.DataFrame:
     """Compute the accuracy on each annotator's drawing, with one column per stage.
 
-    The column ``always_true`` is the accuracy if every statement is judged true.
+    The column ``always_true`` contains the accuracy that would result if every statement were
+    judged true.
     """
     return _divided(_summed(verdicts, DRAWING))
 

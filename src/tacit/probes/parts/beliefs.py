@@ -127,8 +127,8 @@ def answer_probability(answers: pl.DataFrame) -> float | None:
             one row per question.
 
     Returns:
-        The median over the questions that have both log-probabilities; None if there are no such
-        questions.
+        The median of P(true) + P(false) over the questions that have both ``logprob_true`` and
+        ``logprob_false``; None if there are no such questions.
     """
     import polars as pl
 

@@ -262,8 +262,8 @@ class PartsProbe:
                 ``answers`` are copied to the table of questions in the findings.
 
         Returns:
-            The findings, with confidence intervals from a bootstrap that resamples things. If the
-            probe contains only things without drawings, the accuracy tables have no rows.
+            The findings, with confidence intervals from a bootstrap that resamples things. If there
+            are no annotators' drawings of the probe's things, the accuracy tables have no rows.
 
         Raises:
             DataError: If a belief is malformed.

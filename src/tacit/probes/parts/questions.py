@@ -43,7 +43,7 @@ class Wording:
     """The rules for plural nouns and articles: the paper's rules or those of English.
 
     Args:
-        number: The set of rules: ``paper`` or ``grammar``.
+        number: The name of the rules for plural nouns and articles: ``paper`` or ``grammar``.
         nouns: The exceptions to the noun rules of the preset ``grammar``.
     """
 
@@ -146,10 +146,10 @@ class Template:
         """Return the logarithms of P(true) and P(false), in nats.
 
         P(true) is the summed probability of the positive answers, and P(false) is the summed
-        probability of the negative answers. If ``lacking`` is ``missing``, the logarithm of a sum
-        is None if any of the summed answers has no score. If ``lacking`` is ``zero``, an answer
-        without a score counts as having the probability 0. If no answer has a score, the logarithms
-        of P(true) and P(false) are None.
+        probability of the negative answers. If the field ``lacking`` has the value ``missing``, the
+        logarithm of P(true) or P(false) is None as soon as one of the summed answers has no score.
+        If ``lacking`` is ``zero``, an answer without a score counts as having the probability 0. If
+        no answer has a score, the logarithms of P(true) and P(false) are None.
         """
         sides = [[score[answer].logprob for answer in of] for of in (self.positive, self.negative)]
         known = [[value for value in side if value is not None] for side in sides]

@@ -150,9 +150,10 @@ def set_level(groups: pl.DataFrame, bootstrap: Bootstrap) -> dict[str, Any]:
         ``drawings_with_violation`` is the number of drawings with at least one violated constraint.
         ``consistent`` is the share of drawings whose believed statements can all be true together.
         ``contradiction_density`` is the share of a drawing's decided constraints that are violated,
-        averaged over drawings. Drawings without a decided constraint are left out of
-        ``contradiction_density``. ``consistent_interval`` and ``contradiction_density_interval``
-        are the confidence intervals of ``consistent`` and ``contradiction_density``.
+        averaged over drawings. Drawings in which no constraint is decided (violated or satisfied)
+        are left out of the mean ``contradiction_density``. ``consistent_interval`` and
+        ``contradiction_density_interval`` are the confidence intervals of ``consistent`` and
+        ``contradiction_density``.
     """
     import polars as pl
 

@@ -77,7 +77,7 @@ def headline(findings: Findings) -> str:
 
 
 def _worse_than_shuffled(summary: Mapping[str, Any]) -> Iterator[str]:
-    """Yield text if beliefs violate more asymmetric constraints than shuffled beliefs do.
+    """Yield a sentence if beliefs violate asymmetry more often than shuffled beliefs do.
 
     The micro rate (over all constraint types together) hides violations of asymmetric constraints,
     because most applicable constraints are transitive.

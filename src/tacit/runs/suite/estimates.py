@@ -66,7 +66,8 @@ def estimates(plan: Plan) -> Iterator[Estimate]:
     """Yield an estimate of each run, model by model; nothing is stored or downloaded.
 
     If a model is on this machine, it is loaded for a short trial. If a model must first be
-    downloaded, the estimate contains at most the numbers of prompts.
+    downloaded, there is no trial, and only the numbers of prompts are estimated, provided that the
+    prompts are known without the model.
 
     Raises:
         DataError: If ``Plan.check`` raises this error.

@@ -32,8 +32,8 @@ class SuiteRuns(Mapping[str, Runs]):
     """The finished runs of a suite: a mapping from run names to one run for each model.
 
     Args:
-        runs: The finished runs, by the name of the run. A name is omitted if none of its runs is
-            finished.
+        runs: The finished runs, by the name of the run. The name of a run in the suite's file is
+            omitted if the run is not finished for any model.
         failed: The error message of each failed run, by the pair of run name and model name.
         skipped: A pair of run name and model name for each run that was not started because an
             earlier run had failed.
@@ -226,6 +226,6 @@ def _published(plan: Plan, status: Status, *, report: bool) -> SuiteRuns:
 
 
 def _of(plan: Plan, name: str, found: Sequence[Run]) -> list[Run]:
-    """Return the finished runs of one run in the suite's file, named after their models."""
+    """Return each model's finished run for one entry of the suite's file, named by model."""
     folders = {run.folder for run in plan.runs if run.name == name}
     return named([run for run in found if run.folder in folders])

@@ -184,7 +184,7 @@ class _Page:
         return _MARGIN + 76 + 16 * max(len(each.about) for each in self.columns)
 
     def begin(self, column: float, body: float) -> tuple[Element, list[Element]]:
-        """Return a titled SVG document, and for each stage an SVG group with a heading.
+        """Return a titled SVG document, and an SVG group with a heading for each figure column.
 
         The attributes of the document describe the layout, so that a web page can stack the columns
         (one per stage) vertically. ``data-column`` is the width of one column. ``data-top`` is the
@@ -219,7 +219,7 @@ class _Page:
         ]
 
     def _column(self, root: Element, column: Column, left: float) -> Element:
-        """Add an SVG group with the heading of a stage, at the x coordinate ``left``."""
+        """Add an SVG group with the heading of a figure column, at the x coordinate ``left``."""
         ink: dict[str, Value] = {"fill": self.colours.ink}
         group = add(root, "g", class_="column", transform=f"translate({left:.1f} 0)")
         top = _MARGIN + 40

@@ -126,12 +126,12 @@ class Graph:
 
 
 def parts_of(beliefs: pl.DataFrame) -> list[str]:
-    """Return all parts in order of first mention; parts that are only objects come last."""
+    """Return all parts: first the statements' subjects, then parts that are only objects."""
     return list(dict.fromkeys([*beliefs["subject"], *beliefs["object"]]))
 
 
 def graph_of(beliefs: pl.DataFrame, ontology: Ontology, stage: str) -> Graph:
-    """Return the graph of one drawing at one stage.
+    """Return the graph of one drawing, from truth values before or after repair, or gold.
 
     Args:
         beliefs: The beliefs about one drawing, with the columns ``subject``, ``relation``,
@@ -235,8 +235,8 @@ def _reduced(edges: Sequence[Edge], ontology: Ontology) -> list[Edge]:
     An edge of a transitive relation is marked (``follows`` is True) if two other edges of the
     relation imply it and none of the three edges violates a constraint. If a relation's edges
     without constraint violations contain a cycle, ``follows`` stays False for all edges of the
-    relation. For a relation whose fault-free edges (edges without a violation) contain no cycle,
-    the edges with ``follows`` False imply all edges with ``follows`` True.
+    relation. If a relation's edges without constraint violations contain no cycle, every edge that
+    is marked (``follows`` is True) follows from edges that are not marked.
     """
     found = []
     relations = dict.fromkeys(edge.relation for edge in edges)
