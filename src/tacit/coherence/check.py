@@ -84,9 +84,9 @@ class Check:
             relation and every ordered pair of different items, its revision cost is positive only
             if a constraint is violated. The revision cost can be positive although no constraint is
             violated, because beliefs can require contradictory truth values of a statement that has
-            no belief. The revision cost is positive without a violation, for example, if one
-            constraint requires a statement without a belief to be true and another requires it to
-            be false.
+            no belief. For example, the revision cost is positive without a violated constraint if
+            one constraint requires a statement without a belief to be true and another constraint
+            requires it to be false.
         revision_cost_at_least: A proven lower bound on the revision cost; None if the revision cost
             was not requested.
         revision_cost_at_most: The number of beliefs that change in the best repair found, which is
@@ -244,9 +244,9 @@ def check(
 
     A constraint that applies to the believed statements is violated, satisfied or undecided. A
     constraint is undecided if its outcome depends on a statement that has no row or no belief. A
-    statement that has no row or no belief does not count as disbelieved. The violation rate is the
-    number of violated constraints, divided by the number of constraints that are either violated or
-    satisfied.
+    statement that has no row or no belief counts neither as believed nor as disbelieved. The
+    violation rate is the number of violated constraints, divided by the number of constraints that
+    are either violated or satisfied.
 
     Args:
         beliefs: A table with the columns ``subject``, ``relation``, ``object``, ``p_true`` (null if

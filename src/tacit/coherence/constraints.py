@@ -45,15 +45,16 @@ class Family:
     Args:
         classes: The relation classes of the family (each class is a relation with its inverse, if
             any), in the order of the ontology file.
-        implications: Implications between relation classes, as triples of two indices a and b into
-            ``classes``, and a Boolean ``turned`` (whether the implied statement has the items in
-            reverse order). For each triple (a, b, ``turned``) and all items x and y, the statement
-            (x, a, y) implies (x, b, y) if ``turned`` is False, and (y, b, x) if ``turned`` is True.
-        exclusions: Exclusions between relation classes, as triples of two indices a and b into
-            ``classes``, and a Boolean ``turned`` (whether the excluded statement has the items in
-            reverse order). For each triple (a, b, ``turned``) and all items x and y, the statement
-            (x, a, y) excludes (x, b, y) if ``turned`` is False, and (y, b, x) if ``turned`` is
-            True.
+        implications: Implications between relation classes, as triples (a, b, turned): a and b are
+            indices into ``classes``, and the Boolean ``turned`` is True if the implied statement
+            has the items in reverse order. For each triple (a, b, ``turned``) and all items x and
+            y, the statement (x, a, y) implies (x, b, y) if ``turned`` is False, and (y, b, x) if
+            ``turned`` is True.
+        exclusions: Exclusions between relation classes, as triples (a, b, turned): a and b are
+            indices into ``classes``, and the Boolean ``turned`` is True if the excluded statement
+            has the items in reverse order. For each triple (a, b, ``turned``) and all items x and
+            y, the statement (x, a, y) excludes (x, b, y) if ``turned`` is False, and (y, b, x) if
+            ``turned`` is True.
     """
 
     classes: tuple[RelationClass, ...]

@@ -93,7 +93,7 @@ def best_assignments(
 
 
 def _allowed(assignments: Booleans, clauses: Clauses, triples: Integers, last: int) -> Booleans:
-    """Return which assignments satisfy constraints with highest statement index ``last``."""
+    """Return which assignments satisfy the constraints whose last statement is ``last``."""
     keep = np.ones(len(assignments), dtype=bool)
     if last in clauses.never:
         keep &= ~assignments[:, last]

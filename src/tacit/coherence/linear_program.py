@@ -41,8 +41,9 @@ class Rows:
     """Rows a·x <= b of a linear program; each entry of x is a statement's truth value.
 
     Args:
-        family: The family of relations.
-        n: Number of items.
+        family: The family (relations that constraints connect with each other) to which the
+            statements belong.
+        n: Number of items (subjects and objects of the statements).
         total: Whether the items must form a total order: for every pair of items, exactly one of
             the statements "i precedes j" and "j precedes i" is true.
 
@@ -107,7 +108,8 @@ class Rows:
         """Return transitive constraints that ``values`` violates by more than ``least``.
 
         Returns:
-            The three statements of each constraint, shape (t, 3).
+            One row for each of the t returned constraints, with the indices of its two premises and
+            its conclusion, shape (t, 3).
         """
         found = []
         amounts = []
@@ -275,14 +277,15 @@ def best_solution(
         objective: The coefficients of the objective, which is maximized.
         rows: The constraints, as rows of the linear program. Transitive constraints that a solution
             violates are added to ``rows``.
-        within: The search region.
+        within: The search region: a lower and an upper bound of each variable, and at most one
+            additional constraint.
         deadline: The `time.monotonic` value at which to stop.
         start: A function that receives the solution of the linear program and the objective value,
             and returns a good integer solution. If ``start`` is given, the region ``within`` must
             not exclude any solution. If ``start`` is given, branch and bound searches for a
-            solution that differs from the result of ``start`` and is at least as good. If the
-            search proves that no other solution is at least as good, the solution that ``start``
-            returned is the only optimum.
+            different solution that is at least as good as the solution that ``start`` returns,
+            because the best solution may not be unique. If the search proves that no other solution
+            is at least as good, the solution that ``start`` returned is the only optimum.
         branch: Whether to use branch and bound if the solution of the linear program is not
             integral.
     """

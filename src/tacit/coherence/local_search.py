@@ -127,7 +127,7 @@ def search_assignment(program: Program, rows: Rows, likely: Floats, deadline: fl
 
 
 def search_order(program: Program, kicks: int | None, deadline: float) -> Booleans:
-    """Find a total or partial order of the items with a large weight by local search.
+    """Search locally for a total or partial order of the items that has a large weight.
 
     Args:
         program: The integer program to solve; it must be about a single relation (with its inverse)

@@ -3,13 +3,13 @@
 Statements that are equivalent because their relations are symmetric or inverse to each other share
 one variable. For each group of beliefs and each family of relations with a transitive relation, the
 items (subjects and objects) are split into connected components. Each connected component of items
-is a separate repair problem. Two items are connected if a statement about them has positive weight.
-A statement of weight 0 also connects its two items, except in an order family (one asymmetric,
-transitive relation) without negative weights. In a family without a transitive relation, each pair
-of items is a separate repair problem. If the repair problems are solved separately, the largest
-possible total weight of all statements is the same as if the problems were solved together. There
-is always a best assignment in which every true statement has positive weight or is implied by true
-statements of positive weight.
+is a separate repair problem. Two items are connected if a statement about them has a weight of at
+least 0. In an order relation (asymmetric and transitive) without negative weights, however, a
+statement of weight 0 does not connect its two items into one repair problem. In a family without a
+transitive relation, each pair of items is a separate repair problem. Solving the repair problems
+separately loses nothing: the best assignments of the separate problems together form a best
+assignment for all statements. There is always a best assignment in which every true statement has
+positive weight or is implied by true statements of positive weight.
 """
 
 from __future__ import annotations
@@ -44,8 +44,9 @@ class Variables:
         family: The family of relations to which each variable belongs.
         position: The relation class (a relation and its inverse) of each variable, as an index into
             ``Family.classes``.
-        first: The index of the first item in each variable's statement. If the relation class is
-            symmetric, the first item is the item with the smaller index.
+        first: For each variable, the index of the first of the two items that the variable's
+            statement is about. If the relation class is symmetric, the first item is the item with
+            the smaller index.
         second: The index of the second item in each variable's statement.
         weight: The sum of the weights of all beliefs whose statements share the variable.
         of_row: For each row of the table of beliefs, the index of the variable of the row's
@@ -92,7 +93,8 @@ def variables_of(
         coded: The beliefs, encoded as integers.
         weights: One integer weight per belief.
         families: The ontology's families of relations.
-        places: The family and the relation class of each relation, in the order of the ontology.
+        places: For each relation of the ontology, in order, its family (relations that constraints
+            connect) and its relation class (the relation and its inverse).
     """
     family = np.array([place.family for place in places])[coded.relation]
     position = np.array([place.position for place in places])[coded.relation]

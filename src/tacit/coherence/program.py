@@ -148,7 +148,7 @@ def _search(
     deadline: float,
     tell: Callable[[Solution], None],
 ) -> tuple[Optimum, Solution | None]:
-    """Return the best solution found before the deadline, and the initial solution or None."""
+    """Return the search result, and the solution found earlier by local search (or None)."""
     scale = _SCALE / max(1, int(np.abs(program.weights).max(initial=0)))
     everything = Region(np.zeros(rows.count), np.ones(rows.count))
     limits = _Limits.until(deadline)
@@ -225,7 +225,7 @@ class _Face:
     def explore(
         self, assignment: Booleans, candidates: Booleans
     ) -> tuple[Booleans, Booleans, bool]:
-        """Choose one of the best assignments by the tie rule.
+        """Choose one of the equally good best assignments by a fixed rule that breaks ties.
 
         Returns:
             The chosen assignment, the statements whose truth value differs between equally good

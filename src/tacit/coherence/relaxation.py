@@ -145,9 +145,9 @@ def improve(start: Dual, relaxation: Relaxation, rounds: int, deadline: float) -
     """Lower the upper bound towards the optimum of the linear relaxation.
 
     Args:
-        start: The initial state. Constraint rows that were added to the program after the initial
-            state was computed must come last. If a constraint row was added after the initial state
-            was computed, its multiplier (dual variable) starts at 0.
+        start: The initial state of the first-order method. Constraint rows that were added to the
+            program after the initial state was computed must come last. If a constraint row was
+            added after the initial state was computed, its multiplier (dual variable) starts at 0.
         relaxation: The linear relaxation for whose optimum an upper bound is computed.
         rounds: The maximum number of restarts.
         deadline: The `time.monotonic` value at which to stop.

@@ -9,18 +9,19 @@ affect the chosen assignment.
    statements imply it.
 2. An order family is a family of relations that consists of one asymmetric, transitive relation. In
    an order family (one asymmetric, transitive relation) without negative weights, repair arranges
-   the items in the order whose statements have the largest total weight. If several orders of the
-   items are equally good, repair sums, for each order, the tie-breaking numbers of the statements
-   of positive weight that agree with the order. If several orders of the items have the largest
-   total weight, repair chooses the order with the smallest sum of tie-breaking numbers (hash values
-   of statements). In an order family (one asymmetric, transitive relation) without negative
-   weights, a statement of positive weight is true exactly if it agrees with the item order that
-   repair chooses. In an order family (one asymmetric, transitive relation) without negative
+   the items in the order whose statements have the largest total weight. Each statement has a
+   tie-breaking number, which is computed from the words of the statement. If several orders of the
+   items are equally good, repair sums, for each order, the tie-breaking numbers of the
+   positive-weight statements that are true in the order. If several orders of the items have the
+   largest total weight, repair chooses the order with the smallest sum of tie-breaking numbers
+   (hash values of statements). In an order family (one asymmetric, transitive relation) without
+   negative weights, a statement of positive weight is true exactly if it agrees with the item order
+   that repair chooses. In an order family (one asymmetric, transitive relation) without negative
    weights, a statement of weight 0 is true only if true statements of positive weight imply it.
 3. If a family of relations has a negative weight, or does not consist of a single asymmetric,
    transitive relation, repair chooses a best assignment with the fewest true statements. If several
-   best assignments have equally few true statements, repair chooses the one with the smallest sum
-   of the tie-breaking numbers of its true statements.
+   best assignments have equally few true statements, repair chooses the one whose true statements
+   have the smallest sum of tie-breaking numbers (computed from the words of each statement).
 
 Two assignments are equally good if their total weights are equal. Weights are rounded to integers
 for the objective ``paper``, and to millionths for the other objectives. The tie-breaking number of
@@ -127,8 +128,8 @@ class Repaired:
             false statements of negative weight.
         bound: An upper bound on the value of every consistent assignment. If the assignment of
             every group is proven optimal, the bound equals ``value``.
-        turned_true: The number of statements that are true in the assignment but not believed. True
-            statements whose belief is missing are included.
+        turned_true: The number of statements that are true in the assignment but not believed.
+            ``turned_true`` includes statements that have no belief but are true in the assignment.
         turned_false: Number of statements that are believed but false in the assignment.
         free: The number of statements for which only the tie rule decided whether they are true or
             false. A statement is counted if it has the opposite truth value in another, equally
@@ -136,8 +137,8 @@ class Repaired:
         settled: Whether the tie rule, which chooses among equally good assignments, compared all of
             them. If ``settled`` is False, ``free`` may be smaller than the true number of
             statements that only the tie rule decided. ``settled`` is False if time ran out, or if
-            the values of some assignments differ by less than the solver's tolerance (a few
-            millionths of a weight).
+            the objective values of two assignments are so close that the solver cannot distinguish
+            them.
         missing: Number of rows of the table of beliefs in which ``p_true`` is null.
         inferred: The number of rows of the table of beliefs that have no ``p_true`` but whose
             statement is true in the assignment.

@@ -41,7 +41,8 @@ class Answers:
     Args:
         true: Whether each statement is true in the chosen assignment, shape (p, v) for p problems
             with v statements each.
-        free: For each statement, whether only the tie rule decided its truth value, shape (p, v).
+        free: For each statement of each problem, whether only the tie rule decided the statement's
+            truth value, shape (p, v) for p problems with v statements each.
         bound: For each problem, an upper bound on the total weight of every consistent assignment,
             shape (p,).
         optimal: For each problem, whether its assignment is proven optimal, shape (p,).

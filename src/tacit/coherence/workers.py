@@ -57,8 +57,9 @@ class Worker:
 
     Args:
         process: The worker process.
-        solutions: A mapping from the index of each program to the program's latest solution. While
-            the worker process runs, the reader thread adds solutions to the mapping.
+        solutions: A mapping from the index of each integer program to the program's latest
+            solution. While the worker process runs, the reader thread adds solutions to the
+            mapping.
         reader: The thread that reads solutions from the worker process.
     """
 

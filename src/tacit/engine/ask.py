@@ -105,7 +105,7 @@ class Engine:
 
     @property
     def description(self) -> dict[str, Any]:
-        """The entry about the engine in a run's manifest, such as the engine's kind."""
+        """Information about the engine for a run's manifest, such as the engine's kind."""
         if self.executor:
             return dict(self.executor.description)
         torch = sys.modules.get("torch")
@@ -360,7 +360,7 @@ class _Left:
     tokens: int
 
     def less(self, parts: int) -> tuple[bool, int]:
-        """Record newly answered parts of the request; return (complete, cost of these parts)."""
+        """Record answered parts; return whether none remains, and the answered parts' cost."""
         tokens = self.tokens * parts // max(1, self.parts)
         self.parts, self.tokens = self.parts - parts, self.tokens - tokens
         return self.parts == 0, tokens

@@ -68,8 +68,8 @@ class Part:
             candidate answers, were answered and stored, ``requests`` contains a reduced request
             with only the stored parts.
         tokens: The number of tokens of the answered requests.
-        ended: The number of requests in ``requests`` of which no part, such as a candidate answer,
-            remains unanswered.
+        ended: The number of requests in ``requests`` that are now completely answered, including
+            all parts such as candidate answers.
     """
 
     requests: tuple[Any, ...]
@@ -126,7 +126,8 @@ class Plan:
     def record(self, path: Path) -> None:
         """Write the plan's blocks to a file; keep earlier blocks with the same ``digest``.
 
-        If the model streams answers in this process, nothing is recorded.
+        No file is written if the model runs in this process and returns answers before the whole
+        block is computed.
         """
         if not self.whole:
             return

@@ -65,7 +65,7 @@ class Findings:
     def check(self, declared: Iterable[TableSpec]) -> Findings:
         """Return the findings, or raise an error if a table does not match its declaration.
 
-        If a probe declares no tables, its tables are not checked.
+        If ``declared`` contains no table declarations, no table is checked.
 
         Raises:
             FindingsError: If a table is missing, is not declared, or does not match its
@@ -112,8 +112,9 @@ class Findings:
                 length and the maximum length.
 
         Returns:
-            The copy of the findings. If at least one prompt was skipped, the returned findings
-            include the table ``skipped`` with the columns ``text``, ``separator`` and ``reason``.
+            A copy of the findings whose summary contains the number of skipped prompts. If at least
+            one prompt was skipped, the returned findings include the table ``skipped`` with the
+            columns ``text``, ``separator`` and ``reason``.
         """
         import polars as pl
 

@@ -13,15 +13,15 @@ computes its own values for comparison::
       as: percent                      # how to compute the number: a key of ``MAKERS``
       values: {Macaw-11B: {symmetric: {rate: 29.98}}}
 
-In each entry of a block except ``values``, the name of a level in braces is a placeholder:
-``{row}`` is replaced by the key of ``values`` at the level ``row``. If a block lacks the entry
-``model``, ``row`` or ``column``, the corresponding key of ``values`` is used: ``Macaw-11B``,
-``symmetric`` or ``rate`` in the example. A published value is a number, or a range with the ends
-``low`` and ``high``. If the published values in a YAML block are counts, the block contains their
-total under the key ``of``, and Tacit converts each count to a percentage of the total. A block of
-published values may have an entry ``others``: the published value of every key, such as every
-thing, that is in Tacit's table but not in the block's ``values``. Published values are compared
-with findings, but never used to compute findings.
+The entries of a YAML block, except ``values``, can contain placeholders. For example, ``{row}`` is
+replaced by the key of ``values`` at the level ``row``. If a block lacks the entry ``model``,
+``row`` or ``column``, the corresponding key of ``values`` is used: ``Macaw-11B``, ``symmetric`` or
+``rate`` in the example. A published value is a number, or a range with the ends ``low`` and
+``high``. If the published values in a YAML block are counts, the block contains their total under
+the key ``of``, and Tacit converts each count to a percentage of the total. A block of published
+values may have an entry ``others``: the published value of every key, such as every thing, that is
+in Tacit's table but not in the block's ``values``. Published values are compared with findings, but
+never used to compute findings.
 """
 
 from __future__ import annotations
@@ -72,9 +72,9 @@ MAKERS: Mapping[str, Callable[[pl.DataFrame, str], float | None]] = {
 
 ``number`` returns the first value of the selected column, ``percent`` returns the column's first
 value in per cent with two decimals, and ``exp`` returns the exponential of the column's first
-value. ``believed`` returns 1 if the first value that is not null is above one half, and 0
-otherwise. ``rows`` returns the number of rows, ``distinct`` returns the number of distinct values,
-and ``most`` returns the maximum.
+value. ``believed`` returns 1 if the first non-null value of the selected column is above one half,
+and 0 otherwise. ``rows`` returns the number of rows, ``distinct`` returns the number of distinct
+values, and ``most`` returns the maximum.
 """
 
 
@@ -85,8 +85,8 @@ class PrintedValue:
     Args:
         table: The paper's name for the table, figure or section that contains the value, such as
             ``3`` or ``Figure 3``.
-        row: The row of the paper's table.
-        column: The column of the paper's table.
+        row: The label of the row in the paper's table.
+        column: The heading of the column in the paper's table.
         model: The model for which the paper reports the value; None for a value that concerns the
             data or the method.
         value: The published number; None if the paper reports a range.
@@ -152,9 +152,9 @@ def printed_values(
 
     Args:
         name: See ``published``.
-        tables: Tacit's tables of findings, by name. If a block of published values has the entry
-            ``others``, the result contains one published value for each key in Tacit's table, for
-            example for each thing.
+        tables: Tacit's tables of findings, by name. If a block of published values has a default
+            (the entry ``others``) for things that the block does not list, these things are taken
+            from Tacit's table.
     """
     content = published(name)
     found = [cell for block in content["cells"] for cell in _block_values(block, tables or {})]

@@ -126,7 +126,7 @@ class ScaledFigure:
     falls: bool = False
 
     def observed(self) -> Floats:
-        """Return the result of each model, shape (models,)."""
+        """Return each model's result in the original sample (not resampled), shape (models,)."""
         import numpy as np
 
         values: Floats = self.compute(np.ones((1, len(self.blocks))))[0]
@@ -143,7 +143,7 @@ class ScaledFigure:
         return np.concatenate([self.compute(times) for times in how.draws(n)]) if n > 1 else None
 
     def by_block(self) -> Floats:
-        """Return each model's result in each block of clusters, shape (blocks, models)."""
+        """Return each model's result per block of Page's trend test, shape (blocks, models)."""
         import numpy as np
 
         marks = self.blocks[None] == np.unique(self.blocks)[:, None]

@@ -35,10 +35,10 @@ Kind: TypeAlias = Literal[
 ``percent`` is a share from 0 to 1, and ``points`` is a difference between two shares, which is
 shown with a sign. A ``score`` is shown with three decimals, and ``signed`` is a difference between
 two scores, which is shown with a sign. A ``ratio`` is shown with at least three significant digits.
-``nats`` are log-probabilities in nats. A ``number`` is a number that belongs to no other kind. In a
-column of the kind ``prompt``, the placeholder ``{question}`` is replaced by the text in the column
-whose name is the value of the attribute ``within``. Reports do not show columns of the kind
-``list``.
+``nats`` are log-probabilities in nats. The kind ``number`` is for numbers to which no other kind,
+such as ``count`` or ``ratio``, applies. In a column of the kind ``prompt``, the placeholder
+``{question}`` is replaced by the text in the column whose name is the value of the attribute
+``within``. Reports do not show columns of the kind ``list``.
 """
 
 QUESTIONS = "questions"
@@ -123,8 +123,9 @@ class Layout:
         across: The name of a key column whose values become columns of the printed table. If
             ``across`` is ``stage``, for example, the printed table has one column per stage. The
             printed column of a stage shows the values of the table column that is last in
-            ``columns``, with any confidence interval on a second line. If ``across`` is set, all
-            ``columns`` except the last are printed at the beginning of each row.
+            ``columns``, with any confidence interval on a second line. If ``across`` is set, each
+            printed row begins with all ``columns`` except the last, whose values fill the columns
+            that ``across`` creates.
 
     Examples:
         >>> from tacit import Layout
@@ -233,7 +234,8 @@ class TableSpec:
         mean has a confidence interval if the attribute ``ends`` of its column is set.
 
         Args:
-            questions: The table ``questions``, which must contain the key columns of this table.
+            questions: The table ``questions``, which must contain every key column of the table to
+                compute.
         """
         import polars as pl
 
@@ -342,7 +344,8 @@ class View:
         key: The column that this view shares with the views in ``opens``.
         behind: The column that links each row of this view to a row of its parent view. In a
             report, readers open this view by selecting a row of the parent view. None if the report
-            shows this view directly.
+            shows this view directly, so that readers do not have to open it from a row of another
+            view.
 
     Examples:
         >>> import polars as pl

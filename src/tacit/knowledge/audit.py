@@ -133,7 +133,7 @@ def _by_relation(audited: str, facts: pl.DataFrame, counted: str) -> pl.DataFram
 def _by_pooling(
     base: KnowledgeBase, found: Found, only: pl.DataFrame, how: Extraction
 ) -> pl.DataFrame:
-    """Count, per relation, the facts found only if the parts of questions are pooled.
+    """Count, per relation, the facts found only by matching a question's parts together.
 
     If the maximum path length is 2 or 3 hops, the number of facts is null, because counting the
     facts would double the extraction time.
@@ -160,7 +160,7 @@ def _by_pooling(
 
 
 def _joined(base: KnowledgeBase, members: pl.DataFrame, facts: pl.DataFrame) -> pl.DataFrame:
-    """Count facts between concepts of different parts, and between concepts sharing a word."""
+    """Count facts across parts (question, choices), and facts whose concepts share a word."""
     return base.table(
         """
         WITH apart AS (

@@ -116,7 +116,7 @@ def count(
 
 
 def _relaxed(drawn: pl.DataFrame) -> dict[str, int]:
-    """Count facts by the last matching condition that was dropped to find their negative."""
+    """Count facts by how far the matching conditions for their negatives were relaxed."""
     return {
         name: drawn.filter(drawn["relaxed"] == dropped).height
         for dropped, name in enumerate(CONDITIONS, start=1)

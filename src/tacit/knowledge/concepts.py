@@ -34,8 +34,8 @@ class Matching:
     Args:
         overlap: Which words of a concept's label count: all words (``all-words``), or only words
             that are not stop words (``content-words``). For a match by overlap, more than half of
-            the counted words of the concept's label must occur in the text. A word of the label
-            matches a word of the text if the two words share a lemma.
+            the label's words (without stop words if ``overlap`` is ``content-words``) must occur in
+            the text. A word of the label matches a word of the text if the two words share a lemma.
         parts: Where the words of a concept must occur: within one part of a text, such as one
             choice of a question (``separate``), or anywhere in the text (``pooled``).
         verbatim: Whether a part of a text that contains a concept's label verbatim always matches
@@ -78,12 +78,13 @@ def concepts_in(
 
     Returns:
         Table with the columns ``text``, ``part``, ``concept``, ``by_lemmas``, ``verbatim`` and
-        ``counts``. ``text`` is the index of the text. ``part`` is the index of the part within the
-        text, or null if the concept was found by pooling the lemmas of all parts. ``by_lemmas`` is
-        true if the concept was found by its lemmas. ``verbatim`` is true if the concept's label was
-        found verbatim. ``counts`` is false for a match that is ignored: the concept was found only
-        verbatim, and the option ``verbatim`` is ``off``. The table has one row per combination of
-        ``text``, ``part`` and ``concept``, and the rows are sorted by these three columns.
+        ``counts``. ``text`` is the index of the text in ``texts``. ``part`` is the index of the
+        part within the text, or null if the concept was found by pooling the lemmas of all parts.
+        ``by_lemmas`` is true if the concept was found by its lemmas. ``verbatim`` is true if the
+        concept's label was found verbatim. ``counts`` is false for a match that is ignored: the
+        concept was found only verbatim, and the option ``verbatim`` is ``off``. The table has one
+        row per combination of ``text``, ``part`` and ``concept``, and the rows are sorted by these
+        three columns.
     """
     matching = matching or Matching()
     counted, words = _OF[matching.overlap]

@@ -74,10 +74,10 @@ def tails_of(base: KnowledgeBase, drawn: pl.DataFrame, *, own: int) -> pl.DataFr
     If the counts ``degree`` and ``as_tail`` included the fact itself, both would be at least 1 for
     every fact's tail and would reveal that the tail belongs to a fact. For a fact's tail, the
     counts ``degree`` and ``as_tail`` exclude the fact itself. With the presets ``same-relation``
-    and ``matched``, a negative's tail is taken from a second fact, and the counts ``degree`` and
-    ``as_tail`` of this tail do not include the second fact. With the preset ``uniform``, a
-    negative's tail is a dictionary word and not the tail of a second fact, so nothing is subtracted
-    from its ``degree`` and ``as_tail``.
+    and ``matched``, the tail of a negative (false fact) is taken from another fact, and ``degree``
+    and ``as_tail`` of this tail do not count that other fact. With the preset ``uniform``, the tail
+    of a negative (false fact) is a dictionary word that was not taken from a fact, so its
+    ``degree`` and ``as_tail`` count all facts.
 
     Args:
         base: The knowledge base.
@@ -89,11 +89,11 @@ def tails_of(base: KnowledgeBase, drawn: pl.DataFrame, *, own: int) -> pl.DataFr
     Returns:
         Table with two rows per fact, one for the fact's tail and one for the negative's tail. The
         columns are ``head``, ``relation``, ``tail``, ``is_negative``, ``words``, ``characters``,
-        ``frequency``, ``part_of_speech``, ``degree`` and ``as_tail``. In both rows of a fact,
-        ``head``, ``relation`` and ``tail`` are the labels of the fact. ``is_negative`` is true if
-        the row describes the tail of the fact's negative (the false version of the fact).
-        ``frequency`` is the Zipf frequency of the tail that the row describes. A fact without a
-        negative has only one row.
+        ``frequency``, ``part_of_speech``, ``degree`` and ``as_tail``. In the rows for the fact's
+        tail and for the negative's tail, ``head``, ``relation`` and ``tail`` are the labels of the
+        fact. ``is_negative`` is true if the row describes the tail of the fact's negative (the
+        false version of the fact). ``frequency`` is the Zipf frequency of the tail that the row
+        describes. A fact without a negative has only one row.
     """
     import polars as pl
 

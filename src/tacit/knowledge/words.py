@@ -94,7 +94,7 @@ class Words:
         return [self._part(doc) for doc in self._docs(strings(texts, "texts"))]
 
     def tokens(self, word: str) -> list[str]:
-        """Split a string without spaces into lower-case words by spaCy's English rules."""
+        """Split a string that has no spaces into lower-case words by spaCy's English rules."""
         # Between two letters, the rules split only listed exceptions such as "cannot".
         if is_plain(word) and word not in self._exceptions:
             return [word]
@@ -247,10 +247,10 @@ _INNER = 4096
 def add_lexicon(base: duckdb.DuckDBPyConnection) -> None:
     """Create the tables ``concepts`` and ``terms`` from the table ``labels``.
 
-    Each label is split into words by spaCy's rules for English. The frequency of a one-word label
-    comes from wordfreq. The frequency f of a label of several words is computed as in wordfreq: 1/f
-    is the sum of the inverse frequencies of the words. The frequency of a label is 0 if any of its
-    words is unknown to wordfreq.
+    The label of each concept is split into words by spaCy's rules for English. The frequency of a
+    one-word label comes from wordfreq. The frequency f of a label of several words is computed as
+    in wordfreq: 1/f is the sum of the inverse frequencies of the words. The frequency of a label is
+    0 if any of its words is unknown to wordfreq.
     """
     base.execute("""
         CREATE TEMP TABLE placed AS

@@ -50,8 +50,8 @@ class LanguageModel(Protocol):
     def cost(self, requests: Sequence[Any]) -> list[int]:
         """Return the number of tokens to compute for each request, without running the model.
 
-        The sum of the token counts is the number of tokens, without padding, that ``answer``
-        computes for ``requests``.
+        For all ``requests`` together, the returned numbers add up to the number of tokens, without
+        padding, that ``answer`` computes.
 
         Raises:
             TooLongError: If a request is longer than the model's context window. The engine skips

@@ -147,10 +147,11 @@ class WorkerHandle:
         return None
 
     def loads_for_long(self, seconds: float) -> float:
-        """Return the minutes since loading began, or 0 if the last report was too recent.
+        """Return the minutes since loading began; 0 for repeated calls within ``seconds``.
 
         Args:
-            seconds: The minimum time in seconds between two nonzero return values.
+            seconds: The minimum number of seconds between two reports of the loading time. A call
+                that comes too early returns 0.
         """
         if self.loaded or self.node is None:
             return 0.0

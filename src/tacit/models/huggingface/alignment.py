@@ -79,7 +79,7 @@ def check_text(tokenizer: PreTrainedTokenizerBase, text: str) -> None:
     Args:
         tokenizer: A tokenizer that was created by ``bare``. The check is skipped if the tokenizer
             encodes the text of a special token as the special token.
-        text: The text.
+        text: The text to check for special tokens.
 
     Raises:
         PromptError: If the text contains a special token that cannot be encoded as plain text.

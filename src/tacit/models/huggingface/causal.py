@@ -253,7 +253,7 @@ class CausalModel(RankingModel):
         return kept
 
     def _branches_off(self, tree: Tree) -> bool:
-        """Return whether a prefix tree's rows reuse a shared prefix that is computed once."""
+        """Return whether the prefix that a prefix tree's answers share can be computed once."""
         return self._shares and tree.branches and self._fits_attention(tree)
 
     def _fits_attention(self, tree: Tree) -> bool:

@@ -1,4 +1,4 @@
-"""Chat prompts, in which the text is the user's message and the answer begins the reply.
+"""Chat prompts: a prompt's text is the user's message, and an answer begins the reply.
 
 The tokenizer's chat template produces the text around the user's message, up to the start of the
 assistant's turn. The separator between a prompt's text and an answer is not used in a chat. The

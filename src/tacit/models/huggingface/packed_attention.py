@@ -2,10 +2,8 @@
 
 A pack is a prefix tree of several prompts' tokens, stored in depth-first order and divided into
 pieces of equal length. In a pack, a token attends to itself and to its ancestors in the prefix
-tree. An ancestor of a token is either in the token's piece of the pack, or on the path from the
-root of the prefix tree to the piece's first token. Attention in a piece of a pack needs only the
-keys and values of the piece's own tokens, and of the ancestors of the piece's first token in the
-prefix tree.
+tree. Attention in a piece of a pack needs only the keys and values of the piece's own tokens, and
+of the ancestors of the piece's first token in the prefix tree.
 """
 
 from __future__ import annotations
@@ -39,8 +37,8 @@ def piece_of(length: int) -> int:
 class PackedAttention(TorchFunctionMode):
     """A context manager in which torch computes attention over packs piece by piece.
 
-    Attention over inputs that are not packs is unchanged. Models that do not call
-    ``torch.nn.functional.scaled_dot_product_attention`` are not affected.
+    Attention over inputs that are not packs is unchanged. If a model does not call
+    ``torch.nn.functional.scaled_dot_product_attention``, its attention is computed as usual.
 
     Args:
         packs: The packs, one per row of the batch.
@@ -132,7 +130,7 @@ class PackedAttention(TorchFunctionMode):
         return seen.flatten(0, 1).transpose(1, 2)
 
     def _seen_of(self, mask: torch.Tensor) -> torch.Tensor:
-        """Return the attention mask of each piece of a pack, as modified by the model."""
+        """Split the model's attention mask by pieces (equal-length sections) of packed rows."""
         heads, shape = mask.shape[-3], (self._pieces, -1, self._columns)
         pieces = mask.expand(self._packs, -1, -1, -1).reshape(self._packs, heads, *shape)
         keys, is_key = self._keys.to(mask.device), self._is_key.to(mask.device)

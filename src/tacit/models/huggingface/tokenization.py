@@ -86,7 +86,7 @@ class Halves:
 
 
 def whole(tokenizer: PreTrainedTokenizerBase, filled: Sequence[Sequence[Filled]]) -> Halves:
-    """Tokenize unsplit strings, and return a ``Halves`` object with empty first parts.
+    """Tokenize each string unsplit: as the second half, after an empty first half.
 
     Args:
         tokenizer: A tokenizer returned by ``bare``, which adds no special tokens.

@@ -74,9 +74,10 @@ class Candidates:
         """The indices of the words that are scored in separate passes.
 
         The result contains all indices in ``several`` and, if ``lead`` is not 0, also the first
-        index in ``single``. All words in ``single`` share their first ``lead`` scored tokens. The
-        log-probability of the shared tokens is the first word's score minus the log-probability of
-        its last token.
+        index in ``single``. The words in ``single`` differ only in their last scored token. The
+        ``lead`` scored tokens before it (such as a separator) are the same for all words in
+        ``single``. The log-probability of the shared tokens is the first word's score minus the
+        log-probability of its last token.
         """
         return (*self.several, int(self.single[0])) if self.lead else self.several
 
@@ -124,8 +125,8 @@ class CandidateTokens:
         Args:
             prompts: The ranking prompts.
             filled: Each prompt with one of its candidates inserted.
-            write: Function that returns the tokens of each prompt's answers in context, with None
-                for an answer without tokens.
+            write: Function that tokenizes each prompt's answers in the prompt. It returns None for
+                an answer from which the tokenizer produces no token.
 
         Raises:
             PromptError: If more than ``MOST_SEVERAL`` candidates of a prompt need separate forward
@@ -194,9 +195,9 @@ class CandidateTokens:
 
         ``lead`` is the number of scored tokens before the token in which the candidates differ.
 
-        If the separator is a separate token, every candidate has more than one scored token. If no
-        candidate is a single token, the result is the pair (``lead``, ``Frame``) that the most
-        candidates share, provided that at least two candidates share it.
+        If the separator is a separate token, every candidate has more than one scored token. If
+        every candidate has several scored tokens, the method returns the combination of ``lead``
+        and ``Frame`` that occurs most often among the candidates (at least twice).
         """
         frames = Counter((0, _around(one)) for one in known if one.end - one.begin == 1)
         if not frames and self._in_order:
@@ -225,10 +226,10 @@ def _reaches(tokenizer: PreTrainedTokenizerBase) -> bool:
 def _nearest(filled: Filled) -> tuple[str, str, str]:
     """Return the separator, and the text directly before and directly after a candidate.
 
-    The text on each side of the candidate is shortened to the adjacent white space or, if no white
-    space is adjacent, to the characters up to the nearest white space. An ellipsis distinguishes
-    shortened text from complete text, because a tokenizer may treat the start and the end of a
-    string differently from its middle.
+    On each side of the candidate, only the adjacent white space is kept. If the adjacent character
+    is not white space, the characters up to the next white space are kept. An ellipsis
+    distinguishes shortened text from complete text, because a tokenizer may treat the start and the
+    end of a string differently from its middle.
     """
     before, after = filled.string[: filled.begin], filled.string[filled.end :]
     left, right = _LEFT.search(before), _RIGHT.match(after)
@@ -244,7 +245,7 @@ def _witnessed(prompt: RankingPrompt, seen: Candidates) -> Prompt:
 
 
 def _placed_alike(seen: Candidates, written: Written) -> Placed | None:
-    """Reuse another prompt's candidates; None if this prompt changes any of their tokens."""
+    """Reuse tokens of candidates in an earlier prompt; None if they differ in the new one."""
     if [_own(one) for one in written] != [own for _, own, _ in seen.witnesses]:
         return None
     pairs = zip(seen.witnesses, written, strict=True)

@@ -1,10 +1,10 @@
 """Canaries: stored answers with which a change of a server's model is detected.
 
 The score store saves the canaries with the scores, as part of the model's description. Each time
-Tacit connects to a server, Tacit sends the prompts of the canaries again. If the server's answers
-have changed, the server runs a different model under the same name, or the same model with a
-different precision. Scores of a server whose answers have changed are cached as the scores of a
-different model.
+Tacit connects to a server, it sends the prompts whose stored answers are the canaries to the server
+again. If the server's answers have changed, the server runs a different model under the same name,
+or the same model with a different precision. Scores of a server whose answers have changed are
+cached as the scores of a different model.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ def _now(canary: Canary, seen: Seen) -> float:
 def fingerprint_of(
     identity: Mapping[str, Any], seen: Seen, kept: Path | None
 ) -> tuple[str, list[Canary]]:
-    """Return the fingerprint under which a server's scores are cached, and its canaries.
+    """Return a server's fingerprint (cache key) and canaries (answers that reveal changes).
 
     Args:
         identity: The server settings that Tacit can see and that affect the scores.

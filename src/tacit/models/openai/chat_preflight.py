@@ -43,8 +43,8 @@ UNCUT: tuple[dict[str, float], ...] = (
 """Settings that make servers sample from the full distribution, without penalties.
 
 Servers differ in the names of sampling settings (such as ``repetition_penalty``), and in the value
-of ``top_k`` that allows all tokens (0 or -1). The first variant of the settings that the server
-accepts is used.
+of ``top_k`` that allows all tokens (0 or -1). Tacit tries the dictionaries in ``UNCUT`` in turn and
+uses the first dictionary whose settings the server accepts.
 """
 
 DRAWN = 4

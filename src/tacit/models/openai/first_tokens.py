@@ -204,8 +204,9 @@ def watch_of(
     Args:
         differences: The server's answers to pairs of texts; the two texts of a pair differ in one
             detail.
-        firsts: The server's answers to single texts, in addition to those in ``differences``. If a
-            text is also in ``differences``, the answer in ``firsts`` is used.
+        firsts: A mapping from texts to the server's answers; in contrast to ``differences``, the
+            texts are not grouped into pairs. If a text is also in ``differences``, the answer in
+            ``firsts`` is used.
         talk: Object that sends chat requests to the model.
         concurrency: The number of concurrent requests.
     """
