@@ -106,7 +106,8 @@ class Answers:
         """Return the answers in the order of ``requests``, matched by key.
 
         Args:
-            requests: The probe's requests, by the name of the group.
+            requests: The probe's requests: a mapping from the name of each group of requests to its
+                requests.
 
         Raises:
             FindingsError: If a group of requests has no answers, if the keys of its answers differ

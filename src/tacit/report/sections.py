@@ -112,7 +112,7 @@ def views(runs: Sequence[Run]) -> Iterator[Table]:
 
 
 def graphs(runs: Sequence[Run], look: Theme) -> Iterator[Graphs]:
-    """If the probe draws graphs, yield one set of all graphs."""
+    """If the probe draws graphs, yield a single ``Graphs`` object that contains all graphs."""
     found = declared(probe(runs[0].probe)).graphs({run.name: run.findings for run in runs}, look)
     if found is not None:
         graphs = tuple(Graph(labels, svg) for labels, svg in found.graphs)

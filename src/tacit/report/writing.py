@@ -131,7 +131,7 @@ def _source(text: str) -> str:
 
 
 def _edge_rules(sections: Sequence[Section]) -> str:
-    """Return the CSS rules that position the marks on the scales in the report."""
+    """Return the CSS rules that position models' values on the scales of the main results."""
     marks = [mark for section in sections for tile in section.tiles for mark in tile.marks]
     edges = sorted({edge.partition("-")[::2] for mark in marks for edge in mark.edges})
     return "".join(

@@ -298,8 +298,8 @@ class ScoringKind:
     def settled(self, rows: pl.DataFrame) -> pl.DataFrame:
         """For each answer, return the row that was stored first.
 
-        A row with a temporary reason (``FOR_NOW``) is returned only if all rows of the answer have
-        a temporary reason.
+        A row with a temporarily missing score (its ``reason`` is in ``FOR_NOW``) is returned only
+        if all rows of the answer have a temporarily missing score.
         """
         import polars as pl
 

@@ -27,7 +27,7 @@ class Work(Protocol):
 
     @property
     def tokens(self) -> int:
-        """The number of tokens that were processed for the group's requests."""
+        """The number of tokens that the model processed for this ``Work`` (group of requests)."""
         ...
 
 

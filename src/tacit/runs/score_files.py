@@ -89,7 +89,7 @@ def _row(score: AnswerScore) -> dict[str, Any]:
 
 
 def _row_of_votes(votes: Votes) -> dict[str, Any]:
-    """Convert a prompt's votes to a row with each answer's count, vote share and 95 % CI."""
+    """Convert a prompt's sampled replies to a row of answer counts, shares and 95 % CIs."""
     rows = []
     for answer, count in votes.counts.items():
         share = wilson(count, votes.parsed)

@@ -1,10 +1,10 @@
 """Parse the alternatives (wordings) of a feature, and the participants who wrote them.
 
 In a row of the CSLB norms, one column lists the alternatives of a feature, and another column lists
-the participants who wrote them. Each entry in the list of participants belongs to the alternative
-at the same position in the list of alternatives. Two kinds of rows in the published CSLB file are
-faulty: participants do not match the alternatives, or the alternatives belong to a different
-feature.
+the participants who wrote them. Each entry in the list of participants identifies the participants
+who wrote the alternative at the same position in the list of alternatives. Two kinds of rows in the
+published CSLB file are faulty: participants do not match the alternatives, or the alternatives
+belong to a different feature.
 """
 
 from __future__ import annotations

@@ -45,7 +45,7 @@ class Anchor:
     Args:
         id: The ID of the question in the file. If the file contains no ID for the question, the
             number of the row, counted from 1.
-        question: The question.
+        question: The text of the question.
         choices: At least two choices. The choices are all different, and none is empty.
         answer: The index of the right choice, counted from 0; None if the file does not specify the
             right choice.

@@ -21,8 +21,8 @@ def drawing_statements(drawings: Iterable[Drawing]) -> pl.DataFrame:
     """Return the relations that annotators drew; each of them counts as a true statement.
 
     Returns:
-        A table with the columns thing, annotator, subject, relation and object. Each row is one
-        drawn relation. The rows are in the order of the drawings.
+        A table with the columns thing, annotator, subject, relation and object. Each row contains
+        one relation that an annotator drew. The rows are in the order of the drawings.
     """
     return _frame(
         (drawing.thing, drawing.annotator, *relation)

@@ -23,9 +23,9 @@ questions).
    the log odds ratio, with one change for each cluster that is left out.
 3. The log odds ratio and its standard error are computed for the observed data, and for random
    permutations of which items (such as facts) are marked (such as known). In each permutation, the
-   marks (for example, which facts the model knows) stay together for all items of a cluster. The
-   interval contains those log odds ratios that the permutation test does not reject, as in the
-   module `studentised`.
+   marks of all items in a cluster (for example, which facts the model knows) are moved together, as
+   one unit. The interval contains those log odds ratios that the permutation test does not reject,
+   as in the module `studentised`.
 4. The two ends of the interval are converted from log odds ratios back to values of the gain. In
    the conversion from log odds ratios to gains, P(right) and the share of marked items (such as
    known facts) are held fixed.
@@ -36,8 +36,9 @@ questions).
    the share of marked items is estimated, an end of the confidence interval with the same sign as
    the gain P(right | marked) - P(right) is moved away from the gain on a logarithmic scale. Moving
    an end of the gain's interval allows for the sampling error of the share of marked items (such as
-   known facts). On the logarithmic scale, the squared distance between an interval end and the gain
-   increases by the squared margin of error due to the share of marked items.
+   known facts). An interval end at the logarithmic distance d from the gain is moved to the
+   distance √(d² + e²), where e is the margin of error due to the share of marked items (such as
+   known facts).
 
 The gain has no interval if P(right | marked) or P(right | unmarked) is 0 or 1, because the log odds
 ratio is then infinite or undefined. An interval requires at least ``FEWEST_ITEMS`` marked items
@@ -118,7 +119,7 @@ class Gain:
         gain: The difference ``given_marked`` - ``mean``, with its interval. The value of ``gain``
             is None if there are no marked items (such as facts that the model answers correctly).
         no_interval: The reason why the gain has no interval: one of the module's constants, such as
-            ``FEW_MARKED``. None if the gain has an interval.
+            ``FEW_MARKED``; None if the gain has an interval.
     """
 
     marked: int
@@ -171,9 +172,9 @@ class _Table:
         values: For each item (such as a fact), the share of correct rows among the rows (such as
             anchor questions) that are linked to the item, shape (items,).
         starts: For each cluster of items, the index of its first item, shape (clusters,).
-        weights: For each item and cluster, the total weight of the item's links to rows of the
-            cluster, shape (clusters, items). If an item is linked to n rows, each of the n links
-            has the weight 1/n.
+        weights: For each item (such as a fact) and cluster of rows (such as anchor questions), the
+            share of the item's linked rows that belong to the cluster, shape (clusters, items). If
+            an item is linked to n rows, each of the n links has the weight 1/n.
         right: For each item (such as a fact) and cluster of rows (such as anchor questions), the
             total weight of the links from the item to correct rows of the cluster, shape (clusters,
             items).
@@ -227,7 +228,7 @@ class _Table:
         return _widened(low, gain, from_share), _widened(high, gain, from_share)
 
     def _share_moves(self, log_odds: float, mean: float, level: float) -> float:
-        """Return log(gain)'s margin of error due to the share of marked (such as known) items."""
+        """Return the error margin of log(gain) due to the share of known facts (marked items)."""
         items = np.stack([self.marked, np.ones(len(self.marked))], axis=1)
         counts: Floats = self.weights @ items
         (value,), moved = _log_odds(counts[:, :1], counts[:, 1:])
@@ -285,11 +286,13 @@ def _log_odds(right: Floats, weights: Floats) -> tuple[Floats, Floats]:
 def _gain(log_odds: float, share: float, mean: float) -> float:
     """Convert a log odds ratio to a gain, that is, a difference between probabilities.
 
-    Let x be the probability that a random item (such as a fact) is marked (such as known) and that
-    a random row linked to it is correct. Let ``odds`` be the odds ratio, ``share`` the share of
-    marked items (such as known facts), and ``mean`` the mean share of correct rows (such as anchor
-    questions). The probability x solves the quadratic equation x·(1-share-mean+x) =
-    odds·(share-x)·(mean-x).
+    Let x be the probability of a joint event: a random item (such as a fact) is marked (such as
+    known), and a random row linked to the item (such as an anchor question) is correct. Let
+    ``odds`` be the odds ratio, ``share`` the share of marked items (such as known facts), and
+    ``mean`` the mean share of correct rows (such as anchor questions). The joint probability x of a
+    marked item and a correct row solves the equation x·(1-share-mean+x) = odds·(share-x)·(mean-x),
+    in which ``odds``, ``share`` and ``mean`` are the odds ratio, the share of marked items and the
+    mean share of correct rows.
     """
     odds = float(np.exp(log_odds))
     if abs(odds - 1) < _NEARLY_ONE:

@@ -145,10 +145,10 @@ class Influence:
 
     Args:
         value: The value of the metric on an unbounded scale, shape (samples,).
-        right: For each sample and threshold, the influence of a correct row whose score equals the
-            threshold, shape (samples, thresholds).
-        wrong: For each sample and threshold, the influence of an incorrect row whose score equals
-            the threshold, shape (samples, thresholds).
+        right: For each sample and threshold (distinct score), the influence of a correct row with
+            this score on the metric, shape (samples, thresholds).
+        wrong: For each sample and threshold (distinct score), the influence of an incorrect row
+            with this score on the metric, shape (samples, thresholds).
     """
 
     value: Floats

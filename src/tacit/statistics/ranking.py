@@ -156,7 +156,7 @@ def summed(labels: NDArray[np.bool_], rows: Floats) -> Floats:
 
     Args:
         labels: For each row, whether its answer is correct, shape (..., rows). The rows must be
-            sorted by score, in the order of the thresholds.
+            sorted by score, in the same order of scores as the counts in ``rows``.
         rows: For each distinct score (threshold), the number of rows with that score, shape
             (thresholds,). Each count must be at least 1.
     """

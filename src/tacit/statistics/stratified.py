@@ -232,9 +232,9 @@ class _Rows:
         A row's influence on the chance level is constant + factor·label, where the label is 1 for a
         correct row and 0 for an incorrect row.
 
-        The influence of a row on the chance level is approximated by its influence on the average
-        precision of soft labels. The soft label of a row is the share of correct rows in its
-        stratum.
+        A row's influence on the chance level is approximated by the row's influence on an average
+        precision in which each row has a soft label between 0 and 1 instead of the label 0 or 1.
+        The soft label of a row is the share of correct rows in its stratum.
         """
         soft = self._share[self.stratum]
         here = np.bincount(self._level, soft)

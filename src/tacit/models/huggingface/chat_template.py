@@ -66,8 +66,9 @@ class Chat:
         opening: The text between the generation prompt and the reply, such as white space or the
             start of the assistant's turn. If the generation prompt starts reasoning, ``opening``
             ends the reasoning.
-        thought: ``closed`` if the chat template starts reasoning, which the text ``opening`` then
-            ends; ``none`` if the chat template starts no reasoning.
+        thought: ``closed`` if the chat template starts the model's reasoning (the text in
+            ``opening`` then ends the reasoning at once); ``none`` if the template does not start
+            reasoning.
     """
 
     name: str

@@ -100,8 +100,8 @@ def source_of(name: str, revision: str | None) -> dict[str, Any]:
     Raises:
         ModelError: If a model that is not a local folder cannot be found on the hub, or in the
             hub's cache if HF_HUB_OFFLINE is set.
-        NetworkError: If a model that is not a local folder is not in the hub's cache, and the hub
-            cannot be reached.
+        NetworkError: If the hub cannot be reached and the model is neither a local folder nor in
+            the hub's cache.
     """
     return {"revision": revision or "main"} if named_folder(name) else where_from(name, revision)
 

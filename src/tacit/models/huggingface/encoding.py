@@ -145,9 +145,10 @@ class Encoder:
         """Return each answer's input, from the special tokens to the end of the answer.
 
         Raises:
-            PromptError: If the tokenizer produces no token for an answer, or text follows a blank.
-                The exception is also raised if an answer is at the start of a text and the
-                tokenizer has neither a BOS nor an EOS token.
+            PromptError: If the tokenizer produces no token for an answer, or if the prompt's text
+                continues after the blank into which the answer is inserted. The exception is also
+                raised if an answer is at the start of a text and the tokenizer has neither a BOS
+                nor an EOS token.
         """
         filled = [self._fill(prompt) for prompt in prompts]
         found = self._halves(self._tokenizer, filled)

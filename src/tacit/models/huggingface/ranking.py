@@ -4,8 +4,8 @@ The log-probabilities of all candidate words that are a single token in the prom
 same position. Candidates of several tokens, and candidates that change how the adjacent text is
 tokenized, are scored in separate forward passes, like the answers of a ``Prompt``. If the separator
 before the candidates is a separate token, one additional forward pass scores the separator together
-with the first single-token candidate. The log-probability of the separator is this score minus the
-log-probability of the candidate's token.
+with the first single-token candidate. The log-probability of the separator is the log-probability
+of the separator and a candidate together, minus the log-probability of this candidate's token.
 """
 
 from __future__ import annotations
@@ -180,7 +180,7 @@ class RankingModel(LocalModel):
         raise NotImplementedError
 
     def _first_filled(self, prompt: Prompt) -> Filled:
-        """Return the prompt's text with its first answer inserted."""
+        """Return the prompt's text with the first candidate word inserted."""
         raise NotImplementedError
 
     def _written(self, prompts: Sequence[Prompt]) -> list[Written]:

@@ -152,7 +152,7 @@ class Check:
         )
 
     def keeping(self) -> Packing:
-        """Compare log-probabilities of rows with and without packing after a cached prefix."""
+        """Compare scores of rows packed after a cached prefix with scores of unpacked rows."""
         size = min(self.deepest, self.length) - _DEPTH
         if size < LEAST:
             return Packing(0, refused=f"the model takes only {self.deepest} tokens")

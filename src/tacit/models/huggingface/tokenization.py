@@ -71,8 +71,9 @@ class Halves:
     Args:
         heads: The token ids of the strings' first parts (the characters before the space at which a
             string is split). Strings with equal first parts share one entry.
-        tails: The tokens of each distinct second part of the strings, and the position of the
-            answer in the second part; None for an answer without tokens.
+        tails: For each distinct second part of a string, the tokens of this part and the position
+            of the answer in it. The entry is None if the tokenizer produces no token for the
+            answer.
         head: For each text, the index of its first part in ``heads``.
         tail: For each string, which is a text with one answer inserted, the index in ``tails`` of
             the string's second part (from the split to the end). The strings of the first text come
@@ -101,7 +102,7 @@ def whole(tokenizer: PreTrainedTokenizerBase, filled: Sequence[Sequence[Filled]]
 
 
 def halves(tokenizer: PreTrainedTokenizerBase, filled: Sequence[Sequence[Filled]]) -> Halves:
-    """Split strings and tokenize both parts; ``splits(tokenizer)`` must be True.
+    """Split strings at a space and tokenize both parts, which must not change the tokens.
 
     Args:
         tokenizer: A tokenizer returned by ``bare``, which adds no special tokens.
@@ -131,7 +132,7 @@ def halves(tokenizer: PreTrainedTokenizerBase, filled: Sequence[Sequence[Filled]
 def locate_split(
     tokenizer: PreTrainedTokenizerBase, filled: Sequence[Filled]
 ) -> list[Tokens | None]:
-    """Return the same result as ``locate``, but faster; ``splits(tokenizer)`` must be True.
+    """Return the tokens of strings like ``locate``, but faster, by splitting the strings.
 
     Raises:
         PromptError: If a text contains a special token that cannot be encoded as plain text.

@@ -73,11 +73,12 @@ class Candidates:
     def whole(self) -> tuple[int, ...]:
         """The indices of the words that are scored in separate passes.
 
-        The result contains all indices in ``several`` and, if ``lead`` is not 0, also the first
-        index in ``single``. The words in ``single`` differ only in their last scored token. The
-        ``lead`` scored tokens before it (such as a separator) are the same for all words in
-        ``single``. The log-probability of the shared tokens is the first word's score minus the
-        log-probability of its last token.
+        The result contains the words in ``several`` and, if scored tokens such as a separator
+        precede the words in ``single`` (``lead`` is not 0), also the first word in ``single``. The
+        words in ``single`` differ only in their last scored token. The ``lead`` scored tokens
+        before it (such as a separator) are the same for all words in ``single``. The
+        log-probability of the ``lead`` tokens that all words in ``single`` share is the score of
+        the first of these words minus the log-probability of its last token.
         """
         return (*self.several, int(self.single[0])) if self.lead else self.several
 

@@ -347,7 +347,7 @@ def _pairs(
     echo: Aligned,
     candidates: Sequence[tuple[str, float]],
 ) -> list[_Pair]:
-    """Return tokens with two log-probabilities: as a generated token, and in an echo."""
+    """Return each token's log-probability as a generated token and as an echoed token."""
     pairs: list[_Pair] = []
     for more, following in candidates:
         try:

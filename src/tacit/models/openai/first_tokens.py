@@ -205,8 +205,8 @@ def watch_of(
         differences: The server's answers to pairs of texts; the two texts of a pair differ in one
             detail.
         firsts: A mapping from texts to the server's answers; in contrast to ``differences``, the
-            texts are not grouped into pairs. If a text is also in ``differences``, the answer in
-            ``firsts`` is used.
+            texts are not grouped into pairs. If ``differences`` and ``firsts`` both contain an
+            answer to the same text, the answer in ``firsts`` is used.
         talk: Object that sends chat requests to the model.
         concurrency: The number of concurrent requests.
     """

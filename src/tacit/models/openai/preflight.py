@@ -284,7 +284,7 @@ def _of_special_tokens(
 def _watched(
     differences: Differences, nexts: dict[str, Token], echo: Echo, top: int
 ) -> tuple[tuple[Watched, ...], int]:
-    """Return the answers to check during a run, and the number of most informative ones."""
+    """Return server answers to check again in a run, and how many to check first."""
     following = [
         Watched("next", text, likeliest(token, top))
         for text, token in {**differences.nexts, **nexts}.items()

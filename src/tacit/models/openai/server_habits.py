@@ -108,7 +108,8 @@ def notes_on(drawn: Sequence[Token]) -> list[str]:
 def _is_rare(masses: Sequence[float], hits: int, *, again: bool) -> bool:
     """Return whether too many or too few drawn tokens are among the most probable tokens.
 
-    The false-alarm rate is 1 in 1,000, or far lower if ``again`` is True.
+    For a correct server, the probability of a false alarm (the result True) is at most 1 in 1,000.
+    If ``again`` is True, a stricter threshold makes false alarms far less probable.
     """
     if again:
         deviation = math.sqrt(sum(each * (1 - each) for each in masses))

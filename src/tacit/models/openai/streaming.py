@@ -74,7 +74,7 @@ class Stream(Generic[Item, Result]):
         finished results have been yielded.
 
         Args:
-            several: The number of threads.
+            several: The number of threads that process items at the same time.
             seconds: The time in seconds for which results are collected before they are yielded.
         """
         threads: list[Future[None]] = []

@@ -204,11 +204,11 @@ def apart(one: Token, other: Token, most: int | None = None) -> list[float]:
     Returns:
         For each compared token, the absolute difference in nats between its log-probability at the
         position of ``one`` and its log-probability at the position of ``other``. A token that
-        ``other`` does not list is skipped if its log-probability is less than ``LARGEST`` nats
-        above the lowest log-probability in ``other``. If a token is missing from the list of
-        ``other`` although its log-probability is at least ``LARGEST`` nats above the lowest one in
-        this list, the difference is NaN. A token that cannot be identified by its id or its
-        spelling is skipped.
+        ``other`` does not list is skipped if its log-probability in ``one`` is below the lowest
+        log-probability in ``other`` plus the rounding tolerance ``LARGEST``. If a token is missing
+        from the list of ``other`` although its log-probability is at least ``LARGEST`` nats above
+        the lowest one in this list, the difference is NaN. A token that cannot be identified by its
+        id or its spelling is skipped.
     """
     least = _least_listed(other)
     known = [(each, each.logprob) for each in one.top if each.logprob is not None]

@@ -110,8 +110,8 @@ class TokenizerFile:
     def knows(self, text: str) -> bool:
         """Return whether any token of the tokenizer has the given text, ignoring leading spaces.
 
-        The result is always True for a text that identifies no token, such as an empty text or a
-        text with incomplete characters.
+        The result is always True for an empty text or a text with incomplete characters, because
+        such a text does not determine a single token.
         """
         return not identifies_token(text) or text.lstrip(" ") in self._stripped
 

@@ -12,15 +12,16 @@ server reports for the token. In the goodness-of-fit test, all tokens that the s
 are counted together as one category.
 
 The combined p-value of the temperature test and the goodness-of-fit test is twice the smaller of
-the two p-values (Bonferroni correction). If the combined p-value of the first draws is below 0.01,
-Tacit draws additional tokens with other seeds and tests the additional tokens separately. Tacit
-warns the user if two conditions are met: the combined p-value of the tokens drawn first is below
-0.01, and the combined p-value of the additional tokens is below 0.1. With a correct server, at most
-one comparison in a thousand leads to a warning. At the end of a run, Tacit raises an error if the
-two tests' combined p-value is below 0.01 for the first sampled tokens and below 0.001 for the
-additional tokens. With a correct server, at most one comparison in a hundred thousand leads to an
-error. Most comparisons need few draws, because additional tokens are drawn only if the combined
-p-value of the first draws is below 0.01.
+the two p-values (Bonferroni correction). If the combined p-value of the two tests (temperature and
+goodness of fit) is below 0.01 for the tokens drawn first, Tacit draws additional tokens with other
+seeds and applies both tests to the additional tokens alone. Tacit warns the user if two conditions
+are met: the combined p-value of the tokens drawn first is below 0.01, and the combined p-value of
+the additional tokens is below 0.1. With a correct server, at most one comparison in a thousand
+leads to a warning. At the end of a run, Tacit raises an error if the combined p-value of the two
+tests (temperature and goodness of fit) is below 0.01 for the first set of draws and below 0.001 for
+the second set of draws. With a correct server, at most one comparison in a hundred thousand leads
+to an error. Most comparisons need few draws, because additional tokens are drawn only if the
+combined p-value of the first draws is below 0.01.
 """
 
 from __future__ import annotations
@@ -58,9 +59,8 @@ TRIED = (
 )
 """Prompts for which the log-probabilities of the reply's first token are requested.
 
-For most of the prompts, the module ``text_pairs`` contains a similar prompt that differs in only
-one place. One of the prompts offers the answers True, False, Yes and No, to detect a server that
-replaces an answer with its opposite (see ``OPPOSITES``).
+One of the prompts offers the answers True, False, Yes and No, to detect a server that replaces an
+answer with its opposite (see ``OPPOSITES``).
 """
 
 DRAWN_TEXTS = 3

@@ -60,7 +60,7 @@ def wordings(text: str) -> Iterator[str]:
 
 
 def corrected(said: str, feature: str) -> str | None:
-    """Return the predicate of the feature if the alternative is ungrammatical.
+    """Return the feature's predicate if a person's wording of the feature is ungrammatical.
 
     An alternative counts as ungrammatical if it uses "be" as a finite verb ("you be sick") and the
     feature does not. An alternative wording also counts as ungrammatical if it has the same words

@@ -1,8 +1,8 @@
 """Number of concepts per property, by category (Weir et al. 2020, "Properties Grouped").
 
 In the paper, a perceptual property occurs on average in nearly twice as many concepts as a
-non-perceptual property. A perceptual property is therefore a weaker clue to a concept than a
-non-perceptual property.
+non-perceptual property. A perceptual property is a weaker clue to a concept than a non-perceptual
+property, because it applies to more concepts.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ def by_category(norms: Norms) -> pl.DataFrame:
     """Compute the mean number of concepts per property for each property category.
 
     Args:
-        norms: The feature norms. Properties that no prompt can state are included. A property that
-            occurs in two categories is counted in both categories.
+        norms: The feature norms. Properties are counted even if their wording cannot be used in a
+            prompt. A property that occurs in two categories is counted in both categories.
 
     Returns:
         The columns ``category`` (the categories sorted by name, followed by the pooled categories

@@ -254,7 +254,7 @@ class Eliciting:
 
     @cached_property
     def items(self) -> Sequence[Item]:
-        """One ``Item`` per prompt and non-empty candidate set, by preface and relation."""
+        """One ``Item`` for each prompt and each of its candidate sets that contains words."""
         return [
             Item(preface, over, prompt)
             for preface, elicitation in self.asked.items()

@@ -179,11 +179,14 @@ def ablation(elicitation: pl.DataFrame, bootstrap: Bootstrap) -> pl.DataFrame:
         bootstrap: The bootstrap that computes the confidence intervals by resampling concepts.
 
     Returns:
-        The columns ``relation`` (only relations that have prompts with and without the preface),
-        ``measure`` (``map vocabulary``, ``map sensible`` or ``spearman``), ``prompts`` (the number
-        of concepts with both values), ``with_preface`` and ``without_preface`` (the means),
-        ``difference`` (``without_preface`` minus ``with_preface``), ``low`` and ``high`` (the ends
-        of the confidence interval of the difference).
+        The columns ``relation``, ``measure`` (``map vocabulary``, ``map sensible`` or
+        ``spearman``), ``prompts``, ``with_preface``, ``without_preface``, ``difference``, ``low``
+        and ``high``. The table omits relations that do not have prompts both with and without the
+        preface "Everyone knows that". ``prompts`` is the number of concepts for which the measure
+        is defined both with and without the preface "Everyone knows that". ``with_preface`` and
+        ``without_preface`` are the means of the measure over these concepts. ``difference`` is
+        ``without_preface`` minus ``with_preface``, and ``low`` and ``high`` are the ends of the
+        confidence interval of ``difference``.
     """
     import polars as pl
 

@@ -224,7 +224,8 @@ def ablation(shown: Shown) -> Chart | None:
 
     Returns:
         The chart, with a panel per measure; None if no difference is defined. Each panel also shows
-        the difference between the values without and with the preface.
+        the difference: the value without the preface "Everyone knows that" minus the value with
+        this preface.
     """
     import polars as pl
 
@@ -331,10 +332,11 @@ FIGURES: Mapping[str, FigureSpec] = {
 
 
 def _ranked(shown: Shown) -> pl.DataFrame | None:
-    """Return the retrieval measures with a defined MRR, and add row labels (column ``of``).
+    """Return the retrieval rows whose MRR is defined, with row labels in the column ``of``.
 
-    The probability of a whole sentence is replaced by null. For whole sentences, only the
-    probability renormalised over the candidates is drawn.
+    If a row contains probabilities of whole sentences, the columns ``probability``,
+    ``probability_low`` and ``probability_high`` of the row are set to null. For whole sentences,
+    only the probability renormalised over the candidates is drawn.
     """
     import polars as pl
 

@@ -310,7 +310,7 @@ def _relations(findings: Findings, of: str) -> Iterator[View]:
 
 
 def _prince(prince: pl.DataFrame, of: str) -> View:
-    """Return the paper's Table 3: the best candidate words for example prompts by Prince."""
+    """Return the best candidate words for Ellen Prince's examples (the paper's Table 3)."""
     import polars as pl
 
     rows = []

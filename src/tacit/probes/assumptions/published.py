@@ -54,8 +54,8 @@ def published_table(
         tables: The tables of the run's findings, by name. The function reads only the tables that
             ``TABLES`` names, and any of these tables may be absent.
         model: The paper's model to compare with the run's model: one of ``MODELS``, or None. If
-            ``model`` is None, the result contains the printed values of all four models, and no
-            differences for values that depend on a model.
+            ``model`` is None, the result contains the values that the paper prints for each of its
+            four models, and ``difference`` is null for these values.
         summary: The run's summary, which contains the size of the norms and the elicitation method.
 
     Returns:

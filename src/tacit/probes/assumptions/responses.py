@@ -147,7 +147,7 @@ class ResponseReader:
                     yield better or said, at
 
     def _answer(self, relation: str, forms: list[tuple[str, Predicate]]) -> tuple[str, int] | None:
-        """Return the form of a response to use, and how many people gave any of its forms.
+        """Return a response's most frequent form, and how many people gave any of its forms.
 
         Return None if no form (singular or plural) of the response fits the relation's prompt.
         """

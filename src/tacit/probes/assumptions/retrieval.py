@@ -380,11 +380,11 @@ class Retrieval:
         """Yield the prompts from whose scores the log-probabilities of sentences are computed.
 
         With the fixed article, candidates are scored after "A", and the rest of the sentence is
-        scored after "A" and the candidate. If each candidate has its own article, whole sentences
-        are scored after the BOS token. If each candidate has its own article, each candidate is
-        scored in sentences and also alone, to obtain the number of tokens of the candidate. If all
-        candidates have the fixed article "A", the model processes "A" and the candidate only once
-        for all sentences with this candidate.
+        scored after "A" and the candidate. If each candidate has its own article ("a" or "an"),
+        each sentence is scored as a whole after the BOS token. If each candidate has its own
+        article, each candidate is scored in sentences and also alone, to obtain the number of
+        tokens of the candidate. If all candidates have the fixed article "A", the model processes
+        "A" and the candidate only once for all sentences with this candidate.
         """
         phrases = tuple(dict.fromkeys(self._phrase(item.prompt) for item in self.items))
         answers = tuple(self._answers.values())

@@ -224,7 +224,7 @@ def _ranks(findings: Findings) -> str | None:
 
 
 def _paired(findings: Findings, first: Mapping[str, Any], last: Mapping[str, Any]) -> str:
-    """Return a clause: the MRR given few properties, for only the concepts that have many.
+    """Return the MRR for few properties as a clause, on concepts that have many properties.
 
     The mean for prompts with many properties covers fewer concepts than the mean for prompts with
     few properties, because not every concept has many properties.

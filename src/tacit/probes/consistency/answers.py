@@ -32,11 +32,11 @@ class Answers:
         missing: Whether the question has no answer. The answer is missing if the model cannot
             choose any positive word, if it cannot choose any negative word, or if a word with an
             unknown score might have the highest score.
-        tied: Whether the best positive score equals the best negative score. A tie counts as a
-            negative answer.
+        tied: Whether the best score of a positive answer word equals the best score of a negative
+            answer word. A tie counts as a negative answer.
         winner: The index of the input (a prompt variant combined with one answer word) that decides
-            the answer. ``winner`` is -1 if the answer is missing, or if the answer does not depend
-            on a single input.
+            the answer. ``winner`` is -1 if the answer is missing, or if several inputs together
+            decide the answer.
         margin: The best score of a positive word minus the best score of a negative word, in nats.
             For ``count``, the margin is the number of combinations of meta-prompt and label pair
             with a higher positive score, minus the number with a higher negative score. For sampled
@@ -164,8 +164,9 @@ def by_votes(counts: Floats, inputs: Inputs) -> Answers:
             the columns of ``counts``.
 
     Returns:
-        The answers. The field ``winner`` of the answers is always -1. The margin is the share of
-        positive replies minus the share of negative replies.
+        The answers to the yes/no questions, as an ``Answers`` object. The field ``winner`` of the
+        answers is always -1. The margin is the share of positive replies minus the share of
+        negative replies.
     """
     votes = np.nan_to_num(counts)
     positive = votes[:, inputs.positive.ravel()].sum(axis=1)

@@ -179,7 +179,7 @@ class Contexts:
 
     @cached_property
     def touching(self) -> Mapping[int, bool]:
-        """By question, whether a fact in ``own`` contains a concept of the correct choice.
+        """Whether each anchor question's context facts contain a concept of the correct choice.
 
         The mapping is empty if the concepts of the correct choices are unknown.
         """

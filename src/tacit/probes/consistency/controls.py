@@ -202,7 +202,7 @@ class Controls:
         )
 
     def _concepts(self, name: str) -> pl.DataFrame:
-        """Return, by anchor question, the concepts whose facts the control excludes."""
+        """Return each anchor question's concepts whose facts the leakage control excludes."""
         import polars as pl
 
         anchor = pl.col("question").cast(pl.Int64).alias("anchor")

@@ -329,7 +329,7 @@ def adds(summary: Mapping[str, Any]) -> str:
 
 
 def background_adds(summary: Mapping[str, Any]) -> bool:
-    """Check whether every AUROC gain of the predictor ``both`` has an interval above 0."""
+    """Check whether the predictor ``both`` beats the others in AUROC, with all CIs above 0."""
     rows = [row for row in summary[GAINS.name] if row["predictor"] == BOTH]
     return bool(rows) and all((row["auroc_low"] or 0.0) > 0 for row in rows)
 

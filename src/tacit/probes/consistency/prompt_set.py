@@ -118,7 +118,7 @@ class PromptSet:
     def in_contexts(
         self, answers: Mapping[str, Sequence[Any]], *, sampled: bool
     ) -> dict[str, Chosen]:
-        """Return the answers to anchor questions after stated facts, by the kind of the facts.
+        """Return the answers to anchor questions whose prompts begin with stated facts.
 
         Args:
             answers: The scores or the votes of each prompt group, by the name of the group.

@@ -70,7 +70,8 @@ class Inputs:
         """Return the index of a meta-prompt in ``metas`` and the index of a pair in ``pairs``.
 
         Raises:
-            RequestError: If the meta-prompt or the pair does not exist.
+            RequestError: If ``meta`` is not the number of a meta-prompt, or ``pair`` is not one of
+                the label pairs (pairs of answer words).
         """
         if meta not in self.metas:
             raise RequestError(
@@ -121,8 +122,8 @@ class Bounds:
     """Arrays of scores in which each missing score is replaced by an upper bound.
 
     The upper bound of a missing score is minus infinity if the answer cannot be chosen, and
-    infinity if no bound is known. If a field such as ``background`` is None, only answers with a
-    score can be chosen.
+    infinity if no bound is known. If a field such as ``background`` (the scores of background
+    questions) is None, an answer without a score cannot be chosen.
     """
 
     background: Floats | None = None

@@ -102,7 +102,7 @@ class Scored:
         return answers.verify(self.verified, self.inputs, self.sizes, self.bounds.verified)
 
     def chosen_variants(self, anchoring: str) -> Sequence[tuple[int, str | None, str | None]]:
-        """Return the meta-prompt, pair and answer word for each value of ``Chosen.winner``."""
+        """Return the meta-prompt, answer-word pair and answer word of each ``winner`` index."""
         if anchoring == "choice":
             return [
                 (variant.meta, joined_pair(variant.pair), None) for variant in self.choice_variants

@@ -26,9 +26,10 @@ def shifted(beliefs: pl.DataFrame, stage: str) -> pl.Series:
     """Judge beliefs by a threshold at which as many statements are true as after repair.
 
     A statement counts as true if its belief is above the threshold. All statements whose belief
-    equals the threshold receive the same truth value, which can be a fraction. For example, if 10
-    statements are true after repair, 8 beliefs are above the threshold and 4 equal it, the 4
-    statements have the truth value 0.5.
+    equals the threshold receive the same truth value, which can be a fraction. For example, suppose
+    that 10 statements are true after repair, and that 8 beliefs are above the threshold and 4 are
+    equal to it. Each of the 4 statements at the threshold then has the truth value (10 - 8)/4 =
+    0.5.
 
     Args:
         beliefs: Table with the column ``p_true`` (null if missing) and the Boolean column whose
@@ -210,8 +211,8 @@ def gain(sets: Mapping[str, pl.DataFrame], bootstrap: Bootstrap) -> pl.DataFrame
     The whole gain is the sum of two parts: the gain from shifting the threshold above which a
     statement counts as true, and the additional gain from making the beliefs consistent. The
     threshold above which a statement counts as true is shifted until as many statements are true as
-    after repair, while the beliefs stay unchanged. The shift can raise or lower the threshold above
-    which a statement counts as true, and can increase or decrease the accuracy.
+    after repair, while the beliefs stay unchanged. If shifting the threshold above which a
+    statement counts as true lowers the accuracy, the gain from the shift is negative.
 
     Returns:
         Table with the columns ``set``, ``objective``, ``part`` (one of ``GAIN_PARTS``), ``n``,
@@ -322,9 +323,10 @@ def at_least(by_drawing: pl.DataFrame, bootstrap: Bootstrap) -> pl.DataFrame:
     """Compute accuracy@s: the share of drawings with at least s % accuracy (Figure 3).
 
     Returns:
-        Table with the columns ``s``, ``stage``, ``n`` (the number of drawings with at least one
-        belief), ``share``, ``low``, ``high`` and ``always_true`` (the share if every statement is
-        judged true).
+        Table with the columns ``s`` (a percentage), ``stage``, ``n``, ``share``, ``low``, ``high``
+        and ``always_true``. ``n`` is the number of drawings with at least one belief, and ``share``
+        is the share of these drawings with an accuracy of at least ``s`` %. ``always_true`` is the
+        value that ``share`` has if every statement is judged true.
     """
     import polars as pl
 
@@ -346,7 +348,7 @@ def at_least(by_drawing: pl.DataFrame, bootstrap: Bootstrap) -> pl.DataFrame:
 def _sets(
     verdicts: pl.DataFrame, beliefs: pl.DataFrame, symmetric: Collection[str]
 ) -> dict[str, pl.DataFrame]:
-    """Return the result of ``judge`` for each set of statements."""
+    """Return the result of ``judge`` for each of the three sets of statements in ``SETS``."""
     import polars as pl
 
     if verdicts.is_empty():

@@ -185,8 +185,9 @@ def answers_in(path: Path, statements: pl.DataFrame, ontology: Ontology) -> pl.D
     Args:
         path: A file of beliefs (TSV, CSV, JSONL or Parquet) with the columns ``thing``,
             ``subject``, ``relation``, ``object`` and ``p_true``. The file may have a column
-            ``annotator``, which identifies the drawing to which a belief belongs. All other columns
-            of the file are ignored.
+            ``annotator``, which identifies the drawing to which a belief belongs. Columns other
+            than ``thing``, ``subject``, ``relation``, ``object``, ``p_true`` and ``annotator`` are
+            ignored.
         statements: The statements of every drawing, with the columns ``thing``, ``annotator``,
             ``subject``, ``relation`` and ``object``.
         ontology: The ontology, which defines the relations that are allowed in the file.

@@ -95,7 +95,7 @@ def _by_category(statements: pl.DataFrame, ontology: Ontology) -> dict[str, int]
 
 
 def _as_table_1(enriched: pl.DataFrame, categories: dict[str, int]) -> dict[str, int]:
-    """Count statements by category; in the paper's Table 1, ``required by`` is spatial."""
+    """Count ``required by`` as spatial instead of functional, as in the paper's Table 1."""
     moved = enriched.filter(enriched["relation"] == "required by").height
     shift = {"spatial": moved, "functional": -moved}
     return {name: count + shift.get(name, 0) for name, count in categories.items()}

@@ -172,7 +172,7 @@ def set_level(groups: pl.DataFrame, bootstrap: Bootstrap) -> dict[str, Any]:
 
 
 def repair(repairs: Mapping[Objective, Repaired], by_drawing: pl.DataFrame) -> pl.DataFrame:
-    """Return each objective's repair result, with counts of improved and worse drawings.
+    """Return each objective's repair result, and how many drawings changed in accuracy.
 
     Args:
         repairs: For each objective, the result of repair.

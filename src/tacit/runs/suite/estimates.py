@@ -29,8 +29,8 @@ class Estimate:
         prompts: The number of prompts.
         distinct: The number of distinct prompts.
         to_ask: The number of distinct prompts whose answers are not cached.
-        tokens: The number of tokens that must be processed; for a chat model, the approximate
-            number of prompt tokens if no answer is cached.
+        tokens: The number of tokens that must be processed. For a chat model, the approximate
+            number of prompt tokens, counted as if no answer were cached.
         seconds: The estimated duration in seconds, extrapolated from a short trial.
         calls: For a chat model, the largest possible number of calls to the server. For chat
             models, the number of calls is estimated in place of the duration.

@@ -233,10 +233,10 @@ def _reduced(edges: Sequence[Edge], ontology: Ontology) -> list[Edge]:
     """Mark the edges that two other edges imply, by setting ``follows`` to True.
 
     An edge of a transitive relation is marked (``follows`` is True) if two other edges of the
-    relation imply it and none of the three edges violates a constraint. If a relation's edges
-    without constraint violations contain a cycle, ``follows`` stays False for all edges of the
-    relation. If a relation's edges without constraint violations contain no cycle, every edge that
-    is marked (``follows`` is True) follows from edges that are not marked.
+    relation imply it and none of the three edges violates a constraint. If some edges of a relation
+    form a cycle and none of them violates a constraint, all edges of the relation stay unmarked
+    (``follows`` is False). If a relation's edges without constraint violations contain no cycle,
+    every edge that is marked (``follows`` is True) follows from edges that are not marked.
     """
     found = []
     relations = dict.fromkeys(edge.relation for edge in edges)
