@@ -85,7 +85,10 @@ def test_the_shell_tutorial_runs(tmp_path: Path) -> None:
 
 
 HOW_TO = Path(__file__).parents[1] / "docs" / "how-to"
-SAVED = re.compile(r"[Ss]ave this as\s+`([^`]+)`.*?\n\n```\w+\n(.*?)```|```sh\n(.*?)```", re.DOTALL)
+SAVED = re.compile(
+    r"[Ss]ave\s+the\s+following\s+\w+\s+as\s+`([^`]+)`.*?\n\n```\w+\n(.*?)```|```sh\n(.*?)```",
+    re.DOTALL,
+)
 OWN_DATA = ("own-drawings", "own-norms", "own-questions", "own-templates", "suites")
 
 

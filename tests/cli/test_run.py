@@ -340,7 +340,7 @@ def test_questions_beyond_the_window_are_skipped_and_listed(tacit: Tacit, workpl
     ran = tacit(*asked, "--out", "run")
     assert ran.code == 0, ran.err
     told = (
-        "Skipped 28 prompts longer than the model's context window (listed in "
+        "28 prompts are longer than the model's context window and therefore skipped (listed in "
         "findings/skipped.parquet); the answers to skipped prompts are missing"
     )
     assert told in " ".join(ran.out.split())

@@ -232,3 +232,11 @@ def test_rows_may_stand_in_any_order_and_in_pieces(
     random.shuffle(rows)
     shuffled = tuple(map(list, zip(*rows, strict=True))) or ([], [], [])
     assert QUICK.ratio(*shuffled) == QUICK.ratio(names, over, under)
+
+
+def test_rounding_errors_of_zero_do_not_change_the_p_value() -> None:
+    """Resampled differences of exactly 0 and of a few 1e-17, of either sign, are the same."""
+    random = np.random.default_rng(3)
+    exact = np.where(random.random(2000) < 0.4, 0.0, random.normal(0.02, 0.05, 2000))
+    rounded = exact + np.where(exact == 0, random.normal(0, 1e-16, 2000), 0.0)
+    assert QUICK.change(0.02, rounded) == QUICK.change(0.02, exact)

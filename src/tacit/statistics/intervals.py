@@ -236,7 +236,9 @@ class Bootstrap:
 
         if np.isnan(value):
             return Change(None, None, None)
-        defined = np.sort(resampled[~np.isnan(resampled)])
+        defined = resampled[~np.isnan(resampled)]
+        # Rounding errors would otherwise decide on which side of 0 a resample lies.
+        defined = np.sort(np.where(np.abs(defined) < _EQUAL, 0.0, defined))
         if not len(defined):
             return Change(float(value), None, None)
         if defined[-1] - defined[0] < _EQUAL:
