@@ -142,7 +142,8 @@ def test_a_headline_over_different_concepts_gives_each_n_and_the_paired_figure()
     text = (of_run.headline(findings) or "").replace("\N{NO-BREAK SPACE}", " ")
     assert f", n = {concepts} concepts) given 1 property and " in text
     assert (
-        "n = 1 concept) given 10 properties (for the same 1 concept, the mean given 1 property is "
+        "n = 1 concept) given 10 properties (the mean reciprocal rank of the same 1 concept "
+        "given 1 property is "
         f"{1 / rank:.3f})" in text
     )
     assert "; the chance level (a random ranking of " in text
