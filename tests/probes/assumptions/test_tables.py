@@ -170,7 +170,10 @@ def test_the_share_of_namings_is_told() -> None:
     summary = {**FINDINGS.summary, "properties": properties}
     summary["namings"] = {"all": 200, "left_out": 50}
     told = " ".join(sentences(replace(FINDINGS, summary=summary)))
-    assert "8 of 10 properties, 75.0\N{NO-BREAK SPACE}% if each property is weighted" in told
+    assert (
+        "8 of 10 properties; if each property is weighted by the number of people who named it, "
+        "prompts can contain 75.0\N{NO-BREAK SPACE}% of the properties." in told
+    )
 
 
 def test_what_was_dropped_and_counted_is_told() -> None:
