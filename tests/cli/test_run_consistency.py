@@ -262,7 +262,7 @@ def test_what_the_paper_prints_stands_beside_ours(tacit: Tacit, source: Path) ->
     ours = {row["row"]: (row["ours"], row["published"]) for row in rows}
     assert ours["inputs of a question"] == (84, 84)
     assert ours["relations asked about"] == (2, 14)
-    assert ours["most choices of a question"] == (3, 5)
+    assert ours["largest number of choices of a question"] == (3, 5)
     rows = json.loads(tacit("reproduce", "consistency", *given, "--paper-version", "arxiv").out)
     assert {row["row"]: row["ours"] for row in rows}["meta-prompts"] == 5
 

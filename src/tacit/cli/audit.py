@@ -47,7 +47,7 @@ def audit(
     force: given.Force = False,
     as_json: given.AsJson = False,
 ) -> None:
-    """Audit questions' background facts, and draw a sample of facts for people to rate.
+    """Audit the background facts of questions, and draw a sample of facts for people to rate.
 
     Two people then rate all facts of the sample, independently of each other. Each person fills in
     the column "rating" in a separate copy of the sample file. The option --seed determines which

@@ -47,8 +47,8 @@ def compare(
 ) -> None:
     """Write an HTML page that compares several models.
 
-    The page shows paired differences between runs of the same probe on the same data. For each
-    model family, the page also shows how results change with model size.
+    The HTML page shows paired differences between runs of the same probe on the same data. For each
+    model family, the HTML page also shows how results change with model size.
 
     Example: tacit compare runs/gpt2 runs/opt --out comparison.html
     """

@@ -93,8 +93,8 @@ class BackgroundOptions:
         help=(
             "How the tail of a negative (a false version of a fact) is drawn: uniform (any "
             "frequent word, as in Sahu et al. 2022), same-relation (the tail of another fact with "
-            "the same relation) or matched (like same-relation, but the new tail is similar to the "
-            "true tail in form, frequency and degree)."
+            "the same relation) or matched (like same-relation, but the new tail resembles the "
+            "true tail in part of speech, number of words, frequency and number of facts)."
         ),
         group=EXTRACTION,
     )

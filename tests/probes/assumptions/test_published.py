@@ -136,7 +136,7 @@ def test_ours_are_the_findings(found: Findings) -> None:
         "most properties in a prompt": 10,
         "words in the shared vocabulary (roughly)": 1,
         "random sets": 2,
-        "orders of a random set": 2,
+        "random orders per random selection of properties": 2,
     }
     assert {name: row_of(table, name)["ours"] for name in counts} == counts
 
@@ -144,7 +144,7 @@ def test_ours_are_the_findings(found: Findings) -> None:
 def test_properties_of_the_average_concept() -> None:
     """All properties by all concepts of the norms, the ones that filters removed included."""
     summary = {"steps": [{"removed": 4, "left": 6}], "properties": {"all": 345}}
-    name = "properties of a concept in the norms (roughly)"
+    name = "mean number of properties per concept in the norms (approximate)"
     assert row_of(published_table({}, None, summary), name)["ours"] == 34.5
     assert row_of(published_table({}, None, {**summary, "steps": []}), name)["ours"] is None
 
@@ -239,7 +239,7 @@ def test_every_printed_value_has_one_of_ours(found: Findings) -> None:
     table = published_table(found.tables, "roberta-large", found.summary).filter(table="text")
     missing = set(table.filter(pl.col("ours").is_null())["row"])
     assert missing == {
-        "properties of a concept in the norms (roughly)",
+        "mean number of properties per concept in the norms (approximate)",
         "concepts of a perceptual property",
         "concepts of another property",
     }

@@ -142,7 +142,8 @@ def test_a_headline_over_different_concepts_gives_each_n_and_the_paired_figure()
     text = (of_run.headline(findings) or "").replace("\N{NO-BREAK SPACE}", " ")
     assert f", n = {concepts} concepts) given 1 property and " in text
     assert (
-        "n = 1 concept) given 10 properties (for the same 1 concept, the mean given 1 property is "
+        "n = 1 concept) given 10 properties (the mean reciprocal rank of the same 1 concept "
+        "given 1 property is "
         f"{1 / rank:.3f})" in text
     )
     assert "; the chance level (a random ranking of " in text
@@ -169,7 +170,10 @@ def test_the_share_of_namings_is_told() -> None:
     summary = {**FINDINGS.summary, "properties": properties}
     summary["namings"] = {"all": 200, "left_out": 50}
     told = " ".join(sentences(replace(FINDINGS, summary=summary)))
-    assert "8 of 10 properties, 75.0\N{NO-BREAK SPACE}% if each property is weighted" in told
+    assert (
+        "8 of 10 properties; if each property is weighted by the number of people who named it, "
+        "prompts can contain 75.0\N{NO-BREAK SPACE}% of the properties." in told
+    )
 
 
 def test_what_was_dropped_and_counted_is_told() -> None:

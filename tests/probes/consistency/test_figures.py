@@ -520,7 +520,11 @@ def test_every_way_to_ask_has_its_score_written_in() -> None:
     # 0.375 + 5/20 and 0.375 + 6/20, of two pairs each.
     assert texts(figure).count("0.625") == 2
     assert texts(figure).count("0.675") == 2
-    assert {"99.7\u00a0%", "0.3\u00a0%", "answers decided (% of 300 answers)"} <= set(texts(figure))
+    assert {
+        "99.7\u00a0%",
+        "0.3\u00a0%",
+        "answers decided by the prompt variant (% of 300 answers)",
+    } <= set(texts(figure))
     assert (
         "all prompt variants together, one: max 0.625, count 0.625, calibrated 0.625"
         in joined_text(figure)

@@ -88,7 +88,8 @@ def test_a_perfect_ranking() -> None:
     sentence = words_of([True] * 15 + [False] * 25, FALLING)
     assert sentence.startswith("Every question that is answered correctly has a higher background")
     assert (
-        "a lift of 1.000 over 40 anchor questions, 15 of which are answered correctly" in sentence
+        "a lift of 1.000, computed from 40 anchor questions, 15 of which are answered correctly"
+        in sentence
     )
     assert sentence.endswith("The result of the permutation test is p = 0.005.")
 
@@ -118,7 +119,8 @@ def test_too_few_questions_have_no_interval() -> None:
     sentence = words_of(right, FALLING[:28])
     assert sentence.startswith("There are too few anchor questions to test")
     assert (
-        "a lift of 0.371 over 28 anchor questions, 25 of which are answered correctly." in sentence
+        "a lift of 0.371, computed from 28 anchor questions, 25 of which are answered correctly."
+        in sentence
     )
     assert "95" not in sentence
 

@@ -148,7 +148,13 @@ _RETRIEVAL = (
         "percent",
         "The share of concepts whose word ranks first among the candidates.",
     ),
-    Column("concepts", "n", "count", "The number of concepts whose word has a rank."),
+    Column(
+        "concepts",
+        "n",
+        "count",
+        "The number of concepts whose word is ranked among the candidates. A word that the "
+        "tokenizer cannot encode is not ranked.",
+    ),
 )
 _RESPONSES = (
     Column("word", "people", meaning="A response that people gave."),
@@ -207,8 +213,8 @@ _PRINCE = (
     Column(
         "best",
         "best candidates [probability]",
-        meaning="The most probable candidates; an asterisk marks a word that Prince lists for the "
-        "prompt.",
+        meaning="The most probable candidate words; an asterisk marks a word that the linguist "
+        "Ellen Prince gives in the example from which the prompt is taken.",
     ),
 )
 
@@ -322,7 +328,7 @@ def _prince(prince: pl.DataFrame, of: str) -> View:
         ]
         rows.append((text, ", ".join(words)))
     table = pl.DataFrame(rows, {"text": pl.String, "best": pl.String}, orient="row")
-    title = f"Prince's examples (Table 3 of {_PAPER}{of}); *: a word that Prince lists"
+    title = f"Prince's examples (Table 3 of {_PAPER}{of}); *: a word in Prince's example"
     return _view("prince", title, _PRINCE, table)
 
 

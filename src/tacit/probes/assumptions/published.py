@@ -35,7 +35,7 @@ TABLES = (
 )
 """The names of the tables with values that can be compared with the paper."""
 
-_SHOWN = {"each": "all four models", "mean": "mean of the four models"}
+_SHOWN = {"each": "all four models", "mean": "mean of the four models in the paper"}
 _DIGITS = 6
 _COLUMNS = (
     *("table", "row", "column", "ours", "published", "low", "high", "difference"),
@@ -272,10 +272,11 @@ def _counts(asked: pl.DataFrame | None, summary: Mapping[str, Any]) -> pl.DataFr
     drawn = [name.split("-") for name in names if name.startswith("random-")]
     rows = {
         "concepts in the norms": norms,
-        "properties of a concept in the norms (roughly)": (
+        "mean number of properties per concept in the norms (approximate)": (
             properties / norms if norms and properties is not None else None
         ),
         "random sets": len({each[1] for each in drawn}) or None,
-        "orders of a random set": len({each[2] for each in drawn}) or None,
+        "random orders per random selection of properties": len({each[2] for each in drawn})
+        or None,
     }
     return pl.DataFrame(list(rows.items()), {"row": pl.String, "value": pl.Float64}, orient="row")

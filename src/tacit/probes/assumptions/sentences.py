@@ -24,7 +24,8 @@ if TYPE_CHECKING:
 _HALF = 0.5
 _DESCRIBED = {
     responses.SINGULAR: "plural converted to the singular",
-    responses.CORRECTED: "ungrammatical alternative wording replaced by the feature",
+    responses.CORRECTED: "a person's ungrammatical wording replaced by the standard wording of "
+    "the property in the norms",
     responses.FALLEN_BACK: "response counted with the production frequency of its feature, because "
     "the participants who gave the response are unknown",
 }
@@ -242,7 +243,7 @@ def _paired(findings: Findings, first: Mapping[str, Any], last: Mapping[str, Any
     given = several(first["n"], "property", "properties")
     concepts = several(both.height, "concept")
     mean = score(float(both["mrr"].to_numpy().mean()))
-    return f" (for the same {concepts}, the mean given {given} is {mean})"
+    return f" (the mean reciprocal rank of the same {concepts} given {given} is {mean})"
 
 
 def sentences(findings: Findings) -> Iterator[str]:
@@ -420,7 +421,8 @@ def _properties(counts: Mapping[str, int], namings: Mapping[str, int]) -> Iterat
     )
     if (share := _share_of_namings(namings)) is not None:
         told += (
-            f", {percent(share)} if each property is weighted by the number of people who named it"
+            "; if each property is weighted by the number of people who named it, prompts can "
+            f"contain {percent(share)} of the properties"
         )
     yield f"{told}."
     if reasons:

@@ -15,8 +15,9 @@ _ORDER = Column(
     meaning="The selection and the order of the properties in the prompt. \u201ctop\u201d: the "
     "properties with the highest production frequency; \u201cbottom\u201d: the properties with the "
     "lowest production frequency. \u201cdecreasing\u201d or \u201cincreasing\u201d: the order of "
-    "production frequency. \u201crandom\u201d: the mean over all random orders of a concept's "
-    "properties; \u201crandom-2-5\u201d: a single random order (number 5 of random set 2).",
+    "production frequency. \u201crandom\u201d: the row contains means over all random orders of a "
+    "concept's properties; \u201crandom-2-5\u201d: the fifth random order of the second random "
+    "selection of properties.",
 )
 _CATEGORY = Column(
     "category",
@@ -231,14 +232,20 @@ RETRIEVAL_BY_NUMBER = TableSpec(
     "retrieval_by_number",
     "Concept retrieval (Figures 2 and 3 of Weir et al. 2020)",
     "One row per combination of wording, order, category and number of properties. In rows without "
-    "a category, the prompts contain properties of any category. MRR: the mean reciprocal rank of "
-    "the concept's word. Missing: the number of concepts whose word the tokenizer cannot encode. "
-    "Chance: the MRR if the candidates were ranked at random. Ranks among different sets of "
-    "candidates are not comparable.",
+    "a category, the prompts contain properties of any category. Column \u201cMRR\u201d: the mean "
+    "reciprocal rank of the concept's word. Column \u201cmissing\u201d: the number of concepts "
+    "whose word the tokenizer cannot encode. Column \u201cchance\u201d: the MRR if the candidates "
+    "were ranked at random. Ranks among different sets of candidates are not comparable.",
     keys=4,
     columns=(
         *(_WORDING, _ORDER, _CATEGORY, _N),
-        Column("concepts", "concepts", "count", "The number of concepts whose word has a rank."),
+        Column(
+            "concepts",
+            "concepts",
+            "count",
+            "The number of concepts whose word is ranked among the candidates. A word that the "
+            "tokenizer cannot encode is not ranked.",
+        ),
         Column(
             "missing",
             "missing",
@@ -284,9 +291,10 @@ ELICITATION_BY_RELATION = TableSpec(
     "elicitation_by_relation",
     "Properties elicited (Table 2 of Weir et al. 2020)",
     "The mean average precision (mAP) of people's responses in the model's rankings, by relation. "
-    "Absent: the number of people's responses that are not candidates. Without: the number of "
-    "prompts that are left out because none of people's responses has a rank. Chance: the mAP if "
-    "the candidates were ranked at random.",
+    "Column \u201cabsent\u201d: the number of people's responses that are not candidates. Column "
+    "\u201cwithout\u201d: the number of prompts that are left out because none of people's "
+    "responses has a rank. Column \u201cchance\u201d: the mAP if the candidates were ranked at "
+    "random.",
     keys=3,
     columns=(
         *(_RELATION, _PREFACE, _OVER),
@@ -526,7 +534,13 @@ CATEGORY_COUNTS = TableSpec(
     keys=2,
     columns=(
         Column("category", "category", meaning="The category."),
-        Column("n", "properties", "count", "The minimum number n of properties."),
+        Column(
+            "n",
+            "properties",
+            "count",
+            "The minimum number n of properties that a concept must have in the category to be "
+            "counted in the column \u201cconcepts\u201d.",
+        ),
         Column(
             "concepts",
             "concepts",

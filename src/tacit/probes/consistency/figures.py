@@ -583,7 +583,8 @@ def _gives(
         column = declared.WINNERS.column("share")
         most = max(won["share"].drop_nulls(), default=1.0)
         shades = [mixed(colours.after["log-odds"], (part or 0) / most) for part in won["share"]]
-        text = f"answers decided (% of {several(int(won['count'].sum()), 'answer')})"
+        answers = several(int(won["count"].sum()), "answer")
+        text = f"answers decided by the prompt variant (% of {answers})"
         yield _grid(won, column, shades, colours, text)
 
 

@@ -30,8 +30,9 @@ _OF = (
 
 @figure(
     "Prediction of correct answers",
-    "This figure is not in Sahu et al. (2022). How well the background facts, the answer margin, "
-    "and all features together predict which anchor questions are answered correctly.",
+    "This figure is not in Sahu et al. (2022). How well logistic regressions on different "
+    "features (such as the background score, the answer margin, or all features) predict which "
+    "anchor questions are answered correctly.",
 )
 def prediction(shown: Shown) -> Chart | None:
     """Plot the predictors' risk-coverage curves, and the calibration of predictor ``both``."""

@@ -44,8 +44,12 @@ def method_table(probe: ConsistencyProbe, relations: Mapping[str, int]) -> pl.Da
         "inputs of a question": len(inputs.words),
         "relations in the knowledge base": len(relations),
         "relations asked about": probe.asked.facts["relation"].n_unique(),
-        "most choices of a question": max(len(anchor.choices) for anchor in probe.anchors),
-        "concepts with their own consistency": frequent_concepts(probe.asked).height,
+        "largest number of choices of a question": max(
+            len(anchor.choices) for anchor in probe.anchors
+        ),
+        "concepts for which consistency is computed separately": frequent_concepts(
+            probe.asked
+        ).height,
     }
     table = pl.DataFrame({"row": list(ours), "value": list(ours.values())})
     printed = [cell for cell in printed_values("consistency") if cell.model == version]

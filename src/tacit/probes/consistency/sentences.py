@@ -110,10 +110,7 @@ def _relevant(row: Mapping[str, Any]) -> str:
         return f"The relevance of background facts is undefined: {sides}."
     shown = estimate({**row, "value": row["relevance"]}, "value", points)
     without = f"; no interval: {row['no_interval']}" if row["no_interval"] else ""
-    return (
-        f"The relevance of background facts is {shown}. Relevance is computed from "
-        f"{sides}{without}."
-    )
+    return f"The relevance of background facts is {shown}, computed from {sides}{without}."
 
 
 def _unanswered(summary: Mapping[str, Any]) -> Iterator[str]:
@@ -312,7 +309,7 @@ def _ranked(found: Mapping[str, Any], summary: Mapping[str, Any], n: str) -> str
     row = {"value": found["lift"], "low": found["lift_low"], "high": found["lift_high"]}
     figures = (
         f"conceptual consistency is {score(found['consistency'])} (chance level "
-        f"{score(found['chance'])}), a lift of {estimate(row, 'value', score)} over {n}"
+        f"{score(found['chance'])}), a lift of {estimate(row, 'value', score)}, computed from {n}"
     )
     verb = number_of(found["right"], "is", "are")
     right = f"{found['right']:,} of which {verb} answered correctly"
@@ -338,8 +335,8 @@ def _ranked(found: Mapping[str, Any], summary: Mapping[str, Any], n: str) -> str
     if reason == prediction.TOO_FEW:
         return (
             "There are too few anchor questions to test whether background scores predict correct "
-            f"answers: {figures}, {right}. The interval of the lift would be wider than the "
-            "distance from the chance level to a perfect ranking."
+            f"answers: {figures}, {right}. With so few anchor questions, the interval of the lift "
+            "would be wider than the distance from the chance level to a perfect ranking."
         )
     doubts = [*_disagreement(found), *controls.doubts(summary.get(controls.CONTROLS.name, ()))]
     return " ".join([f"{_outcome(found, summary)}: {figures}; {_adjusted(summary)}.", *doubts])

@@ -258,7 +258,8 @@ def _side(before: str, of: str, right: str) -> tuple[Column, ...]:
             "nats",
             "The score of the best positive answer word minus the score of the best negative "
             "answer word, in nats; with sampled replies, the share of positive replies minus the "
-            "share of negative replies. Null if the margin is unknown.",
+            "share of negative replies. The margin is null if one of the two scores or shares is "
+            "unknown.",
         ),
         Column(
             f"{before}tied",
@@ -689,7 +690,8 @@ WINNERS = TableSpec(
             "count",
             "times",
             "count",
-            "The number of answers that the prompt variant decided.",
+            "The number of answers that the prompt variant decided because its score was the "
+            "highest of all variants.",
         ),
         Column(
             "share",
@@ -739,7 +741,11 @@ BACKGROUND_SCORE = TableSpec(
     "have a background score.",
     columns=(
         Column(
-            "relations", "relations", "count", "The number of relations with a background score."
+            "relations",
+            "relations",
+            "count",
+            "The number of relations that have a background score: the mean of the accuracy on the "
+            "facts with the relation and the accuracy on the negatives of these facts.",
         ),
         Column(
             "value",

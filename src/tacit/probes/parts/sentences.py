@@ -88,8 +88,8 @@ def _worse_than_shuffled(summary: Mapping[str, Any]) -> Iterator[str]:
     if row["rate"] > row["shuffled"]:
         yield (
             f"The model's beliefs violate {estimate(row, 'rate')} of the asymmetric constraints. "
-            f"The same beliefs, randomly shuffled, violate only {percent(row['shuffled'])} of the "
-            "asymmetric constraints."
+            "After random shuffling, the model's beliefs violate only "
+            f"{percent(row['shuffled'])} of the asymmetric constraints."
         )
 
 
@@ -125,7 +125,7 @@ def _shuffled(row: Mapping[str, Any]) -> str:
     value = row["shuffled"]
     if value is None:
         return ""
-    return f" (the same beliefs, randomly shuffled: {percent(value)})"
+    return f" (violation rate of the same beliefs, randomly shuffled: {percent(value)})"
 
 
 def _unclear(row: Mapping[str, Any]) -> str:
@@ -207,8 +207,8 @@ def _probable(summary: Mapping[str, Any]) -> Iterator[str]:
     )
     if mass < _SMALL:
         yield (
-            "Interpret the beliefs with caution, because the model would rarely write one of the "
-            "two answers if it could continue the prompt with any text."
+            "Interpret the beliefs with caution: if the model could continue the prompt with any "
+            "text, it would rarely write an answer that means true or false."
         )
 
 
@@ -266,7 +266,8 @@ def _violations(summary: Mapping[str, Any]) -> Iterator[str]:
         )
         yield (
             f"{undecided} undecided because a belief about one of the statements in the constraint "
-            "is missing. Undecided constraints are excluded from violation rates."
+            f"is missing, and {number_of(micro['undecided'], 'is', 'are')} therefore excluded from "
+            "violation rates."
         )
 
 

@@ -117,8 +117,8 @@ _COUNTS = (
         "undecided",
         "undecided",
         "count",
-        "The number of applicable constraints that are undecided, because a belief is missing. "
-        "Undecided constraints are excluded from violation rates.",
+        "The number of applicable constraints that are undecided because a belief is missing, and "
+        "that are therefore excluded from violation rates.",
         sparse=True,
     ),
 )
@@ -126,7 +126,8 @@ _COUNTS = (
 QUESTIONS = TableSpec(
     "questions",
     "Questions",
-    "One row per distinct question, with the model's belief about the statement.",
+    "One row per distinct true-or-false question about a statement, with the model's belief about "
+    "the statement.",
     columns=(
         _THING,
         Column("subject", "subject", meaning="The part that is the subject of the statement."),
@@ -289,10 +290,10 @@ TABLES = (
     ),
     TableSpec(
         "accuracy_at",
-        "Drawings with an accuracy of at least s (Figure 3 of Gu et al. 2023)",
+        "Drawings with a minimum accuracy (Figure 3 of Gu et al. 2023)",
         "For each minimum accuracy s, the share of drawings with an accuracy of at least s.",
         columns=(
-            Column("s", "s, %", "count", "The minimum accuracy s, in per cent."),
+            Column("s", "s, %", "count", "The minimum accuracy s of a drawing, in per cent."),
             *(
                 _STAGE,
                 Column("n", "n", "count", "The number of drawings with at least one belief."),
@@ -301,7 +302,8 @@ TABLES = (
                 "share",
                 "share",
                 "percent",
-                "The share of the n drawings with an accuracy of at least s.",
+                "The share of drawings whose accuracy is at least the minimum accuracy s, among "
+                "the drawings with at least one belief.",
                 ends=_ENDS,
             ),
             _ALWAYS_TRUE,
@@ -334,9 +336,11 @@ TABLES = (
             Column(
                 "band",
                 "band",
-                meaning="The value \u201cbest 20\u201d, \u201cworst 20\u201d or "
-                "\u201cmiddle\u201d. With fewer than 40 things, there are two bands: the better "
-                "half of the things (such as \u201cbest 12\u201d) and the worse half.",
+                meaning="\u201cbest 20\u201d: the 20 things with the highest accuracy before "
+                "repair; \u201cworst 20\u201d: the 20 things with the lowest accuracy before "
+                "repair; \u201cmiddle\u201d: all other things. If fewer than 40 things have a "
+                "belief, the bands of the best and of the worst things each contain half of these "
+                "things (such as \u201cbest 12\u201d).",
             ),
             *(_STAGE, _N, _MISSING),
             Column("accuracy", "accuracy", "percent", _ACCURACY.meaning),
@@ -395,14 +399,14 @@ TABLES = (
                 "shuffled",
                 "percent",
                 "The violation rate of shuffled beliefs: the mean over several random permutations "
-                "of the model's beliefs within each drawing. Null in rows after repair.",
+                "of the model's beliefs within each drawing. Null in rows about repaired beliefs.",
             ),
             Column(
                 "always_true",
                 "always true",
                 "percent",
                 "The violation rate if every statement with a belief were believed. Null in rows "
-                "after repair.",
+                "about repaired beliefs.",
             ),
         ),
         keys=2,
