@@ -19,9 +19,9 @@
 # original model? Which differences in accuracy between the original and the quantised model can the
 # data rule out?
 #
-# The notebook rounds the weights of the demo model to 8, 4 and 3 bits, so nothing is downloaded. If
-# you already have the original and the quantised checkpoint of a model, skip the cells that round
-# the weights, and use the names of the two checkpoints.
+# The notebook downloads nothing: it rounds the weights of the demo model, which is part of Tacit,
+# to 8, 4 and 3 bits. If you already have the original and the quantised checkpoint of a model, skip
+# the cells that round the weights, and use the names of the two checkpoints.
 
 # %%
 from pathlib import Path
@@ -127,8 +127,10 @@ differences.drop_nulls()
 #   few data to detect the difference. Decide in advance how large a difference must be to matter,
 #   for example 2 points of accuracy. The models are equivalent for your purpose if the whole
 #   confidence interval of the difference in accuracy lies between -2 and +2 points.
-# - In addition to the accuracy, look at the column `changed_sides`. Beliefs that become correct and
-#   beliefs that become incorrect cancel out in the accuracy, but users notice every changed answer.
+# - In addition to the accuracy, look at the column `changed_sides` of the table `changed`: the
+#   share of statements whose belief moved from one side of 0.5 to the other. Beliefs that become
+#   correct and beliefs that become incorrect cancel out in the accuracy, but users notice every
+#   changed answer.
 #
 # `runs.report` writes the comparison of the models to an HTML page.
 

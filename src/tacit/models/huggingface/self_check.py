@@ -170,7 +170,7 @@ class Check:
             reason = _first_line(error.__cause__ or error)
             return Packing(0, refused=f"the forward pass fails: {reason}")
         if not difference <= self.tolerance:
-            told = f"log-probabilities differ by {difference:.2g} nats"
+            told = f"log-probabilities with and without packing differ by {difference:.2g} nats"
             return Packing(0, difference=difference, refused=told)
         return Packing(self.length, depth, difference)
 
