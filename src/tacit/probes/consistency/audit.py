@@ -20,8 +20,9 @@ if TYPE_CHECKING:
 SAMPLE = ("question_id", "question", "choices", "fact", "relation", "head", "tail", "negative")
 """The columns of a sample of facts, except the column ``rating``."""
 RATING_QUESTION = (
-    "Is the fact true, and is it relevant to the question or to one of its choices? Write 1 if "
-    "the fact is true and relevant, and 0 otherwise. Leave the cell blank if you cannot judge."
+    "Is the fact true, and is it relevant to the question or to one of its choices? Write 1 for a "
+    "fact that is true and relevant, and 0 for any other fact. Leave the cell blank if you cannot "
+    "judge."
 )
 
 AUDIT = TableSpec(
