@@ -85,7 +85,10 @@ def test_wordings_that_ask_different_questions_are_warned_of_and_marked(tmp_path
     assert isinstance(table, Table)
     marked = table.frame.filter(note="the two models' prompts ask different questions")["figure"]
     assert len(marked) == 30
-    assert all("(sentence and blank-last: different questions)" in figure for figure in marked)
+    assert all(
+        "(wordings sentence and blank-last, which ask different questions)" in figure
+        for figure in marked
+    )
     shown = {column.name for column in table.columns}
     assert {"note", "first_candidates", "second_chance"} <= shown
 

@@ -86,11 +86,11 @@ def audit(
 
 def agreement(
     first: Annotated[
-        Path, typer.Argument(help="File with the ratings of a sample of facts by one person.")
+        Path, typer.Argument(help="File in which one person rated a sample of facts.")
     ],
     second: Annotated[
         Path,
-        typer.Argument(help="File with the ratings of the same facts by another person."),
+        typer.Argument(help="File in which another person rated the same facts."),
     ],
     as_json: given.AsJson = False,
 ) -> None:

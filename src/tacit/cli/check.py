@@ -72,8 +72,8 @@ TimeLimit = Annotated[
     float,
     typer.Option(
         help="Time limit of the search for the optimal repair, in seconds; inf for no limit. If "
-        "the limit is reached, repair returns the best assignment of truth values found so far, "
-        "with a proven bound on the optimum."
+        "the limit is reached, the search stops with the best assignment of truth values found so "
+        "far and a proven bound on the optimum."
     ),
 ]
 
@@ -275,7 +275,8 @@ def repair(
         Path,
         typer.Option(
             help="File for the beliefs, with three added columns: believed, repaired, and free "
-            "(whether only the tie rule decides the truth value)."
+            "(whether true and false are equally good for repair, so that a fixed rule chooses "
+            "between them)."
         ),
     ],
     ontology: OntologyName = "parts",

@@ -28,7 +28,12 @@ def enrich_command(
         typer.Option(help="Use only the drawings of the listed things (separated by commas)."),
     ] = None,
     force: Force = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the counts as JSON.")] = False,
+    as_json: Annotated[
+        bool,
+        typer.Option(
+            "--json", help="Print the counts of drawings, parts, relations and statements as JSON."
+        ),
+    ] = False,
 ) -> None:
     """Derive true and false statements about parts from people's drawings.
 

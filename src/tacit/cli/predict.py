@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 def predict(
     *,
     run: Annotated[Path, typer.Argument(help="Folder of a run of the consistency probe.")],
-    question: Annotated[str, typer.Argument(help="The new question.")],
+    question: Annotated[str, typer.Argument(help="The text of the new question.")],
     choices: Annotated[
         str, typer.Option(help="The answer choices of the new question, separated by commas.")
     ],

@@ -49,8 +49,8 @@ def parrot(
     The command compares counts from the annotators' drawings with Tables 1 and 5 of Gu et al. 2023.
     If a model or a file of beliefs is given, the command also compares the probe's results with
     Tables 3, 4, 6 and 7 and with the counts in Figure 3. The command also compares Section 6.3 of
-    the paper with Tacit's percentages of drawings that become more accurate, become less accurate
-    or stay equally accurate after repair.
+    the paper with Tacit's percentages of drawings for which beliefs become more accurate, become
+    less accurate or stay equally accurate after repair.
 
     Example: tacit reproduce parrot --drawings drawings --model gpt2
     """

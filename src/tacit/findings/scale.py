@@ -82,8 +82,8 @@ SCALE = TableSpec(
             "blocks",
             "blocks",
             "count",
-            "Number of blocks in Page's trend test. Each block "
-            "consists of one or more clusters of questions.",
+            "Number of blocks (sets of one or more clusters of questions) within which Page's "
+            "trend test ranks the models.",
         ),
         Column(
             "better",

@@ -35,8 +35,8 @@ class BackgroundOptions:
     overlap: Literal["all-words", "content-words"] = option(
         "all-words",
         help=(
-            "A concept matches a question that contains more than half of the concept's words. The "
-            "words that are counted: all words (all-words) or only content words (content-words)."
+            "A concept matches a question that contains more than half of the concept's words, "
+            "counting all words (all-words) or only content words (content-words)."
         ),
         group=EXTRACTION,
     )

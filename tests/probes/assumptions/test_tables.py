@@ -142,8 +142,8 @@ def test_a_headline_over_different_concepts_gives_each_n_and_the_paired_figure()
     text = (of_run.headline(findings) or "").replace("\N{NO-BREAK SPACE}", " ")
     assert f", n = {concepts} concepts) given 1 property and " in text
     assert (
-        "n = 1 concept) given 10 properties (the mean reciprocal rank of the same 1 concept "
-        "given 1 property is "
+        "n = 1 concept) given 10 properties (given 1 property, the mean reciprocal rank of "
+        "1 concept with at least 10 properties is "
         f"{1 / rank:.3f})" in text
     )
     assert "; the chance level (a random ranking of " in text
@@ -196,14 +196,15 @@ def test_what_was_dropped_and_counted_is_told() -> None:
             "are a single token of the model, 1,200 are not in the file of candidates."
         ),
         "Prompts can contain 8 of 10 properties.",
-        "Properties are left out for these reasons: names its concept (2).",
+        "Properties are left out of prompts for these reasons: names its concept (2).",
         (
-            "Number of properties that are worded as the feature, not as its first alternative "
-            "wording in the feature norms, by reason: no wording (3)."
+            "Properties that are worded like the feature in the norms, although the norms contain "
+            "participants' own wordings (number of properties for each reason): no wording (3)."
         ),
         (
-            "Number of rows in the feature norms for which it is unknown how many participants "
-            "wrote each alternative wording, by reason: alternatives without participants (2)."
+            "Rows of the feature norms that do not show how many participants wrote each "
+            "alternative wording (number of rows for each reason): alternatives without "
+            "participants (2)."
         ),
         "Responses: counted by the feature (5).",
         "Number of concepts left out of elicitation, by filter: several words (2).",

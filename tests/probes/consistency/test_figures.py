@@ -382,8 +382,8 @@ def test_each_relation_has_a_panel_of_all_models() -> None:
     assert numbers == {"small": "1", "medium": "2", "large": "3"}
     assert len(tips(figure)) == 9
     assert (
-        "small, R1: background score 50.0\u00a0% (45.0\u00a0% to 55.0\u00a0%); CC 0.450, n = 50"
-        in tips(figure)
+        "small, R1: background score 50.0\u00a0% (45.0\u00a0% to 55.0\u00a0%); conceptual "
+        "consistency (CC) 0.450, number of anchor questions 50" in tips(figure)
     )
     assert figure.count(f'fill="{mixed(PALETTES["house"].muted, 0.7)}"') == 3
     assert relation_figures.relations_across_models(shown("one")) is None
@@ -523,7 +523,7 @@ def test_every_way_to_ask_has_its_score_written_in() -> None:
     assert {
         "99.7\u00a0%",
         "0.3\u00a0%",
-        "answers decided by the prompt variant (% of 300 answers)",
+        "answers for which this prompt variant has the highest score (% of 300 answers)",
     } <= set(texts(figure))
     assert (
         "all prompt variants together, one: max 0.625, count 0.625, calibrated 0.625"

@@ -162,7 +162,7 @@ def test_a_run_has_the_baseline_and_a_sentence() -> None:
     assert found.tables["no_knowledge"]["facts"][0] == with_negative > 0
     assert found.summary["no_knowledge_auroc"] == found.tables["no_knowledge"]["auroc"][0]
     [sentence] = [s for s in probe.sentences(found) if "only the second concept" in s]
-    assert "Without knowing how two concepts are related, a model can reach" in sentence
+    assert "A model that does not know how two concepts are related can reach" in sentence
 
 
 @pytest.mark.parametrize(

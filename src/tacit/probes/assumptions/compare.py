@@ -136,7 +136,8 @@ def _asked(row: Mapping[str, Any]) -> str:
     """Return the wording that two models share, or both wordings if they share none."""
     if row["same_question"]:
         return str(row["first_wording"])
-    return f"{row['first_wording']} and {row['second_wording']}: different questions"
+    both = f"{row['first_wording']} and {row['second_wording']}"
+    return f"wordings {both}, which ask different questions"
 
 
 def different_questions(wordings: Mapping[str, Sequence[str]]) -> list[str]:

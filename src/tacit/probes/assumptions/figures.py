@@ -59,8 +59,8 @@ _HEADINGS = {
 }
 _SETS = (
     "mAP: mean average precision of people's responses; vocabulary: all words are candidates; "
-    "sensible: the candidates are the words with which people completed the relation for at least "
-    "one concept"
+    "sensible: the candidates are the words that are people's responses to at least one prompt "
+    "with the relation"
 )
 _RANKS = (
     "agreement: Spearman's rho between the production frequency and the probability of people's "
@@ -131,8 +131,8 @@ def retrieval_categories(shown: Shown) -> Chart | None:
     ]
     title = titled(
         "Retrieving a concept from properties of one category",
-        "the mean for k properties includes only concepts with at least k properties of the "
-        "category, so the number of concepts decreases with k",
+        "for each category, the mean for prompts with k properties includes only concepts with at "
+        "least k properties of the category, so the number of concepts decreases with k",
         "prompts contain the properties that people named most frequently, the most frequent "
         f"first; bands: {shown.intervals()}; {wordings(table)}",
         sentences.retrieval_chance(table),
@@ -143,8 +143,9 @@ def retrieval_categories(shown: Shown) -> Chart | None:
 @figure(
     "Concept retrieval by the order of properties",
     "Concept retrieval when the prompt contains the most frequent properties of a concept, the "
-    "least frequent properties, or random properties. The most and the least frequent properties "
-    "are sorted by decreasing or by increasing frequency.",
+    "least frequent properties, or random properties. Both the most frequent and the least "
+    "frequent properties are shown in two orders: by decreasing frequency and by increasing "
+    "frequency.",
 )
 def retrieval_orders(shown: Shown) -> Chart | None:
     """Draw the paper's Figure 3b: retrieval from frequent, infrequent or random properties.
@@ -308,8 +309,8 @@ def favoured(shown: Shown) -> Chart | None:
 
 @figure(
     "Size of models",
-    "This figure is not in Weir et al. (2020). The mean reciprocal rank in concept retrieval, "
-    "plotted against the number of parameters for each family of models.",
+    "The mean reciprocal rank in concept retrieval, plotted against the number of parameters for "
+    "each family of models (not a figure of Weir et al. 2020).",
 )
 def size_of_models(shown: Shown) -> Chart | None:
     """Plot the mean reciprocal rank against model size (not in the paper)."""

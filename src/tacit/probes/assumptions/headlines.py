@@ -42,7 +42,7 @@ HEADLINES = (
     Headline(
         "Concept retrieval: mean reciprocal rank",
         "one value per number of properties in the prompt; 1 means that the correct concept always "
-        "ranks first; the tick marks the chance level",
+        "ranks first; a tick shows the chance level",
         _RETRIEVED.name,
         "mrr",
         n=("concepts", "concept"),
@@ -51,8 +51,9 @@ HEADLINES = (
     ),
     Headline(
         "Concept retrieval: probability",
-        "probability of the correct word, by number of properties in the prompt; for a causal "
-        "model with the wording \u201csentence\u201d: probability among the candidates only",
+        "probability of the correct word, by number of properties in the prompt; if a causal model "
+        "scores whole sentences (wording \u201csentence\u201d), the probabilities of all "
+        "candidates are scaled to sum to 1",
         _RETRIEVED.name,
         "probability",
         n=("concepts", "concept"),
@@ -61,7 +62,7 @@ HEADLINES = (
     Headline(
         "Property elicitation: mean average precision",
         "one value per relation; 1 means that people's responses always rank above all other "
-        "words; the tick marks the chance level",
+        "words; a tick shows the chance level",
         _ELICITED.name,
         "map",
         n=("prompts", "prompt"),
@@ -189,15 +190,15 @@ _RELATIONS = (
         "sensible",
         "mAP\nsens",
         "score",
-        "The mAP when only the sensible words (words with which people completed the relation for "
-        "at least one concept) are candidates.",
+        "The mAP when only the sensible words (words that are people's responses to at least one "
+        "prompt with the relation) are candidates.",
     ),
     Column(
         "chance_sensible",
         "chance",
         "score",
-        "The mAP if the sensible words (words with which people completed the relation for at "
-        "least one concept) were ranked at random.",
+        "The mAP if the sensible words (words that are people's responses to at least one prompt "
+        "with the relation) were ranked at random.",
     ),
     Column(
         "spearman",
@@ -328,7 +329,10 @@ def _prince(prince: pl.DataFrame, of: str) -> View:
         ]
         rows.append((text, ", ".join(words)))
     table = pl.DataFrame(rows, {"text": pl.String, "best": pl.String}, orient="row")
-    title = f"Prince's examples (Table 3 of {_PAPER}{of}); *: a word in Prince's example"
+    title = (
+        f"Examples of the linguist Ellen Prince (Table 3 of {_PAPER}{of}); *: a word that Prince "
+        "gives in her example"
+    )
     return _view("prince", title, _PRINCE, table)
 
 

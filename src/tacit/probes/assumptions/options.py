@@ -59,9 +59,9 @@ class NormsOptions:
     concepts: Literal["paper", "tagged", "all"] = option(
         "paper",
         help=(
-            "The concepts to use: paper (one-word concepts without a sense tag), tagged (as paper, "
-            "plus concepts with a sense tag, such as seal_(animal), whose tag is removed) or all "
-            "(in retrieval, as tagged; in elicitation, plus concepts of several words)."
+            "The concepts to use. paper: one-word concepts without a sense tag; tagged: also "
+            "one-word concepts with a sense tag such as seal_(animal), whose tag is removed; all: "
+            "in elicitation, also concepts of several words (in retrieval, the same as tagged)."
         ),
     )
     responses: Literal["people", "feature", "first"] = option(

@@ -26,8 +26,8 @@ _DESCRIBED = {
     responses.SINGULAR: "plural converted to the singular",
     responses.CORRECTED: "a person's ungrammatical wording replaced by the standard wording of "
     "the property in the norms",
-    responses.FALLEN_BACK: "response counted with the production frequency of its feature, because "
-    "the participants who gave the response are unknown",
+    responses.FALLEN_BACK: "production frequency of the feature used as the number of people who "
+    "gave the response, because the participants who gave the response are unknown",
 }
 
 
@@ -236,14 +236,17 @@ def _paired(findings: Findings, first: Mapping[str, Any], last: Mapping[str, Any
         pl.col("category").is_null(), order=MAIN, wording=first["wording"]
     )
     ranks = by_concept(asked).drop_nulls("mrr")
-    many, few = (ranks.filter(n=row["n"]) for row in (last, first))
-    both = few.join(many, on="concept", how="semi")
+    later, few = (ranks.filter(n=row["n"]) for row in (last, first))
+    both = few.join(later, on="concept", how="semi")
     if both.is_empty():
         return ""
     given = several(first["n"], "property", "properties")
     concepts = several(both.height, "concept")
     mean = score(float(both["mrr"].to_numpy().mean()))
-    return f" (the mean reciprocal rank of the same {concepts} given {given} is {mean})"
+    many = several(last["n"], "property", "properties")
+    return (
+        f" (given {given}, the mean reciprocal rank of {concepts} with at least {many} is {mean})"
+    )
 
 
 def sentences(findings: Findings) -> Iterator[str]:
@@ -254,14 +257,14 @@ def sentences(findings: Findings) -> Iterator[str]:
     yield from _elicitation(findings)
     yield from _properties(summary.get("properties", {}), summary.get("namings", {}))
     yield from _counted(
-        "Number of properties that are worded as the feature, not as its first alternative wording "
-        "in the feature norms, by reason",
+        "Properties that are worded like the feature in the norms, although the norms contain "
+        "participants' own wordings (number of properties for each reason)",
         summary.get("worded_by_feature", {}),
     )
     uncounted = {why: len(lines) for why, lines in summary.get("uncounted", {}).items()}
     yield from _counted(
-        "Number of rows in the feature norms for which it is unknown how many participants wrote "
-        "each alternative wording, by reason",
+        "Rows of the feature norms that do not show how many participants wrote each alternative "
+        "wording (number of rows for each reason)",
         uncounted,
     )
     yield from _counted("Responses", _described(summary.get("responses", {})))
@@ -426,7 +429,7 @@ def _properties(counts: Mapping[str, int], namings: Mapping[str, int]) -> Iterat
         )
     yield f"{told}."
     if reasons:
-        yield f"Properties are left out for these reasons: {reasons}."
+        yield f"Properties are left out of prompts for these reasons: {reasons}."
 
 
 def _share_of_namings(namings: Mapping[str, int]) -> float | None:

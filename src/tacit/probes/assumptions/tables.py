@@ -38,8 +38,8 @@ _OVER = Column(
     "over",
     "candidates",
     meaning="The set of candidate words: \u201cvocabulary\u201d (all words) or "
-    "\u201csensible\u201d (only words with which people completed the relation for at least one "
-    "concept).",
+    "\u201csensible\u201d (only words that are people's responses to at least one prompt with the "
+    "relation).",
 )
 _TEXT = Column("text", "prompt", meaning="The prompt.")
 _PLACE = Column(
@@ -156,8 +156,8 @@ ELICITATION = TableSpec(
         Column(
             "spelling",
             "spelling",
-            meaning="The spelling of the response that is ranked; null if no spelling of the "
-            "response is a candidate.",
+            meaning="The spelling with which the response is ranked among the candidates; null if "
+            "no spelling of the response is a candidate.",
         ),
         *(_RANK, _OF, _LOGPROB),
     ),
@@ -193,7 +193,8 @@ PRINCE = TableSpec(
             "target",
             "Prince's",
             "truth",
-            "Whether Ellen Prince, who wrote the example, gives the candidate in the example.",
+            "Whether the linguist Ellen Prince gives the candidate in the example from which the "
+            "prompt is taken.",
         ),
     ),
 )
@@ -292,9 +293,9 @@ ELICITATION_BY_RELATION = TableSpec(
     "Properties elicited (Table 2 of Weir et al. 2020)",
     "The mean average precision (mAP) of people's responses in the model's rankings, by relation. "
     "Column \u201cabsent\u201d: the number of people's responses that are not candidates. Column "
-    "\u201cwithout\u201d: the number of prompts that are left out because none of people's "
-    "responses has a rank. Column \u201cchance\u201d: the mAP if the candidates were ranked at "
-    "random.",
+    "\u201cwithout\u201d: the number of prompts that are excluded from the mAP because none of "
+    "people's responses to the prompt is ranked among the candidates. Column \u201cchance\u201d: "
+    "the mAP if the candidates were ranked at random.",
     keys=3,
     columns=(
         *(_RELATION, _PREFACE, _OVER),
@@ -336,8 +337,8 @@ ELICITATION_BY_RELATION = TableSpec(
             "without",
             "without",
             "count",
-            "The number of prompts that are left out because none of people's responses has a "
-            "rank.",
+            "The number of prompts that are excluded from the mAP because none of people's "
+            "responses to the prompt is ranked among the candidates.",
         ),
     ),
 )
@@ -354,7 +355,8 @@ AGREEMENT = TableSpec(
         _mean(
             "spearman",
             "rho",
-            "The mean of Spearman's rho over the prompts for which rho is defined.",
+            "Spearman's rho between the production frequency and the log-probability of people's "
+            "responses, averaged over the prompts for which rho is defined.",
         ),
         Column(
             "too_few",
@@ -397,21 +399,22 @@ ABLATION = TableSpec(
             "with_preface",
             "with",
             "score",
-            "The mean of the measure for prompts with the preface \u201cEveryone knows that\u201d.",
+            "The mean of the row's measure for prompts with the preface \u201cEveryone knows "
+            "that\u201d.",
         ),
         Column(
             "without_preface",
             "without",
             "score",
-            "The mean of the measure for prompts without the preface \u201cEveryone knows "
+            "The mean of the row's measure for prompts without the preface \u201cEveryone knows "
             "that\u201d.",
         ),
         Column(
             "difference",
             "difference",
             "score",
-            "The mean of the measure without the preface \u201cEveryone knows that\u201d minus the "
-            "mean of the measure with the preface.",
+            "The mean of the row's measure without the preface \u201cEveryone knows that\u201d "
+            "minus the mean of this measure with the preface.",
             ("low", "high"),
         ),
     ),
@@ -515,13 +518,13 @@ CATEGORIES = TableSpec(
             "concepts per property",
             "number",
             "The number of concepts that have a property, averaged over the properties of the "
-            "category.",
+            "row's category.",
         ),
         Column(
             "usable",
             "concepts",
             "count",
-            "The number of concepts with at least one property of the category.",
+            "The number of concepts with at least one property of the row's category.",
         ),
     ),
     shown=False,
@@ -538,14 +541,15 @@ CATEGORY_COUNTS = TableSpec(
             "n",
             "properties",
             "count",
-            "The minimum number n of properties that a concept must have in the category to be "
-            "counted in the column \u201cconcepts\u201d.",
+            "The number n: the column \u201cconcepts\u201d contains the number of concepts that "
+            "have at least n properties of the row's category.",
         ),
         Column(
             "concepts",
             "concepts",
             "count",
-            "The number of concepts with at least n properties of the category.",
+            "The number of concepts that have at least n properties of the row's category, where n "
+            "is the number in the column \u201cproperties\u201d.",
         ),
     ),
     shown=False,

@@ -62,8 +62,9 @@ _ANCHORS = (
     "anchor questions with a background score and an answer",
 )
 _HOLLOW = (
-    "hollow mark: no interval (too few anchor questions, too few question concepts, or a perfect "
-    "ranking)"
+    "hollow mark: no interval, because there are too few anchor questions or question concepts, or "
+    "because all correctly answered questions have higher background scores than all other "
+    "questions"
 )
 _FORMULA = "(consistency \N{MINUS SIGN} chance)/(1 \N{MINUS SIGN} chance)"
 _SMALLEST = "tick: smallest lift that a test at the 5 % level detects with a probability of 80 %"
@@ -294,8 +295,8 @@ def prompt_sensitivity(shown: Shown) -> Chart | None:
         "left panel: mean background score when a single combination of meta-prompt and "
         f"answer-word pair is used, {counted(alone['n'], 'anchor question')}; a deeper shade means "
         "a score farther from 0.50, the score of a model that always gives the same answer",
-        "right panel: share of the answers to background questions for which the prompt variant "
-        "had the highest score of all variants" * _beside(panels),
+        "right panel: for each prompt variant, the share of background questions for which this "
+        "variant gave the highest score of all variants" * _beside(panels),
         *together,
         *_meta_prompts(alone),
     )
@@ -340,8 +341,8 @@ def anchor_sensitivity(shown: Shown) -> Chart | None:
         "left panel: accuracy when a single prompt variant is used, "
         f"{counted(ways['n'], 'answered anchor question')}; solid line: accuracy when all variants "
         "are used together; dotted line: accuracy of random guessing",
-        "right panel: share of the answers to anchor questions for which the prompt variant had "
-        "the highest score of all variants" * _beside(panels),
+        "right panel: for each prompt variant, the share of anchor questions for which this "
+        "variant gave the highest score of all variants" * _beside(panels),
         *_meta_prompts(ways),
     )
     return page(title, *panels)
@@ -584,7 +585,7 @@ def _gives(
         most = max(won["share"].drop_nulls(), default=1.0)
         shades = [mixed(colours.after["log-odds"], (part or 0) / most) for part in won["share"]]
         answers = several(int(won["count"].sum()), "answer")
-        text = f"answers decided by the prompt variant (% of {answers})"
+        text = f"answers for which this prompt variant has the highest score (% of {answers})"
         yield _grid(won, column, shades, colours, text)
 
 

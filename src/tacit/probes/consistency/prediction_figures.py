@@ -23,8 +23,9 @@ _NAMES = {name: name.replace("_", " ") for name in PREDICTORS}
 _OF = (
     "features of each predictor: \u201cmargin\u201d uses only the answer margin; "
     "\u201cbackground\u201d uses the background score, the margin of the background answers, and "
-    "the number of facts; \u201canswer\u201d uses the answer margin, entropy, prior and concept "
-    "frequency; \u201cboth\u201d uses all features"
+    "the number of facts; \u201canswer\u201d uses the answer margin, the entropy over the choices, "
+    "the answer's score in prompts with an empty question (prior), and the frequency of the "
+    "concepts; \u201cboth\u201d uses all features of \u201cbackground\u201d and \u201canswer\u201d"
 )
 
 

@@ -115,9 +115,9 @@ PREDICTOR = TableSpec(
     "predictor",
     "Fitted predictors of correct answers",
     "The logistic regressions with which ``tacit predict`` predicts whether the model answers a "
-    "new question correctly. The regressions were fitted to all questions of the run that have all "
-    "features. Features were standardised before fitting, so a coefficient is the effect of one "
-    "standard deviation of the feature.",
+    "new question correctly. The regressions were fitted to the anchor questions of the run that "
+    "have an answer and a defined value of every feature in use. Features were standardised before "
+    "fitting, so a coefficient is the effect of one standard deviation of the feature.",
     columns=(
         Column(
             "predictor",

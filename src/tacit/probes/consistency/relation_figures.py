@@ -65,7 +65,8 @@ def relations_across_models(shown: Shown) -> Chart | None:
         few=pl.col("n") < FEWEST_ANCHORS,
     )
     tips = [
-        f"{row['tip']}; CC {score(row['consistency'])}, n = {row['n']:,}"
+        f"{row['tip']}; conceptual consistency (CC) {score(row['consistency'])}, number of anchor "
+        f"questions {row['n']:,}"
         for row in table.iter_rows(named=True)
     ]
     ends = bounds([*table["background_score"], *table["consistency"]])

@@ -97,8 +97,9 @@ def _without_knowledge(row: Mapping[str, Any]) -> str:
     return (
         "A logistic regression that uses only the second concept of a statement distinguishes "
         f"{several(row['facts'], 'fact')} from their negatives with an AUROC of {area} and an "
-        f"accuracy of {accuracy}. Without knowing how two concepts are related, a model can "
-        "reach a background score as high as the accuracy of a regression on the second concept."
+        f"accuracy of {accuracy}. A model that does not know how two concepts are related can "
+        "reach a background score as high as the accuracy with which the regression distinguishes "
+        "facts from negatives."
     )
 
 
@@ -190,7 +191,10 @@ def _surface(counts: Mapping[str, int]) -> str:
             "templates of Sahu et al. 2022."
         )
     if worded == facts:
-        return f"The wording of {several(facts, 'fact')} is the knowledge base's surface text."
+        return (
+            f"{several(facts, 'fact is', 'facts are')} worded by surface text, the sentence in "
+            "which the knowledge base expresses a fact."
+        )
     unclear = texts - worded
     unusable = ""
     if unclear:
@@ -199,8 +203,9 @@ def _surface(counts: Mapping[str, int]) -> str:
             "the tail of the fact)"
         )
     return (
-        f"The wording of {worded:,} of {several(facts, 'fact')} is the knowledge base's surface "
-        f"text. The facts without usable surface text{unusable} are worded by the templates of "
+        f"{worded:,} of {several(facts, 'fact')} {number_of(worded, 'is', 'are')} worded by "
+        "surface text, the sentence in which the knowledge base expresses a fact. "
+        f"The facts without usable surface text{unusable} are worded by the templates of "
         "Sahu et al. 2022."
     )
 
@@ -244,16 +249,17 @@ def notes(summary: Mapping[str, Any]) -> Iterator[str]:
     )
     if summary.get("no_knowledge"):
         yield (
-            "The no-knowledge baseline is a logistic regression on properties of the second "
-            "concept: number of words, length, Zipf frequency, part of speech, degree in the "
-            "knowledge base, and number of facts with the same relation and the same second "
-            "concept. In the cross-validation of the no-knowledge baseline, all facts with the "
-            "same first concept are in one fold. For a fact, the degree and the number of facts "
-            "do not include the fact itself. For a negative whose second concept is taken from "
-            "another fact, the degree and the number of facts do not include that other fact. "
-            "Intervals of the no-knowledge baseline: "
-            f"{_made(made['no_knowledge'])}; the intervals of the baseline do not reflect the "
-            "uncertainty of the fitted coefficients."
+            "The no-knowledge baseline is a logistic regression on six properties of a statement's "
+            "second concept: number of words, length, Zipf frequency, part of speech, degree (the "
+            "number of facts in the knowledge base that contain the concept), and number of facts "
+            "in the knowledge base with the statement's relation and second concept. In the "
+            "cross-validation of the no-knowledge baseline, all facts with the same first concept "
+            "are in one fold. The degree of a fact's second concept, and the number of facts with "
+            "its relation and second concept, leave out the fact itself. If the second concept of "
+            "a negative is taken from a fact, its degree and the number of facts with the relation "
+            "and the second concept leave out the fact from which the second concept is taken. "
+            f"Intervals of the no-knowledge baseline: {_made(made['no_knowledge'])}; the intervals "
+            "of the baseline do not reflect the uncertainty of the fitted coefficients."
         )
     yield (
         "The chance level of conceptual consistency is the mean of the average precision over all "
@@ -317,8 +323,8 @@ def _ranked(found: Mapping[str, Any], summary: Mapping[str, Any], n: str) -> str
     if reason == prediction.PERFECT:
         return (
             "Every question that is answered correctly has a higher background score than every "
-            f"question that is answered incorrectly: {figures}, {right}. The lift of a perfect "
-            "ranking has no interval. The result of the permutation test is p "
+            f"question that is answered incorrectly: {figures}, {right}. No interval is computed "
+            "for a lift of 1, the highest possible lift. The result of the permutation test is p "
             f"{_p(found['p_value'])}."
         )
     if reason == prediction.ONE_CLUSTER:
@@ -335,8 +341,9 @@ def _ranked(found: Mapping[str, Any], summary: Mapping[str, Any], n: str) -> str
     if reason == prediction.TOO_FEW:
         return (
             "There are too few anchor questions to test whether background scores predict correct "
-            f"answers: {figures}, {right}. With so few anchor questions, the interval of the lift "
-            "would be wider than the distance from the chance level to a perfect ranking."
+            f"answers: {figures}, {right}. With only {n}, the interval of the lift would be wider "
+            "than 1, which is the difference between the highest possible lift (1) and the chance "
+            "level (0)."
         )
     doubts = [*_disagreement(found), *controls.doubts(summary.get(controls.CONTROLS.name, ()))]
     return " ".join([f"{_outcome(found, summary)}: {figures}; {_adjusted(summary)}.", *doubts])

@@ -183,16 +183,17 @@ def _answer(before: str = "") -> tuple[Column, ...]:
             f"{before}meta",
             "meta-prompt",
             "count",
-            "The number of the meta-prompt (the text around the question) that resulted in the "
-            "highest score; the choice with the highest score is the model's answer.",
+            "The number of the meta-prompt (the text around the question) with which the selected "
+            "choice got its score, which is the highest score of all choices with all prompt "
+            "variants.",
             optional=optional,
         ),
         Column(
             f"{before}pair",
             "answer words",
             "text",
-            "The pair of answer words that resulted in the highest score; the choice with the "
-            "highest score is the model's answer.",
+            "The pair of answer words with which the selected choice got its score, which is the "
+            "highest score of all choices with all prompt variants.",
             optional=optional,
         ),
     )
@@ -258,8 +259,8 @@ def _side(before: str, of: str, right: str) -> tuple[Column, ...]:
             "nats",
             "The score of the best positive answer word minus the score of the best negative "
             "answer word, in nats; with sampled replies, the share of positive replies minus the "
-            "share of negative replies. The margin is null if one of the two scores or shares is "
-            "unknown.",
+            "share of negative replies. The margin is null if the score or share of the positive "
+            "or the negative answer is unknown.",
         ),
         Column(
             f"{before}tied",
@@ -272,14 +273,15 @@ def _side(before: str, of: str, right: str) -> tuple[Column, ...]:
             f"{before}meta",
             f"{named}meta-prompt",
             "count",
-            "The number of the meta-prompt (the text around the question) that resulted in the "
-            "highest score; the answer word with the highest score is the model's answer.",
+            "The number of the meta-prompt (the text around the question) with which the best "
+            "answer word got its score, which is the highest score of all answer words with all "
+            "prompt variants.",
         ),
         Column(
             f"{before}pair",
             f"{named}answer words",
-            meaning="The pair of answer words that resulted in the highest score; the answer word "
-            "with the highest score is the model's answer.",
+            meaning="The pair of answer words with which the best answer word got its score, which "
+            "is the highest score of all answer words with all prompt variants.",
         ),
         Column(
             f"{before}word",
@@ -398,8 +400,8 @@ def _predicts(name: Column) -> tuple[Column, ...]:
             "subset",
             "subset",
             meaning="The questions that the row includes: \u201call\u201d, \u201crelation\u201d "
-            "(questions with a background fact of the relation) or \u201cconcept\u201d (questions "
-            "with a background fact about the concept).",
+            "(questions with a background fact that has the row's relation) or \u201cconcept\u201d "
+            "(questions with a background fact about the row's concept).",
             shown=False,
         ),
         name,
@@ -426,7 +428,8 @@ def _predicts(name: Column) -> tuple[Column, ...]:
             "accuracy",
             "accuracy",
             "percent",
-            "The share of the n questions that are answered correctly.",
+            "The share of correct answers among the anchor questions that have a background score "
+            "and an answer.",
             shown=False,
         ),
         Column(
@@ -441,8 +444,8 @@ def _predicts(name: Column) -> tuple[Column, ...]:
             "lift",
             "lift",
             "score",
-            "The lift above chance: (CC - chance)/(1 - chance), with a 95 % CI that is computed "
-            "from permutations.",
+            "The lift above chance: (CC - chance)/(1 - chance), where CC is conceptual "
+            "consistency; with a 95 % CI that is computed from permutations.",
             ends=("lift_low", "lift_high"),
             chance=0.0,
         ),
@@ -466,8 +469,8 @@ def _predicts(name: Column) -> tuple[Column, ...]:
             "p_corrected",
             "p, corrected",
             "p",
-            "The p-value, corrected for the number of rows in the table by the method of Benjamini "
-            "and Hochberg.",
+            "The p-value of the lift after the correction of Benjamini and Hochberg for the number "
+            "of rows in the table.",
         ),
         Column(
             "smallest_lift",
@@ -488,8 +491,9 @@ CONSISTENCY = TableSpec(
     "consistency",
     "Conceptual consistency, all questions",
     "Results are computed over the anchor questions that have a background score and an answer. "
-    "The p-value is the result of a one-sided test of whether the lift exceeds 0. The test and the "
-    "95 % CI of the lift are based on the same permutations of the answers.",
+    "The p-value is the result of a one-sided test of whether the lift exceeds 0. The p-value and "
+    "the 95 % CI of the lift are computed from the same random permutations, which redistribute "
+    "the correct and incorrect answers among the questions.",
     columns=_predicts(
         Column("name", "name", meaning="The value \u201call\u201d in every row.", shown=False)
     ),
@@ -531,7 +535,8 @@ BACKGROUND_BY_RELATION = TableSpec(
             "background score",
             "percent",
             "The mean of the accuracy on the facts and the accuracy on the negatives, with a 95 % "
-            "CI. The CI is computed by resampling the first concepts of the facts.",
+            "CI. The CI is computed by resampling clusters of facts that have the same first "
+            "concept.",
             ends=("low", "high"),
             chance=0.5,
         ),
@@ -541,8 +546,8 @@ RELEVANCE = TableSpec(
     "relevance",
     "Relevance of a fact",
     "The relevance of facts is P(question correct | fact correct) \N{MINUS SIGN} P(question "
-    "correct), as Sahu et al. 2022 define it. The 95 % CI is computed by permuting the answers "
-    "among the facts.",
+    "correct), as Sahu et al. 2022 define it. The 95 % CI of the relevance is computed by randomly "
+    "permuting which facts count as answered correctly.",
     columns=(
         Column(
             "relation",
@@ -568,32 +573,35 @@ RELEVANCE = TableSpec(
             "given_right",
             "questions correct, fact correct",
             "percent",
-            meaning="The accuracy on a background fact's anchor questions, averaged over the facts "
-            "that are answered correctly.",
+            meaning="For each fact to which the model correctly answers \u201cyes\u201d, the "
+            "accuracy on the anchor questions that have this background fact; the value is the "
+            "mean over these facts.",
             shown=False,
         ),
         Column(
             "given_wrong",
             "questions correct, fact incorrect",
             "percent",
-            meaning="The accuracy on a background fact's anchor questions, averaged over the facts "
-            "that are answered incorrectly.",
+            meaning="For each fact to which the model incorrectly answers \u201cno\u201d, the "
+            "accuracy on the anchor questions that have this background fact; the value is the "
+            "mean over these facts.",
             shown=False,
         ),
         Column(
             "accuracy",
             "questions correct",
             "percent",
-            "The accuracy on a background fact's anchor questions, averaged over all answered "
-            "facts.",
+            "For each fact with an answer, the accuracy on the anchor questions that have this "
+            "background fact; the value is the mean over these facts.",
             shown=False,
         ),
         Column(
             "relevance",
             "relevance, points",
             "points",
-            "The accuracy on a background fact's anchor questions, averaged over the facts that "
-            "are answered correctly, minus the same accuracy averaged over all answered facts.",
+            "The accuracy on the anchor questions of the facts to which the model correctly "
+            "answers \u201cyes\u201d, minus the accuracy on the anchor questions of all facts with "
+            "an answer. Both accuracies are averaged over facts.",
             ends=("low", "high"),
         ),
         Column(
@@ -630,7 +638,13 @@ BACKGROUND_WAYS = TableSpec(
         ),
         CONSISTENCY_COLUMN,
         CHANCE,
-        Column("lift", "lift", "score", "The lift above chance: (CC - chance)/(1 - chance)."),
+        Column(
+            "lift",
+            "lift",
+            "score",
+            "The lift above chance: (CC - chance)/(1 - chance), where CC is conceptual "
+            "consistency.",
+        ),
         Column(
             "missing", "missing", "count", "The number of background questions without an answer."
         ),
@@ -668,16 +682,17 @@ ANCHOR_WAYS = TableSpec(
             "accuracy",
             "accuracy",
             "percent",
-            "The share of the n questions that are answered correctly.",
+            "The share of correct answers among the anchor questions that have an answer.",
         ),
     ),
     keys=3,
 )
 WINNERS = TableSpec(
     "winners",
-    "Prompt variants that decide the answers",
+    "Prompt variants that give the highest score",
     "For each prompt variant (a combination of a meta-prompt and a pair of answer words), the "
-    "number of answers that the variant decided because its score was the highest of all variants.",
+    "number of questions for which the variant gave the highest score of all variants. The answer "
+    "with the highest score is the model's answer.",
     columns=(
         Column(
             "of",
@@ -690,15 +705,15 @@ WINNERS = TableSpec(
             "count",
             "times",
             "count",
-            "The number of answers that the prompt variant decided because its score was the "
-            "highest of all variants.",
+            "The number of questions for which this prompt variant gave the highest score of all "
+            "variants; the answer with the highest score is the model's answer.",
         ),
         Column(
             "share",
             "share",
             "percent",
-            "The number of answers that the prompt variant decided, divided by the sum of these "
-            "numbers over all prompt variants.",
+            "The share of the answered questions for which this prompt variant gave the highest "
+            "score of all variants.",
         ),
     ),
     keys=3,
@@ -737,15 +752,16 @@ BACKGROUND_SCORE = TableSpec(
     "Background score",
     "The mean of the background scores of all relations. The 95 % CI treats the relations as a "
     "random sample of relations. A model that always gives the same answer would score 50 %. The "
-    "accuracy on facts and the accuracy on negatives are means over the n anchor questions that "
-    "have a background score.",
+    "columns \u201cfacts correct\u201d and \u201cnegatives correct\u201d contain means over the "
+    "anchor questions that have a background score.",
     columns=(
         Column(
             "relations",
             "relations",
             "count",
-            "The number of relations that have a background score: the mean of the accuracy on the "
-            "facts with the relation and the accuracy on the negatives of these facts.",
+            "The number of relations that have a background score. A relation's background score "
+            "is the mean of the accuracy on the facts with the relation and the accuracy on the "
+            "negatives of these facts.",
         ),
         Column(
             "value",
@@ -804,7 +820,13 @@ RELATIONS = TableSpec(
         ),
         CONSISTENCY_COLUMN,
         CHANCE,
-        Column("lift", "lift", "score", "The lift above chance: (CC - chance)/(1 - chance)."),
+        Column(
+            "lift",
+            "lift",
+            "score",
+            "The lift above chance: (CC - chance)/(1 - chance), where CC is conceptual "
+            "consistency.",
+        ),
         Column(
             "p_corrected",
             "p, BH",
@@ -831,9 +853,8 @@ TABLES = (
 HEADLINES = (
     Headline(
         "Conceptual consistency (CC)",
-        "average precision of the background score as a predictor of correct answers; the tick "
-        "marks the chance level; the tile \u201cLift above chance\u201d shows a confidence "
-        "interval",
+        "average precision of the background score as a predictor of correct answers; a tick shows "
+        "the chance level; the tile \u201cLift above chance\u201d shows a confidence interval",
         CONSISTENCY.name,
         "consistency",
         n=("n", "anchor question"),
@@ -855,8 +876,8 @@ HEADLINES = (
     ),
     Headline(
         "Background score",
-        "mean of the accuracy on facts and the accuracy on negatives; tick: a model that always "
-        "gives the same answer",
+        "mean of the accuracy on facts and the accuracy on negatives (false versions of facts); "
+        "the tick at 50 % is the score of a model that always gives the same answer",
         BACKGROUND_SCORE.name,
         "value",
         n=("relations", "relation"),

@@ -43,9 +43,9 @@ _ALL_STATEMENTS = 216_580  # of the 300 published drawings
 
 
 @figure(
-    "Drawings with a minimum accuracy",
-    "Figure 3 of Gu et al. (2023): the share of drawings whose accuracy is at least the value on "
-    "the horizontal axis. A higher share is better.",
+    "Share of drawings for which beliefs reach a minimum accuracy",
+    "Figure 3 of Gu et al. (2023): the share of drawings for which the accuracy of the beliefs is "
+    "at least the value on the horizontal axis. A higher share of drawings is better.",
 )
 def accuracy_at(shown: Shown) -> Chart | None:
     """Plot the paper's Figure 3: the share of drawings with an accuracy of at least s %."""
@@ -71,10 +71,10 @@ def accuracy_at(shown: Shown) -> Chart | None:
         for model in table["model"].unique(maintain_order=True)
     ]
     title = titled(
-        "Share of drawings with at least the accuracy on the horizontal axis",
+        "Share of drawings for which the accuracy of the beliefs is at least s",
         f"{counted(table['n'], 'drawing')}; bands: {_INTERVAL}",
-        "improvement: the share of drawings after repair minus the share before repair; dotted "
-        "line: a model that always answers true",
+        "improvement: the share computed from repaired beliefs minus the share computed from the "
+        "beliefs before repair; dotted line: the share for a model that always answers true",
     )
     return page(title, *([each] for each in panels))
 
@@ -123,8 +123,8 @@ def all_things(shown: Shown) -> Chart | None:
 
 @figure(
     "Size of models",
-    "This figure is not in Gu et al. (2023). The violation rate, plotted against the number of "
-    "parameters for each family of models.",
+    "The violation rate, plotted against the number of parameters for each family of models (not a "
+    "figure of Gu et al. 2023).",
 )
 def size_of_models(shown: Shown) -> Chart | None:
     """Plot the violation rates of models against their sizes (a figure not in the paper)."""

@@ -50,8 +50,8 @@ class PartsOptions:
     )
     graphs: str | None = option(
         None,
-        help="With --figures: the things whose drawings are shown as graphs, separated by commas "
-        "[default: one typical drawing].",
+        help="With --figures: comma-separated names of the everyday things whose drawings are "
+        "shown as graphs [default: only one typical drawing].",
         requested=False,
     )
 

@@ -183,7 +183,10 @@ def _asked(summary: Mapping[str, Any]) -> str:
 def judged(summary: Mapping[str, Any]) -> str:
     """Return a sentence with the share of questions whose statement the model judged true."""
     if summary["true_share"] is None:
-        return "The model has no beliefs."
+        return (
+            "No belief is known: none of the questions has an answer from which a belief can be "
+            "computed."
+        )
     known = summary["questions"] - summary["missing"]
     of = (
         f"the {several(known, 'question')} with a belief" if summary["missing"] else "the questions"
@@ -312,8 +315,12 @@ def _worst(summary: Mapping[str, Any]) -> str:
 
 def missing(summary: Mapping[str, Any]) -> Iterator[str]:
     """Yield sentences about the beliefs, such as the number of missing beliefs."""
-    without = several(summary["missing"], "question has", "questions have")
-    yield f"{without} no belief." if summary["missing"] else "Every question has a belief."
+    without = several(summary["missing"], "question")
+    yield (
+        f"No belief is known for {without}."
+        if summary["missing"]
+        else "A belief is known for every question."
+    )
     if summary["missing_statements"]:
         left_out = sum(
             row["missing"]
@@ -328,8 +335,8 @@ def missing(summary: Mapping[str, Any]) -> Iterator[str]:
     if summary["filled"]:
         filled = several(summary["filled"], "missing belief is", "missing beliefs are")
         yield (
-            f"{filled} replaced by the value that the prompt template specifies for missing "
-            "beliefs."
+            f"{filled} replaced by a fixed value that is defined in the file of the prompt "
+            "template."
         )
     if spanned := summary.get("spanned"):
         shared = several(spanned, "answer shares", "answers share")

@@ -55,7 +55,8 @@ _ACCURACY = Column(
     "accuracy",
     "accuracy",
     "percent",
-    "The share of the n statements whose truth value equals the gold label.",
+    "The share of statements whose truth value equals the gold label, among the statements with a "
+    "gold label and a belief.",
     ends=_ENDS,
 )
 _ALWAYS_TRUE = Column(
@@ -203,8 +204,8 @@ QUESTIONS = TableSpec(
             "filled",
             "filled in",
             "truth",
-            "Whether the belief was missing and therefore replaced by the value that the "
-            "prompt template specifies for missing beliefs.",
+            "Whether the belief was missing and therefore replaced by a fixed value that is "
+            "defined in the file of the prompt template.",
             optional=True,
         ),
     ),
@@ -264,10 +265,11 @@ TABLES = (
         "Accuracy gain of repair, in percentage points",
         "Accuracy after repair minus accuracy before repair, on the same statements. The whole "
         "gain is the sum of the parts “shift of the threshold” and “consistency”, each of which "
-        "may be negative. The part “shift of the threshold” is the gain of a simple method "
-        "without repair: the threshold on the beliefs is moved until as many statements are true "
-        "as after repair. The part “consistency” is the whole gain minus the part “shift of the "
-        "threshold”.",
+        "may be negative. The part “shift of the threshold” is the gain of a simple method without "
+        "repair: a statement counts as true if its belief is above a threshold, which is chosen so "
+        "that the number of true statements equals the number of true statements after repair. The "
+        "part \u201cconsistency\u201d is the rest of the gain: the whole accuracy gain minus the "
+        "gain by a shift of the threshold alone.",
         columns=(
             *(_SET, _OBJECTIVE),
             Column(
@@ -290,10 +292,17 @@ TABLES = (
     ),
     TableSpec(
         "accuracy_at",
-        "Drawings with a minimum accuracy (Figure 3 of Gu et al. 2023)",
-        "For each minimum accuracy s, the share of drawings with an accuracy of at least s.",
+        "Share of drawings for which beliefs reach a minimum accuracy (Figure 3 of Gu et al. 2023)",
+        "For each minimum accuracy s, the share of drawings for which the accuracy of the beliefs "
+        "is at least s.",
         columns=(
-            Column("s", "s, %", "count", "The minimum accuracy s of a drawing, in per cent."),
+            Column(
+                "s",
+                "s, %",
+                "count",
+                "The minimum accuracy s, in per cent: the column \u201cshare\u201d contains the "
+                "share of drawings for which beliefs reach this accuracy.",
+            ),
             *(
                 _STAGE,
                 Column("n", "n", "count", "The number of drawings with at least one belief."),
@@ -302,7 +311,7 @@ TABLES = (
                 "share",
                 "share",
                 "percent",
-                "The share of drawings whose accuracy is at least the minimum accuracy s, among "
+                "The share of drawings for which the accuracy of the beliefs is at least s, among "
                 "the drawings with at least one belief.",
                 ends=_ENDS,
             ),
@@ -338,9 +347,9 @@ TABLES = (
                 "band",
                 meaning="\u201cbest 20\u201d: the 20 things with the highest accuracy before "
                 "repair; \u201cworst 20\u201d: the 20 things with the lowest accuracy before "
-                "repair; \u201cmiddle\u201d: all other things. If fewer than 40 things have a "
-                "belief, the bands of the best and of the worst things each contain half of these "
-                "things (such as \u201cbest 12\u201d).",
+                "repair; \u201cmiddle\u201d: all other things. If beliefs are known for fewer than "
+                "40 things, the band with the highest accuracies and the band with the lowest "
+                "accuracies each contain half of these things (such as \u201cbest 12\u201d).",
             ),
             *(_STAGE, _N, _MISSING),
             Column("accuracy", "accuracy", "percent", _ACCURACY.meaning),
@@ -374,9 +383,9 @@ TABLES = (
         "The violation rate: the share of violated constraints among the constraints that apply to "
         "the beliefs. A constraint that depends on a missing belief is undecided and excluded. "
         "Macro: the mean of the violation rates of all constraint types. Micro: the share of "
-        "violated constraints among the applicable constraints of all types together. Shuffled, "
-        "always true: the violation rates of two baselines that have no knowledge. After repair, "
-        "no constraint is violated.",
+        "violated constraints among the applicable constraints of all types together. Columns "
+        "\u201cshuffled\u201d and \u201calways true\u201d: the violation rates of two baselines "
+        "that have no knowledge. After repair, no constraint is violated.",
         columns=(
             Column(
                 "constraint",
@@ -443,10 +452,11 @@ TABLES = (
                 "consistent",
                 "believed statements\ncan all be true",
                 "truth",
-                "Whether all believed statements can be true together without violating a "
-                "constraint, if each statement that is not believed may be true or false. Believed "
-                "statements can be true together even if the beliefs violate a constraint, for "
-                "example if a believed statement implies a statement that is not believed.",
+                "Whether some assignment of truth values satisfies all constraints and makes all "
+                "believed statements true; the truth values of statements that are not believed "
+                "can be chosen freely. Believed statements can be true together even if the "
+                "beliefs violate a constraint, for example if a believed statement implies a "
+                "statement that is not believed.",
             ),
         ),
         keys=2,
