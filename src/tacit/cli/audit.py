@@ -37,7 +37,11 @@ def audit(
     sample: Annotated[int, typer.Option(min=1, help="Number of facts to draw.")] = _SAMPLE,
     wording: Annotated[
         Literal["paper", "grammatical", "surface"],
-        typer.Option(help="Wording of the facts in the sample: paper, grammatical or surface."),
+        typer.Option(
+            help="Wording of the facts in the sample: paper (the templates of Sahu et al. 2022 as "
+            "printed), grammatical (these templates with correct grammar) or surface (the "
+            "knowledge base's own sentences)."
+        ),
     ] = "grammatical",
     templates: Annotated[
         Path | None,

@@ -25,7 +25,9 @@ def enrich_command(
     ],
     things: Annotated[
         str | None,
-        typer.Option(help="Use only the drawings of the listed things (separated by commas)."),
+        typer.Option(
+            help="Use only annotators' drawings of the listed things (separated by commas)."
+        ),
     ] = None,
     force: Force = False,
     as_json: Annotated[

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 ResponsePreset = Literal["people", "feature", "first"]
 """A preset that determines which wordings count as responses, and with what frequency.
 
-``people``: each alternative (participants' wording), with the number of people who gave it. If the
+``people``: every wording that participants used, with the number of people who used it. If the
 norms do not record how many people gave each alternative, the preset ``people`` uses the wording
 and the production frequency of the feature. ``feature``: all alternatives, and all words that
 underscores join in the feature (``fur_hair``), each with the production frequency of the feature.

@@ -31,7 +31,7 @@ class PartsOptions:
         data=_of_drawings,
     )
     things: str | None = option(
-        None, help="Use only the drawings of the listed things (separated by commas)."
+        None, help="Use only annotators' drawings of the listed things (separated by commas)."
     )
     limit: int | None = option(None, help="Use only the first N drawings.", least=1)
     preset: Literal["plain", "macaw", "gpt3", "gpt3-paper"] = option(

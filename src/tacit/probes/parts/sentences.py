@@ -101,14 +101,15 @@ def _opposite(summary: Mapping[str, Any], gain: float) -> Iterator[str]:
         if (row["set"], row["part"]) == ("ParRoT", "whole") and row["objective"] != _MAIN
     ]
     other = [
-        f"{estimate(row, 'gain', points)} with the objective {row['objective']}"
+        f"by {estimate(row, 'gain', points)} with the objective {row['objective']}"
         for row in rows
         if row["gain"] is not None and row["gain"] * gain < 0
     ]
     if other:
         yield (
-            f"Compared with the objective {_MAIN}, repair with another objective changes accuracy "
-            f"in the opposite direction: by {' and by '.join(other)}."
+            f"With {number_of(len(other), 'another', 'other')} repair "
+            f"{number_of(len(other), 'objective', 'objectives')}, accuracy changes in the opposite "
+            f"direction: {' and '.join(other)}."
         )
 
 
