@@ -210,7 +210,7 @@ def _violation_lines(result: dict[str, Any], hidden: int) -> str:
         lines.append(
             f"{several(hidden, 'group violates', 'groups violate')} no decided constraint, but the "
             f"believed statements of {number_of(hidden, 'this group', 'these groups')} cannot all "
-            "be true together: --revision-cost counts the beliefs that must change"
+            "be true together: repaired beliefs (tacit repair) show which beliefs must change"
         )
     if any(result[kind]["undecided"] for kind in kinds):
         lines.append(

@@ -26,8 +26,8 @@ _DESCRIBED = {
     responses.SINGULAR: "plural converted to the singular",
     responses.CORRECTED: "a person's ungrammatical wording replaced by the standard wording of "
     "the property in the norms",
-    responses.FALLEN_BACK: "production frequency of the feature used as the number of people who "
-    "gave the response, because the participants who gave the response are unknown",
+    responses.FALLEN_BACK: "with an unknown number of people, for which the production frequency "
+    "of the feature is used",
 }
 
 
