@@ -101,9 +101,9 @@ both.comparison.select("figure", "first_value", "second_value", "difference", "l
 # %% [markdown]
 # ## A report to share
 #
-# The report is one HTML file with figures, tables and every prompt. The report can be opened from
-# disk and loads nothing from the network. If `out=` is given, `tacit.run` has already written a
-# report to the run's folder.
+# The report, one HTML file with figures, tables and every prompt, can be opened from disk and loads
+# nothing from the network. If `out=` is given, `tacit.run` has already written a report to the
+# run's folder.
 
 # %%
 parts.report("parts.html")

@@ -38,10 +38,9 @@ disable_progress_bar()
 # %% [markdown]
 # ## Make three quantised copies
 #
-# In each row of a weight matrix, every weight is rounded to the nearest of 2^bits - 1 equally
-# spaced values. The values to which the weights in a matrix row are rounded range from -m to m,
-# where m is the largest absolute weight in the row. Quantisation methods such as GPTQ, AWQ and
-# bitsandbytes are more accurate than the rounding in this notebook.
+# Every weight is rounded to the nearest of 2^bits - 1 equally spaced values from -m to m, where m
+# is the largest absolute weight in the weight's matrix row. Quantisation methods such as GPTQ, AWQ
+# and bitsandbytes are more accurate than the rounding in this notebook.
 
 # %%
 source = Path(tacit.__file__).parent / "data" / "demo" / "models" / "causal"
@@ -80,8 +79,8 @@ runs
 # ## How many beliefs changed?
 #
 # The table `questions` has one row per statement with the model's belief, P(true). A belief changes
-# sides if it is above one half in only one of two models: the original model or the quantised
-# model. Two models can have the same accuracy and still disagree about many statements.
+# sides if it is above one half in either the original or the quantised model, but not in both. Two
+# models can have the same accuracy and still disagree about many statements.
 
 # %%
 statement = ["thing", "subject", "relation", "object"]
