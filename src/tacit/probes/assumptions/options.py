@@ -67,10 +67,10 @@ class NormsOptions:
     responses: Literal["people", "feature", "first"] = option(
         "people",
         help=(
-            "Which wordings of a feature count as responses in elicitation: people (every "
-            "wording, weighted by the number of people who used it), feature (every wording, "
-            "weighted by the frequency of the feature) or first (only the first wording, "
-            "weighted by the frequency of the feature)."
+            "Which wordings of a feature count as responses in elicitation, and how they are "
+            "weighted: people (every wording, by the number of people who used it), feature (every "
+            "wording, by the production frequency of the feature) or first (only the first "
+            "wording, by the production frequency of the feature)."
         ),
     )
     least: int = option(

@@ -1,12 +1,14 @@
 """Measure how well tails alone distinguish facts from negatives (METHODS section 4).
 
-If tails (second concepts) reveal which questions are about facts, a model can reach a high
-background score without knowing the relation between the concepts. The no-knowledge baseline is a
-logistic regression on attributes of the tail. The first four attributes of a tail are its number of
-words, its length, its Zipf frequency and its part of speech. The fifth attribute of a tail is its
-degree: the number of facts in the knowledge base that contain the tail as first or second concept.
-The sixth attribute of a tail is the number of facts in the knowledge base with the same relation
-and tail. All facts with the same head (first concept) are in the same fold of the cross-validation.
+Some background questions are about facts, and the others are about negatives (false statements). If
+the tail (second concept) alone reveals which of the two a question is about, a model can reach a
+high background score without knowing the relation between the concepts. The no-knowledge baseline
+is a logistic regression on attributes of the tail. The first four attributes of a tail are its
+number of words, its length, its Zipf frequency and its part of speech. The fifth attribute of a
+tail is its degree: the number of facts in the knowledge base that contain the tail as first or
+second concept. The sixth attribute of a tail is the number of facts in the knowledge base with the
+same relation and tail. All facts with the same head (first concept) are in the same fold of the
+cross-validation.
 
 The knowledge base contains every fact as an edge, but it does not contain the negatives. For the
 tail of a fact, the fifth and sixth attributes (two counts of facts with this tail) leave out the

@@ -183,17 +183,17 @@ def _answer(before: str = "") -> tuple[Column, ...]:
             f"{before}meta",
             "meta-prompt",
             "count",
-            "The number of the meta-prompt (the text around the question) with which the selected "
-            "choice got its score, which is the highest score of all choices with all prompt "
-            "variants.",
+            "The number of the meta-prompt (the text around the question) that gave the selected "
+            "choice its score. The selected choice has the highest score over all combinations "
+            "of choice and prompt variant.",
             optional=optional,
         ),
         Column(
             f"{before}pair",
             "answer words",
             "text",
-            "The pair of answer words with which the selected choice got its score, which is the "
-            "highest score of all choices with all prompt variants.",
+            "The pair of answer words that gave the selected choice its score. The selected "
+            "choice has the highest score over all combinations of choice and prompt variant.",
             optional=optional,
         ),
     )
@@ -273,15 +273,16 @@ def _side(before: str, of: str, right: str) -> tuple[Column, ...]:
             f"{before}meta",
             f"{named}meta-prompt",
             "count",
-            "The number of the meta-prompt (the text around the question) with which the best "
-            "answer word got its score, which is the highest score of all answer words with all "
-            "prompt variants.",
+            "The number of the meta-prompt (the text around the question) that gave the best "
+            "answer word its score. The best answer word has the highest score over all "
+            "combinations of answer word and prompt variant.",
         ),
         Column(
             f"{before}pair",
             f"{named}answer words",
-            meaning="The pair of answer words with which the best answer word got its score, which "
-            "is the highest score of all answer words with all prompt variants.",
+            meaning="The pair of answer words that gave the best answer word its score. The best "
+            "answer word has the highest score over all combinations of answer word and "
+            "prompt variant.",
         ),
         Column(
             f"{before}word",
@@ -573,26 +574,27 @@ RELEVANCE = TableSpec(
             "given_right",
             "questions correct, fact correct",
             "percent",
-            meaning="For each fact to which the model correctly answers \u201cyes\u201d, the "
-            "accuracy on the anchor questions that have this background fact; the value is the "
-            "mean over these facts.",
+            meaning="The mean accuracy over the facts to which the model correctly answers "
+            "“yes”. The accuracy of a fact is the share of correctly answered anchor "
+            "questions among those that have it as a background fact.",
             shown=False,
         ),
         Column(
             "given_wrong",
             "questions correct, fact incorrect",
             "percent",
-            meaning="For each fact to which the model incorrectly answers \u201cno\u201d, the "
-            "accuracy on the anchor questions that have this background fact; the value is the "
-            "mean over these facts.",
+            meaning="The mean accuracy over the facts to which the model incorrectly answers "
+            "“no”. The accuracy of a fact is the share of correctly answered anchor "
+            "questions among those that have it as a background fact.",
             shown=False,
         ),
         Column(
             "accuracy",
             "questions correct",
             "percent",
-            "For each fact with an answer, the accuracy on the anchor questions that have this "
-            "background fact; the value is the mean over these facts.",
+            "The mean accuracy over the facts about which the model gave an answer. The accuracy "
+            "of a fact is the share of correctly answered anchor questions among those that have "
+            "it as a background fact.",
             shown=False,
         ),
         Column(
@@ -861,7 +863,7 @@ HEADLINES = (
     ),
     Headline(
         "Lift above chance",
-        "0 (tick): chance level; 1: perfect ranking",
+        "0 (the tick mark): chance level; 1: perfect ranking",
         CONSISTENCY.name,
         "lift",
         n=("n", "anchor question"),
