@@ -59,9 +59,6 @@ if TYPE_CHECKING:
 Objective = Literal["paper", "log-odds", "margin"]
 
 _CLIP = 1e-6
-ADDED = ("believed", "repaired", "free")
-"""The columns that repair adds to a table of beliefs."""
-
 # Integer sums are exact in any order, so assignments of equal value compare equal.
 _UNITS = 1_000_000
 
@@ -246,7 +243,7 @@ def repair(
     asked = int((coded.subject != coded.object).sum())
     return Repaired(
         objective=objective,
-        beliefs=beliefs.with_columns(rows.select(ADDED)),
+        beliefs=beliefs.with_columns(rows.select("believed", "repaired", "free")),
         groups=len(coded.groups),
         optimal=proven,
         value=_number(value, objective),

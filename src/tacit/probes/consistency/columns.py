@@ -11,3 +11,10 @@ CHANCE = Column(
     "The chance level of conceptual consistency: the mean of the average precision over all "
     "permutations of the answers, computed exactly.",
 )
+
+LIFT = Column(
+    "lift",
+    "lift",
+    "score",
+    "The lift above chance: (CC - chance)/(1 - chance), where CC is conceptual consistency.",
+)

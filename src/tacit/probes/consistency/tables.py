@@ -9,7 +9,7 @@ from tacit.probes.consistency.accuracy_by_score import ACCURACY_BY_SCORE
 from tacit.probes.consistency.adjusted import ADJUSTED
 from tacit.probes.consistency.audit import AUDIT
 from tacit.probes.consistency.baselines import ANCHOR_BASELINES
-from tacit.probes.consistency.columns import CHANCE
+from tacit.probes.consistency.columns import CHANCE, LIFT
 from tacit.probes.consistency.controls import CONTROLS
 from tacit.probes.consistency.intervention import ANSWERS_IN_CONTEXT, INTERVENTION
 from tacit.probes.consistency.negative_examples import NEGATIVE_EXAMPLES
@@ -640,13 +640,7 @@ BACKGROUND_WAYS = TableSpec(
         ),
         CONSISTENCY_COLUMN,
         CHANCE,
-        Column(
-            "lift",
-            "lift",
-            "score",
-            "The lift above chance: (CC - chance)/(1 - chance), where CC is conceptual "
-            "consistency.",
-        ),
+        LIFT,
         Column(
             "missing", "missing", "count", "The number of background questions without an answer."
         ),
@@ -822,13 +816,7 @@ RELATIONS = TableSpec(
         ),
         CONSISTENCY_COLUMN,
         CHANCE,
-        Column(
-            "lift",
-            "lift",
-            "score",
-            "The lift above chance: (CC - chance)/(1 - chance), where CC is conceptual "
-            "consistency.",
-        ),
+        LIFT,
         Column(
             "p_corrected",
             "p, BH",
