@@ -111,7 +111,7 @@ def test_what_is_missing_is_told_in_terminal_and_report(
         f"{by_hand['words']:,} of {asked * 84:,} answer words of background questions have no ",
         f"{by_hand['answers']:,} of {by_hand['all answers']:,} answers of anchor questions have ",
         f"{by_hand['questions']} background questions (about {by_hand['facts']} facts and ",
-        f"{by_hand['negatives']} negatives) and {by_hand['anchors']} anchor questions have no",
+        f"{by_hand['negatives']} negatives) and {by_hand['anchors']} anchor questions are excluded",
         f"{asked - by_hand['questions']} background questions have an answer but no margin",
     ):
         assert sentence in printed
@@ -126,8 +126,8 @@ def test_terminal_and_report_give_the_same_verdict(
     row = found.summary["relevance"]
     assert row["facts_right"] < 20
     sides = (
-        f"{row['facts_right']} facts answered correctly and {row['facts_wrong']} facts answered "
-        "incorrectly"
+        f"{row['facts_right']} facts for which the model correctly answers \u201cyes\u201d and "
+        f"{row['facts_wrong']} facts for which it incorrectly answers \u201cno\u201d"
     )
     for sentence in (
         verdict(found.summary),

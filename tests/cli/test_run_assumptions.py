@@ -198,7 +198,7 @@ def test_a_vocabulary_of_ones_own(run: Callable[..., Ran], workplace: Path) -> N
     ran = run("runs", "--vocabulary", "words.txt", of=("masked", "causal"))
     assert ran.code == 0, ran.err
     assert "In retrieval, each prompt has 4 candidate words (vocabulary: file)" in ran.out
-    assert "The model has no single token for 1 of the candidate words." in ran.out
+    assert "contains 1 word for which the model has no single token." in ran.out
     for name in ("masked", "causal"):
         findings = workplace / "runs" / name / "findings"
         retrieval = pl.read_parquet(findings / "retrieval.parquet")

@@ -191,7 +191,7 @@ def test_relations_fall_by_accuracy_before_repair() -> None:
     assert set(expected) <= set(said)
     assert said.count(f"{MINUS}12.5") == 3
     assert any(
-        "excluded because they have no belief: 13 labelled statements" in text for text in said
+        "13 labelled statements excluded because the belief is unknown" in text for text in said
     )
 
 
@@ -210,8 +210,8 @@ def test_the_best_and_the_worst_stand_side_by_side() -> None:
     assert ranks == {*range(1, 21), *range(81, 101)}
     said = texts(chart)
     assert {
-        "m: best: things ranked 1 to 20",
-        "m: worst: things ranked 81 to 100",
+        "m: best: things 1 to 20 by accuracy",
+        "m: worst: things 81 to 100 by accuracy",
         "1. thing 001 (117)",
     } <= set(said)
     assert said.count("+12.5") == 40
@@ -221,7 +221,7 @@ def test_a_band_says_which_ranks_it_holds() -> None:
     """Not 20 when there are fewer."""
     few = {"accuracy_by_thing": THINGS.filter(pl.col("rank").is_in([1, 2]))}
     said = texts(drawn(figures.best_and_worst_things(of_one(few))))
-    assert "m: best: things ranked 1 to 2" in said
+    assert "m: best: things 1 to 2 by accuracy" in said
 
 
 def test_all_things_are_the_middle() -> None:
@@ -233,7 +233,7 @@ def test_all_things_are_the_middle() -> None:
         (rank, stage): accuracy
         for rank, stage, accuracy in middle.select("rank", "stage", "accuracy").iter_rows()
     }
-    expected = {f"m: things ranked {ranks}" for ranks in ("21 to 40", "41 to 60", "61 to 80")}
+    expected = {f"m: things {ranks} by accuracy" for ranks in ("21 to 40", "41 to 60", "61 to 80")}
     assert expected <= set(texts(chart))
 
 

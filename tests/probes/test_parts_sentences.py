@@ -55,16 +55,16 @@ def test_a_gain_that_is_a_loss_under_another_objective_is_in_the_headline() -> N
     """With each such objective and its interval, and none whose gain has the same sign."""
     shown = text(summary(gain(0.082), gain(-0.097, "log-odds"), gain(-0.094, "margin")))
     assert (
-        "With other repair objectives, accuracy changes in the opposite direction: "
-        f"by {MINUS}9.7 points "
-        f"(95 % CI {MINUS}10.7 to {MINUS}8.7 points) with the objective log-odds and by "
-        f"{MINUS}9.4 points" in shown
+        "The sign of the change in accuracy depends on the objective of repair: the objective "
+        f"log-odds changes accuracy by {MINUS}9.7 points "
+        f"(95 % CI {MINUS}10.7 to {MINUS}8.7 points) and the objective margin changes accuracy "
+        f"by {MINUS}9.4 points" in shown
     )
-    assert "in the opposite direction" not in text(
+    assert "The sign of the change" not in text(
         summary(gain(0.082), gain(0.097, "log-odds"), gain(0, "margin"))
     )
     assert (
-        "With another repair objective, accuracy changes in the opposite direction: "
+        "depends on the objective of repair: the objective margin changes accuracy "
         "by +1.0 points" in text(summary(gain(-0.05), gain(0.01, "margin")))
     )
 
@@ -90,7 +90,7 @@ def test_few_things_are_noted_where_there_are_intervals(things: int) -> None:
     found = Findings(pl.DataFrame(), {}, {"intervals": how, "things": things})
     shown = " ".join(notes(found))
     assert "There is no interval with fewer than 5 things" in shown
-    assert (f"The run has only {things} things" in shown) == (5 <= things < 10)
+    assert (f"The run asks about only {things} everyday things" in shown) == (5 <= things < 10)
 
 
 def test_answers_that_share_a_token_with_the_prompt_are_explained() -> None:

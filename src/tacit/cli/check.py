@@ -34,8 +34,9 @@ class OnDuplicate(StrEnum):
 Beliefs = Annotated[
     Path,
     typer.Argument(
-        help="A table of beliefs (TSV, CSV, JSONL or Parquet) with the columns subject, relation, "
-        "object and p_true. Additional columns of the table can define groups of beliefs."
+        help="A table of beliefs (TSV, CSV, JSONL or Parquet) with the columns subject, "
+        "relation, object and p_true. If the table has other columns, --groups can use "
+        "them to check groups of beliefs separately."
     ),
 ]
 Groups = Annotated[
@@ -50,7 +51,10 @@ Groups = Annotated[
     ),
 ]
 ByGroup = Annotated[
-    Path | None, typer.Option(help="File for a table with the results of each group.")
+    Path | None,
+    typer.Option(
+        help="File for a table with one row of results per group of beliefs (see --groups)."
+    ),
 ]
 OntologyName = Annotated[
     str,

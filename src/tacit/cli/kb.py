@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from tacit.knowledge.background import Background
     from tacit.sources.anchors import Anchor
 
-app = group("Build a knowledge base, and extract background facts of questions.")
+app = group("Build a knowledge base, and extract from it the background facts of questions.")
 
 app.command("audit")(audit.audit)
 app.command("agreement")(audit.agreement)
@@ -62,8 +62,8 @@ def import_command(
 ) -> None:
     """Import ConceptNet 5.7 or files of plain triples as a knowledge base.
 
-    The imported knowledge base is one DuckDB file. Commands that read the knowledge base need no
-    network.
+    The command writes the knowledge base to one DuckDB file. Commands that read the knowledge base
+    need no network.
 
     Example: tacit kb import conceptnet-assertions-5.7.0.csv.gz --out conceptnet.kb
     """
@@ -114,7 +114,8 @@ def facts_command(
     """Show the background facts of one question.
 
     The command prints the question's concepts and the facts that connect these concepts. Each fact
-    is printed with a negative: a randomly drawn second concept (tail) that makes the fact false.
+    is printed with a negative: a false version of the fact, with a randomly drawn concept as the
+    tail (second concept).
 
     Example: tacit kb facts conceptnet.kb "Are mountains tall?"
     """
@@ -153,8 +154,8 @@ def background_command(
 ) -> None:
     """Extract the background facts of all questions, and write the facts to a file.
 
-    The file has one row per combination of question and background fact. The column "negative"
-    contains a randomly drawn tail that makes the fact false.
+    The output file has one row per combination of question and background fact. The column
+    "negative" contains a randomly drawn tail (second concept) that makes the fact false.
 
     Example: tacit kb background conceptnet.kb --questions dev.jsonl --out facts.tsv
     """

@@ -48,9 +48,8 @@ def parrot(
 
     The command compares counts from the annotators' drawings with Tables 1 and 5 of Gu et al. 2023.
     If a model or a file of beliefs is given, the command also compares the probe's results with
-    Tables 3, 4, 6 and 7 and with the counts in Figure 3. The command also compares Section 6.3 of
-    the paper with Tacit's percentages of drawings for which beliefs become more accurate, become
-    less accurate or stay equally accurate after repair.
+    Tables 3, 4, 6 and 7 and Figure 3 of Gu et al. 2023, and the percentages of drawings for which
+    repair makes the beliefs more accurate, less accurate or neither with their Section 6.3.
 
     Example: tacit reproduce parrot --drawings drawings --model gpt2
     """

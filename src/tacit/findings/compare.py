@@ -67,8 +67,8 @@ COMPARISON = TableSpec(
                 f"{side}_undecided",
                 f"undecided, {side}",
                 "count",
-                f"Number of constraints that are excluded for the {side} model, because the model "
-                "has no belief about one of the statements in the constraint.",
+                f"Number of constraints that are not counted for the {side} model, because its "
+                "belief is unknown for at least one statement in the constraint.",
             )
             for side in ("first", "second")
         ),
@@ -85,7 +85,7 @@ COMPARISON = TableSpec(
             "properties",
             "properties",
             "count",
-            "Number of properties in each retrieval prompt.",
+            "Number of properties of a concept in each retrieval prompt.",
             shown=False,
         ),
         _some(
@@ -108,8 +108,7 @@ COMPARISON = TableSpec(
             "same_question",
             "same question",
             "truth",
-            "Whether the first model's prompts ask the same question as the second model's "
-            "prompts.",
+            "Whether the prompts of both models have the same wording.",
             shown=False,
         ),
         _some(

@@ -66,7 +66,8 @@ SCALE = TableSpec(
             "clusters",
             "clusters",
             "text",
-            "The kind of cluster, such as \u201cquestion concept\u201d or \u201cthing\u201d.",
+            "What is resampled to compute the confidence interval, such as \u201cquestion "
+            "concept\u201d or \u201cthing\u201d (an everyday thing).",
             shown=False,
         ),
         Column(
@@ -82,8 +83,8 @@ SCALE = TableSpec(
             "blocks",
             "blocks",
             "count",
-            "Number of blocks (sets of one or more clusters of questions) within which Page's "
-            "trend test ranks the models.",
+            "Number of blocks of questions in Page's trend test, which ranks the models "
+            "separately in each block.",
         ),
         Column(
             "better",

@@ -43,21 +43,23 @@ class BackgroundOptions:
     parts: Literal["separate", "pooled"] = option(
         "separate",
         help=(
-            "Whether concepts are matched with the question and its choices one text at a time "
-            "(separate) or with the words of all these texts together (pooled)."
+            "How concepts are found in a question and its choices: separate (the words of a "
+            "concept must all occur in the question or in one choice) or pooled (the words may "
+            "come from several of these texts)."
         ),
         group=EXTRACTION,
     )
     verbatim: Literal["on", "off"] = option(
         "on",
-        help="Whether a concept also matches if its words occur verbatim in the text: on or off.",
+        help="Whether a concept is also found if its words occur in the question or in a choice "
+        "exactly as written: on or off.",
         group=EXTRACTION,
     )
     relations: str | None = option(
         None,
         help=(
-            "The relations of the facts to extract, separated by commas [default: the 14 relations "
-            "of Sahu et al. 2022]."
+            "Only facts with these relations are extracted. Separate the relations by commas "
+            "[default: the 14 relations of Sahu et al. 2022]."
         ),
         group=EXTRACTION,
     )
@@ -91,10 +93,10 @@ class BackgroundOptions:
     negatives: Literal["uniform", "same-relation", "matched"] = option(
         "uniform",
         help=(
-            "How the tail of a negative (a false version of a fact) is drawn: uniform (any "
-            "frequent word, as in Sahu et al. 2022), same-relation (the tail of another fact with "
-            "the same relation) or matched (like same-relation, but the new tail resembles the "
-            "true tail in part of speech, number of words, frequency and number of facts)."
+            "How the tail (second concept) of a negative is drawn. uniform: any frequent word, "
+            "as in Sahu et al. 2022. same-relation: the tail of another fact with the same "
+            "relation. matched: like same-relation, but similar to the true tail in part of "
+            "speech, number of words, frequency and number of facts."
         ),
         group=EXTRACTION,
     )

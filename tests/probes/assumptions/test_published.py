@@ -136,7 +136,7 @@ def test_ours_are_the_findings(found: Findings) -> None:
         "most properties in a prompt": 10,
         "words in the shared vocabulary (roughly)": 1,
         "random sets": 2,
-        "random orders per random selection of properties": 2,
+        "random orders of the properties per random selection": 2,
     }
     assert {name: row_of(table, name)["ours"] for name in counts} == counts
 
@@ -231,7 +231,7 @@ def test_a_mean_over_models_is_compared_with_none(found: Findings) -> None:
     assert row["published"] == 0.06
     assert row["ours"] is not None
     assert row["difference"] is None
-    assert "mean of the four models" in row["column"]
+    assert "mean over the four models" in row["column"]
 
 
 def test_every_printed_value_has_one_of_ours(found: Findings) -> None:
@@ -296,6 +296,6 @@ def test_another_wording_is_noted(found: Findings) -> None:
     row = row_of(table, "MRR at 1 property")
     assert row["difference"] is not None
     assert row["note"] == (
-        "the prompts have the wording \u201cblank-last\u201d, but the prompts in the paper have "
-        "the wording \u201csentence\u201d"
+        "the prompts have the wording \u201cblank-last\u201d, but Weir et al. 2020 use the "
+        "wording \u201csentence\u201d (such as \u201cA ___ has fur.\u201d)"
     )

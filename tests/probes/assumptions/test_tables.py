@@ -114,7 +114,7 @@ def test_sentences_tell_the_main_figures() -> None:
     ends = f"95 % CI {row['mrr_low']:.3f} to {row['mrr_high']:.3f}"
     text = " ".join(told).replace("\N{NO-BREAK SPACE}", " ")
     assert f"{row['mrr']:.3f} ({ends}) given 1 property" in text
-    assert "of the concept among 19,998 candidate words is " in text
+    assert "of the correct concept among 19,998 candidate words is " in text
     assert (
         f"for random rankings, the mean reciprocal rank would be {row['chance_mrr']:.3f}." in text
     )
@@ -171,8 +171,8 @@ def test_the_share_of_namings_is_told() -> None:
     summary["namings"] = {"all": 200, "left_out": 50}
     told = " ".join(sentences(replace(FINDINGS, summary=summary)))
     assert (
-        "8 of 10 properties; if each property is weighted by the number of people who named it, "
-        "prompts can contain 75.0\N{NO-BREAK SPACE}% of the properties." in told
+        "8 of 10 properties are worded so that a prompt can contain them; if each property is weighted by the number of people who named it, "
+        "75.0\N{NO-BREAK SPACE}% of the properties." in told
     )
 
 
@@ -192,18 +192,19 @@ def test_what_was_dropped_and_counted_is_told() -> None:
     for sentence in (
         "In retrieval, each prompt has 4 candidate words (vocabulary: file, wording blank-last).",
         (
-            "The model has no single token for 1 of the candidate words. Of the words that "
-            "are a single token of the model, 1,200 are not in the file of candidates."
+            "The file of candidates contains 1 word for which the model has no single token. The "
+            "model's vocabulary contains 1,200 single-token words that are not in the file of "
+            "candidates."
         ),
-        "Prompts can contain 8 of 10 properties.",
+        "8 of 10 properties are worded so that a prompt can contain them.",
         "Properties are left out of prompts for these reasons: names its concept (2).",
         (
-            "Properties that are worded like the feature in the norms, although the norms contain "
-            "participants' own wordings (number of properties for each reason): no wording (3)."
+            "Properties for which Tacit uses the wording of the feature in the norms instead of the "
+            "participants' own wordings, by reason: no wording (3)."
         ),
         (
             "Rows of the feature norms that do not show how many participants wrote each "
-            "alternative wording (number of rows for each reason): alternatives without "
+            "alternative wording, by reason: alternatives without "
             "participants (2)."
         ),
         "Responses: counted by the feature (5).",

@@ -172,9 +172,9 @@ def test_facts_without_a_usable_text_are_worded_by_templates(tmp_path: Path) -> 
     found = measured(of, Dice(3))
     assert found.summary["surface"] == {"facts": 4, "with_text": 3, "worded": 2}
     assert (
-        "2 of 4 facts are worded by surface text, the sentence in which the knowledge base "
-        "expresses a fact. The facts without usable surface text (1 surface text does not mark "
-        "the head and the tail of the fact) are worded by the templates of Sahu et al. 2022."
+        "2 of 4 facts are worded with the surface text: the knowledge base's own sentence for "
+        "the fact. The facts without usable surface text (1 surface text does not mark the head "
+        "and the tail of the fact) are worded with the templates of Sahu et al. 2022."
     ) in list(sentences(found.summary))
 
 

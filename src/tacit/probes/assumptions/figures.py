@@ -59,8 +59,8 @@ _HEADINGS = {
 }
 _SETS = (
     "mAP: mean average precision of people's responses; vocabulary: all words are candidates; "
-    "sensible: the candidates are the words that are people's responses to at least one prompt "
-    "with the relation"
+    "sensible: the candidates are the words that people gave as a response to any prompt of the "
+    "same relation (such as “has”)"
 )
 _RANKS = (
     "agreement: Spearman's rho between the production frequency and the probability of people's "
@@ -178,11 +178,11 @@ def retrieval_orders(shown: Shown) -> Chart | None:
     ]
     title = titled(
         "Retrieving a concept, by selection and order of its properties",
-        "top: the properties that people named most frequently for the concept; bottom: the least "
-        "frequently named properties; decreasing, increasing: the order of production frequency in "
-        "the prompt",
-        "random: mean over random orders of a concept's properties, averaged over concepts; band: "
-        f"{shown.intervals()}" * ("random" in orders),
+        "top: the properties that people named most frequently for the concept; bottom: the "
+        "least frequently named properties; decreasing, increasing: the production frequency of "
+        "the properties decreases or increases from the first to the last property in the prompt",
+        "random: the concept's properties in random order (mean over several orders, averaged "
+        f"over concepts); band: {shown.intervals()}" * ("random" in orders),
         sentences.retrieval_chance(table),
         f"{counted(table['concepts'], 'concept')}{sentences.unwritable(table)}; {wordings(table)}",
     )
@@ -248,8 +248,9 @@ def ablation(shown: Shown) -> Chart | None:
             panels.append([_lanes(rows, name, heading, _relations([rows]), shown, words)])
     title = titled(
         f'Elicitation with and without "Everyone knows that"{_named(shown.labels.values())}',
-        "difference: the value without the preface minus the value with the preface, over the same "
-        f"n prompts (above 0: the value is higher without the preface); lines: {shown.intervals()}",
+        "difference: the measure without the preface “Everyone knows that” minus the measure "
+        "with this preface, for the same n prompts (above 0: higher without the preface); "
+        f"lines: {shown.intervals()}",
         _SETS,
         _RANKS,
     )

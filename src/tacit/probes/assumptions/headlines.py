@@ -166,12 +166,17 @@ _RESPONSES = (
     Column("probability", "probability", meaning="The candidate's probability."),
 )
 _RELATIONS = (
-    Column("relation", "relation", meaning="The relation of the prompts."),
+    Column(
+        "relation",
+        "relation",
+        meaning="The relation between the concept and its properties, such as “has”.",
+    ),
     Column(
         "prompts",
         "prompts",
         "count",
-        "The number of prompts for which at least one of people's responses has a rank.",
+        "The number of prompts for which at least one response of people is ranked among the "
+        "candidates.",
     ),
     Column(
         "map",
@@ -207,7 +212,9 @@ _RELATIONS = (
         "Spearman's rho between the production frequency and the probability of people's "
         "responses, averaged over prompts.",
     ),
-    Column("used", "n of\nrho", "count", "The number of prompts for which rho is defined."),
+    Column(
+        "used", "n of\nrho", "count", "The number of prompts for which Spearman's rho is defined."
+    ),
 )
 _PRINCE = (
     Column("text", "text", meaning="The prompt."),

@@ -67,16 +67,16 @@ class NormsOptions:
     responses: Literal["people", "feature", "first"] = option(
         "people",
         help=(
-            "Which wordings of a feature count as responses in elicitation, and how they are "
-            "weighted: people (every wording, by the number of people who used it), feature (every "
-            "wording, by the production frequency of the feature) or first (only the first "
-            "wording, by the production frequency of the feature)."
+            "The responses in elicitation. people: every wording of a feature, weighted by the "
+            "number of people who used the wording. feature: every wording, weighted by the "
+            "production frequency of the feature. first: only the first wording, weighted by "
+            "the production frequency of the feature."
         ),
     )
     least: int = option(
         10,
-        help="In retrieval, use only concepts with at least N properties that Tacit can word in a "
-        "prompt.",
+        help="In retrieval, use only concepts with at least N properties that fit into a prompt "
+        "grammatically.",
         least=1,
     )
     least_people: int = option(0, help="Use only properties that at least N people named.", least=0)

@@ -35,7 +35,7 @@ TABLES = (
 )
 """The names of the tables with values that can be compared with the paper."""
 
-_SHOWN = {"each": "all four models", "mean": "mean of the four models in the paper"}
+_SHOWN = {"each": "all four models", "mean": "mean over the four models of Weir et al. 2020"}
 _DIGITS = 6
 _COLUMNS = (
     *("table", "row", "column", "ours", "published", "low", "high", "difference"),
@@ -154,8 +154,8 @@ class _Ranks:
         wording, note = row.get("wording", "sentence"), None
         if wording != "sentence":
             note = (
-                f"the prompts have the wording \u201c{wording}\u201d, but the prompts in the paper "
-                "have the wording \u201csentence\u201d"
+                f"the prompts have the wording \u201c{wording}\u201d, but Weir et al. 2020 use "
+                "the wording \u201csentence\u201d (such as \u201cA ___ has fur.\u201d)"
             )
         if among == "own":
             differs = _unlike_own(count, cell.model)
@@ -276,7 +276,7 @@ def _counts(asked: pl.DataFrame | None, summary: Mapping[str, Any]) -> pl.DataFr
             properties / norms if norms and properties is not None else None
         ),
         "random sets": len({each[1] for each in drawn}) or None,
-        "random orders per random selection of properties": len({each[2] for each in drawn})
+        "random orders of the properties per random selection": len({each[2] for each in drawn})
         or None,
     }
     return pl.DataFrame(list(rows.items()), {"row": pl.String, "value": pl.Float64}, orient="row")

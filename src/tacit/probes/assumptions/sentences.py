@@ -23,11 +23,11 @@ if TYPE_CHECKING:
 
 _HALF = 0.5
 _DESCRIBED = {
-    responses.SINGULAR: "plural converted to the singular",
-    responses.CORRECTED: "a person's ungrammatical wording replaced by the standard wording of "
-    "the property in the norms",
-    responses.FALLEN_BACK: "with an unknown number of people, for which the production frequency "
-    "of the feature is used",
+    responses.SINGULAR: "plural wordings converted to the singular",
+    responses.CORRECTED: "ungrammatical wordings of people that are replaced by the standard "
+    "wording in the norms",
+    responses.FALLEN_BACK: "weighted by the production frequency of their feature, because the "
+    "number of people is unknown",
 }
 
 
@@ -164,8 +164,8 @@ def elicitation_left_out(shown: Shown) -> Iterator[str]:
         if told:
             listed = ", ".join(told)
             yield (
-                "number of people's responses that are left out because none of their spellings "
-                f"is ranked: {listed}"
+                "people's responses that are left out because no spelling of the response is "
+                f"ranked: {listed}"
             )
     ranks = shown.table("agreement")
     if ranks is not None:
@@ -190,8 +190,9 @@ def headline(findings: Findings) -> str | None:
     if ranks is None or share is None or share >= _HALF:
         return ranks
     return (
-        f"{ranks} The prompts can contain only {percent(share)} of the properties that people "
-        "named (each property is weighted by the number of people who named it)."
+        f"{ranks} Only {percent(share)} of the properties that people named are worded so that a "
+        "prompt can contain them (each property is weighted by the number of people who named "
+        "it)."
     )
 
 
@@ -257,14 +258,14 @@ def sentences(findings: Findings) -> Iterator[str]:
     yield from _elicitation(findings)
     yield from _properties(summary.get("properties", {}), summary.get("namings", {}))
     yield from _counted(
-        "Properties that are worded like the feature in the norms, although the norms contain "
-        "participants' own wordings (number of properties for each reason)",
+        "Properties for which Tacit uses the wording of the feature in the norms instead of the "
+        "participants' own wordings, by reason",
         summary.get("worded_by_feature", {}),
     )
     uncounted = {why: len(lines) for why, lines in summary.get("uncounted", {}).items()}
     yield from _counted(
-        "Rows of the feature norms that do not show how many participants wrote each alternative "
-        "wording (number of rows for each reason)",
+        "Rows of the feature norms that do not show how many participants wrote each "
+        "alternative wording, by reason",
         uncounted,
     )
     yield from _counted("Responses", _described(summary.get("responses", {})))
@@ -288,10 +289,11 @@ def notes(findings: Findings) -> Iterator[str]:
     if any(not table.is_empty() for table in findings.tables.values()):
         yield (
             "Ranks are pessimistic: a candidate that is tied with the correct word counts as "
-            "better than the correct word. A word that the tokenizer cannot encode has no rank and "
-            "is excluded from means; the tables contain the number of words without a rank. A mean "
-            f"over zero cases is {UNDEFINED}, not 0. The chance level is the mean reciprocal rank "
-            "(MRR) or the mean average precision (mAP) of random rankings of the same candidates."
+            "better than the correct word. A word that the tokenizer cannot encode has no rank "
+            "and is excluded from means; the tables contain the number of words without a rank. "
+            f"A mean over zero cases is {UNDEFINED}, not 0. The chance level of MRR (mean "
+            "reciprocal rank) or mAP (mean average precision) is its value if the candidates "
+            "are ranked at random."
         )
 
 
@@ -314,11 +316,11 @@ def ranking_notes(summary: Mapping[str, Any]) -> Iterator[str]:
 def _asked(summary: Mapping[str, Any]) -> Iterator[str]:
     if {"concepts", "retrieval_prompts", "elicitation_prompts"} <= summary.keys():
         yield (
-            f"The model was given {several(summary['retrieval_prompts'], 'retrieval prompt')} for "
-            f"{several(summary['concepts'], 'concept')}. Each retrieval prompt contains 1 to 10 "
-            "properties of a concept and asks for the concept. The model was also given "
-            f"{several(summary['elicitation_prompts'], 'elicitation prompt')}. Each elicitation "
-            "prompt asks for the properties of a concept."
+            f"The model was given {several(summary['retrieval_prompts'], 'retrieval prompt')} "
+            f"for {several(summary['concepts'], 'concept')}. Each retrieval prompt contains 1 to "
+            "10 properties of a concept and asks for the concept. For elicitation, the model "
+            f"was given {several(summary['elicitation_prompts'], 'elicitation prompt')}. Each "
+            "elicitation prompt asks for the properties of a concept."
         )
     wordings = summary.get("wordings", ())
     if wordings:
@@ -345,9 +347,10 @@ def _asked(summary: Mapping[str, Any]) -> Iterator[str]:
         if vocabulary["name"] == "file":
             unlisted = vocabulary["own_left_out"]
             yield (
-                f"The model has no single token for {split:,} of the candidate words. Of the words "
-                f"that are a single token of the model, {unlisted:,} "
-                f"{number_of(unlisted, 'is', 'are')} not in the file of candidates."
+                f"The file of candidates contains {several(split, 'word')} for which the model "
+                "has no single token. The model's vocabulary contains "
+                f"{several(unlisted, 'single-token word')} "
+                f"{number_of(unlisted, 'that is', 'that are')} not in the file of candidates."
             )
 
 
@@ -363,10 +366,10 @@ def _retrieval(findings: Findings) -> Iterator[str]:
         ]
         words = several(mine[0]["candidates"], "candidate word")
         yield (
-            f"With the wording \u201c{wording}\u201d, the mean reciprocal rank of the concept "
-            f"among {words} is {_listed(told)}. The mean reciprocal rank would be 1 if the concept "
-            "always ranked first; for random rankings, the mean reciprocal rank would be "
-            f"{score(mine[0]['chance_mrr'])}."
+            f"With the wording \u201c{wording}\u201d, the mean reciprocal rank of the correct "
+            f"concept among {words} is {_listed(told)}. The mean reciprocal rank would be 1 if "
+            "the concept always ranked first; for random rankings, the mean reciprocal rank "
+            f"would be {score(mine[0]['chance_mrr'])}."
         )
 
 
@@ -392,7 +395,8 @@ def _elicitation(findings: Findings) -> Iterator[str]:
     for preface, among in told.items():
         how = "with" if preface else "without"
         yield (
-            f"Number of candidates in elicitation {how} \u201cEveryone knows that\u201d: {among}."
+            f"Number of candidates in elicitation {how} the preface \u201cEveryone knows "
+            f"that\u201d: {among}."
         )
 
 
@@ -419,13 +423,14 @@ def _properties(counts: Mapping[str, int], namings: Mapping[str, int]) -> Iterat
         if reason not in {"all", "usable", "corrected"} and count
     )
     told = (
-        f"Prompts can contain {counts['usable']:,} of "
-        f"{several(counts['all'], 'property', 'properties')}"
+        f"{counts['usable']:,} of {several(counts['all'], 'property', 'properties')} "
+        f"{number_of(counts['usable'], 'is', 'are')} worded so that a prompt can contain "
+        f"{number_of(counts['usable'], 'it', 'them')}"
     )
     if (share := _share_of_namings(namings)) is not None:
         told += (
-            "; if each property is weighted by the number of people who named it, prompts can "
-            f"contain {percent(share)} of the properties"
+            "; if each property is weighted by the number of people who named it, "
+            f"{percent(share)} of the properties"
         )
     yield f"{told}."
     if reasons:

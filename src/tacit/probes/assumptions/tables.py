@@ -7,7 +7,9 @@ from tacit.findings.spec import QUESTIONS, Column, TableSpec
 _WORDING = Column(
     "wording",
     "wording",
-    meaning="The wording of the prompt: \u201csentence\u201d or \u201cblank-last\u201d.",
+    meaning="The wording of the prompt: \u201csentence\u201d (such as \u201cA ___ has "
+    "fur.\u201d) or \u201cblank-last\u201d (such as \u201cSomething that has fur is "
+    "called a ___\u201d).",
 )
 _ORDER = Column(
     "order",
@@ -22,12 +24,16 @@ _ORDER = Column(
 _CATEGORY = Column(
     "category",
     "category",
-    meaning="The category of the properties in the prompt; null if the prompt contains properties "
-    "of any category.",
+    meaning="The category to which all properties in the prompt belong; null if the properties "
+    "were selected from all categories.",
 )
 _N = Column("n", "properties", "count", "The number of properties in the prompt.")
 _CONCEPT = Column("concept", "concept", meaning="The concept, spelled as in the feature norms.")
-_RELATION = Column("relation", "relation", meaning="The relation of the prompt.")
+_RELATION = Column(
+    "relation",
+    "relation",
+    meaning="The relation between the concept and its properties, such as “has”.",
+)
 _PREFACE = Column(
     "preface",
     "\u201cEveryone knows that\u201d",
@@ -75,8 +81,8 @@ def _mean(name: str, heading: str, meaning: str, kind: str = "score", **more: st
 ASKED = TableSpec(
     QUESTIONS,
     "Prompts",
-    "One row per combination of prompt and vocabulary. The words of the vocabulary are ranked as "
-    "completions of the prompt.",
+    "One row per combination of a prompt and a list of words that are ranked as completions of "
+    "the prompt.",
     keys=2,
     columns=(
         Column("text", "prompt", meaning="The prompt that the candidates complete."),
@@ -133,9 +139,10 @@ RETRIEVAL_TOP = TableSpec(
 RETRIEVAL_SCORES = TableSpec(
     "retrieval_scores",
     "Scores of all concepts",
-    "The log-probability of every concept's word for each retrieval prompt that contains the most "
-    "frequent properties in decreasing order (Figure 2 of Weir et al. 2020). The ranks of words "
-    "among any subset of the concepts can be computed from the log-probabilities in this table.",
+    "The log-probability of every concept's word for each retrieval prompt that contains the "
+    "most frequent properties in decreasing order (Figure 2 of Weir et al. 2020). The "
+    "log-probabilities in this table can be used to rank the words of any subset of the "
+    "concepts.",
     keys=4,
     columns=(
         *(_WORDING, _CONCEPT, _N),
@@ -210,12 +217,14 @@ CANDIDATES = TableSpec(
             "of",
             "of",
             meaning="In retrieval, the wording of the prompts; in elicitation, the set of "
-            "candidates (vocabulary or sensible).",
+            "candidates: “vocabulary” (all words) or “sensible” (only words that are "
+            "people's responses).",
         ),
         Column(
             "relation",
             "relation",
-            meaning="The relation of the elicitation prompts; null for retrieval.",
+            meaning="The relation between the concept and its properties in elicitation, such "
+            "as “has”; null for retrieval.",
         ),
         Column("words", "words", "count", "The number of candidates."),
         Column(
@@ -232,11 +241,12 @@ CANDIDATES = TableSpec(
 RETRIEVAL_BY_NUMBER = TableSpec(
     "retrieval_by_number",
     "Concept retrieval (Figures 2 and 3 of Weir et al. 2020)",
-    "One row per combination of wording, order, category and number of properties. In rows without "
-    "a category, the prompts contain properties of any category. Column \u201cMRR\u201d: the mean "
-    "reciprocal rank of the concept's word. Column \u201cmissing\u201d: the number of concepts "
-    "whose word the tokenizer cannot encode. Column \u201cchance\u201d: the MRR if the candidates "
-    "were ranked at random. Ranks among different sets of candidates are not comparable.",
+    "One row per combination of wording, order, category and number of properties. In rows "
+    "without a category, the properties in the prompts were selected from all categories. "
+    "Column \u201cMRR\u201d: the mean reciprocal rank of the concept's word. Column "
+    "\u201cmissing\u201d: the number of concepts whose word the tokenizer cannot encode. Column "
+    "\u201cchance\u201d: the MRR if the candidates were ranked at random. Ranks among different "
+    "sets of candidates are not comparable.",
     keys=4,
     columns=(
         *(_WORDING, _ORDER, _CATEGORY, _N),
@@ -276,8 +286,8 @@ RETRIEVAL_BY_NUMBER = TableSpec(
         _mean(
             "renormalised",
             "among candidates",
-            "The probability of the concept's word among the candidates only, averaged over "
-            "concepts. The probabilities of all candidates are scaled so that they sum to 1.",
+            "The probability of the concept's word if the probabilities of all candidates are "
+            "scaled so that they sum to 1, averaged over concepts.",
             "percent",
         ),
         _mean(
@@ -303,7 +313,8 @@ ELICITATION_BY_RELATION = TableSpec(
             "prompts",
             "prompts",
             "count",
-            "The number of prompts for which at least one of people's responses has a rank.",
+            "The number of prompts for which at least one response of people is ranked among "
+            "the candidates.",
         ),
         _mean(
             "map",

@@ -68,7 +68,7 @@ _HOLLOW = (
 )
 _FORMULA = "(consistency \N{MINUS SIGN} chance)/(1 \N{MINUS SIGN} chance)"
 _SMALLEST = "tick: smallest lift that a test at the 5 % level detects with a probability of 80 %"
-_P = "p: p-value of a one-sided permutation test"
+_P = "p: p-value of a one-sided permutation test of whether the lift exceeds 0"
 _HALF = 0.5  # the background score of always giving the same answer
 _LEAST = 0.1  # the full shade is at least this far from one half
 _NO_PAIR = "no pair"  # label of a variant that names no pair
@@ -153,7 +153,10 @@ def background_and_anchors(shown: Shown) -> Chart | None:
     )
 
 
-@figure("Background score and consistency by relation", "Figure 5 of Sahu et al. (2022).")
+@figure(
+    "Background score and consistency by relation",
+    "The same figure as Figure 5 of Sahu et al. (2022).",
+)
 def background_against_consistency(shown: Shown) -> Chart | None:
     """Plot background scores against consistency, by relation and model (Figure 5)."""
     import polars as pl
@@ -230,8 +233,9 @@ def prompting_bias(shown: Shown) -> Chart | None:
         "max: the answer word with the highest score over all prompt variants is the answer; "
         "votes: the answer of the majority of sampled replies; single: only "
         f"{inputs or 'one meta-prompt'} with the answer words {_SINGLE} is used",
-        "a long line between the accuracy on facts and the accuracy on negatives shows that the "
-        "model prefers one answer; dotted line: 50 %",
+        "the longer the line between the accuracy on facts (true) and the accuracy on negatives "
+        "(false), the more the model prefers one of the answers “yes” and “no”; dotted line: 50 "
+        "%",
         "mean: the background score, which is the mean of the accuracy on facts and the accuracy "
         "on negatives; all values are averaged over anchor questions "
         f"({counted(both['n'], 'anchor question')})",
@@ -360,8 +364,8 @@ def size_of_models(shown: Shown) -> Chart | None:
 
 @figure(
     "Intervention",
-    "This figure is not in Sahu et al. (2022). The paired change of accuracy when facts are "
-    "added to the prompt before the anchor question.",
+    "This figure is not in Sahu et al. (2022). How the accuracy on anchor questions changes if "
+    "facts precede the question in the prompt. Every question is asked without and with facts.",
 )
 def intervention(shown: Shown) -> Chart | None:
     """Plot how facts in the prompt change the accuracy, by kind of fact (not in the paper)."""
@@ -396,8 +400,9 @@ def intervention(shown: Shown) -> Chart | None:
         "facts",
         f"lines: {shown.intervals('others')}; {counted(table['n'], 'anchor question')}; hollow "
         "mark: no interval",
-        "facts correct: questions for which the model answers all true facts correctly; answer in "
-        "a fact: questions for which a true fact contains a concept of the correct choice",
+        "facts correct: questions for which the model, asked without context, answers “yes” "
+        "about every true fact in the prompt; answer in a fact: questions for which a true fact "
+        "in the prompt contains a concept of the correct choice",
     )
     return page(title, *([panel] for panel in panels))
 
@@ -585,7 +590,10 @@ def _gives(
         most = max(won["share"].drop_nulls(), default=1.0)
         shades = [mixed(colours.after["log-odds"], (part or 0) / most) for part in won["share"]]
         answers = several(int(won["count"].sum()), "answer")
-        text = f"answers for which this prompt variant has the highest score (% of {answers})"
+        text = (
+            "answers for which the prompt variant in the cell has the highest score of all "
+            f"prompt variants (% of {answers})"
+        )
         yield _grid(won, column, shades, colours, text)
 
 

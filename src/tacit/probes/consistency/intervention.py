@@ -378,9 +378,9 @@ def sentences(found: Mapping[str, Any]) -> Iterator[str]:
         ),
         (
             "facts correct",
-            "If the model answers all true facts in the prompt correctly as background questions",
+            "If the model, asked without context, answers “yes” about all true facts in the prompt",
             "a fact incorrect",
-            "if the model answers one of them incorrectly",
+            "if it answers “no” about at least one of them",
         ),
     ):
         one, rest = rows[first, true, BEFORE], rows[second, true, BEFORE]

@@ -272,7 +272,7 @@ def table_of(spec: TableSpec, rows: list[dict[str, Any]]) -> pl.DataFrame:
 
 
 _WHY = {
-    logistic.NO_ROWS: "no anchor question has an answer and all features",
+    logistic.NO_ROWS: "no anchor question is answered and has all features",
     logistic.ALL_RIGHT: "all anchor questions are answered correctly",
     logistic.ALL_WRONG: "all anchor questions are answered incorrectly",
     logistic.FEW_ROWS: (

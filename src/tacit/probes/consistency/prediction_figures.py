@@ -48,14 +48,16 @@ def prediction(shown: Shown) -> Chart | None:
     largest = curves.filter(coverage=100)
     title = titled(
         "Prediction of correct answers",
-        "left: share of incorrect answers among the questions with the highest predicted "
-        "probabilities of a correct answer (if questions are tied, the expected share)",
+        "left: share of incorrect answers if only the questions with the highest predicted "
+        "probabilities of a correct answer are kept (the expected share if some of the "
+        "predicted probabilities are equal)",
         "right: share of correct answers by predicted probability (from all features), in ten bins "
         "of equal width; band: 95 % CIs (percentile bootstrap, clustered by question concept); "
         "dotted line: perfect calibration",
         _OF,
-        f"{counted(largest['n'], 'anchor question')}; each probability is predicted by a "
-        "regression that was fitted without the questions of the same question concept",
+        f"{counted(largest['n'], 'anchor question')}; the probability for a question is "
+        "predicted by a regression that was fitted without this question and all other "
+        "questions about its question concept",
     )
     return page(title, *panels)
 

@@ -115,9 +115,10 @@ PREDICTOR = TableSpec(
     "predictor",
     "Fitted predictors of correct answers",
     "The logistic regressions with which ``tacit predict`` predicts whether the model answers a "
-    "new question correctly. The regressions were fitted to the anchor questions of the run that "
-    "have an answer and a defined value of every feature in use. Features were standardised before "
-    "fitting, so a coefficient is the effect of one standard deviation of the feature.",
+    "new question correctly. The regressions were fitted to the anchor questions of the run "
+    "that the model answered and for which every feature in use is known. Features were "
+    "standardised before fitting, so a coefficient is the effect of one standard deviation of "
+    "the feature.",
     columns=(
         Column(
             "predictor",
@@ -175,7 +176,7 @@ PREDICTOR = TableSpec(
 )
 COVARIANCE = TableSpec(
     "predictor_covariance",
-    "Covariance of the fitted predictors",
+    "Covariance of the coefficients of the fitted predictors",
     "The cluster-robust covariances of the coefficients in the table ``predictor``. The confidence "
     "intervals of predictions are computed from the covariances in this table.",
     columns=(
@@ -200,7 +201,7 @@ COVARIANCE = TableSpec(
             "covariance",
             "covariance",
             "number",
-            "The covariance of the coefficients of the first and the second feature.",
+            "The covariance of the coefficients of the two features in the row.",
         ),
     ),
     keys=3,

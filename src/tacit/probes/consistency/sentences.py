@@ -98,15 +98,17 @@ def _without_knowledge(row: Mapping[str, Any]) -> str:
         "A logistic regression that uses only the second concept of a statement distinguishes "
         f"{several(row['facts'], 'fact')} from their negatives with an AUROC of {area} and an "
         f"accuracy of {accuracy}. A model that does not know how two concepts are related can "
-        "reach a background score as high as the accuracy with which the regression distinguishes "
-        "facts from negatives."
+        "reach a background score as high as the accuracy of the no-knowledge baseline."
     )
 
 
 def _relevant(row: Mapping[str, Any]) -> str:
     """Return a sentence about the relevance of background facts."""
     right, wrong = several(row["facts_right"], "fact"), several(row["facts_wrong"], "fact")
-    sides = f"{right} answered correctly and {wrong} answered incorrectly"
+    sides = (
+        f"{right} for which the model correctly answers “yes” and {wrong} for which it "
+        "incorrectly answers “no”"
+    )
     if row["relevance"] is None:
         return f"The relevance of background facts is undefined: {sides}."
     shown = estimate({**row, "value": row["relevance"]}, "value", points)
@@ -123,10 +125,11 @@ def _unanswered(summary: Mapping[str, Any]) -> Iterator[str]:
         )
         yield (
             f"{several(missing, 'background question')} (about {facts} and {negatives}) and "
-            f"{several(without, 'anchor question')} have no answer and are excluded."
+            f"{several(without, 'anchor question')} are excluded because the model did not "
+            "answer them."
         )
     else:
-        yield "Every background question and every anchor question has an answer."
+        yield "The model answered every background question and every anchor question."
     if summary["tied_questions"] or summary["tied_anchors"]:
         tied, anchors = summary["tied_questions"], summary["tied_anchors"]
         outcome = (
@@ -136,7 +139,7 @@ def _unanswered(summary: Mapping[str, Any]) -> Iterator[str]:
         )
         yield (
             f"{several(tied, 'background question has', 'background questions have')} the same "
-            "score for both answers, and the answer counts as \u201cno\u201d; "
+            "score for \u201cyes\u201d and \u201cno\u201d, which counts as \u201cno\u201d; "
             f"{several(anchors, 'anchor question has', 'anchor questions have')} several choices "
             f"with the highest score ({outcome})."
         )
@@ -177,8 +180,9 @@ def _unscored(summary: Mapping[str, Any]) -> Iterator[str]:
         )
     if spanned := summary.get("spanned"):
         yield (
-            f"{several(spanned, 'answer shares', 'answers share')} a token with the prompt, so "
-            f"{number_of(spanned, 'its score includes', 'their scores include')} the shared token."
+            f"In {several(spanned, 'pair', 'pairs')} of prompt and answer, one token contains "
+            "both the end of the prompt and the start of the answer. This token is part of the "
+            "answer's score."
         )
 
 
@@ -187,13 +191,13 @@ def _surface(counts: Mapping[str, int]) -> str:
     facts, texts, worded = counts["facts"], counts["with_text"], counts["worded"]
     if not texts:
         return (
-            "No fact has surface text in the knowledge base; all facts are worded by the "
+            "No fact has surface text in the knowledge base; all facts are worded with the "
             "templates of Sahu et al. 2022."
         )
     if worded == facts:
         return (
-            f"{several(facts, 'fact is', 'facts are')} worded by surface text, the sentence in "
-            "which the knowledge base expresses a fact."
+            f"{several(facts, 'fact is', 'facts are')} worded with the surface text: the "
+            "knowledge base's own sentence for the fact."
         )
     unclear = texts - worded
     unusable = ""
@@ -203,10 +207,9 @@ def _surface(counts: Mapping[str, int]) -> str:
             "the tail of the fact)"
         )
     return (
-        f"{worded:,} of {several(facts, 'fact')} {number_of(worded, 'is', 'are')} worded by "
-        "surface text, the sentence in which the knowledge base expresses a fact. "
-        f"The facts without usable surface text{unusable} are worded by the templates of "
-        "Sahu et al. 2022."
+        f"{worded:,} of {several(facts, 'fact')} {number_of(worded, 'is', 'are')} worded with "
+        "the surface text: the knowledge base's own sentence for the fact. The facts without "
+        f"usable surface text{unusable} are worded with the templates of Sahu et al. 2022."
     )
 
 
@@ -240,26 +243,28 @@ def notes(summary: Mapping[str, Any]) -> Iterator[str]:
         _made(made[kind]) for kind in ("consistency", "relevance", "others")
     )
     yield (
-        f"Intervals of lift and AUROC: {consistency}; the p-values of lift and AUROC are computed "
-        f"from the same permutations as the intervals. Intervals of relevance: {relevance}; "
-        f"relevance has no interval if fewer than {made['relevance']['least_facts']} facts are "
-        f"answered correctly or fewer than {made['relevance']['least_facts']} are answered "
-        f"incorrectly. Interval of the background score: {made['background_score']['method']} "
-        f"over {made['background_score']['over']}. Intervals of accuracies: {others}."
+        f"Intervals of lift and AUROC: {consistency}; the p-values of lift and AUROC are "
+        "computed from the same permutations as the intervals. Intervals of relevance: "
+        f"{relevance}; relevance has no interval if fewer than "
+        f"{made['relevance']['least_facts']} background questions about facts are answered "
+        f"correctly or fewer than {made['relevance']['least_facts']} are answered incorrectly. "
+        f"Interval of the background score: {made['background_score']['method']} over "
+        f"{made['background_score']['over']}. Intervals of accuracies: {others}."
     )
     if summary.get("no_knowledge"):
         yield (
-            "The no-knowledge baseline is a logistic regression on six properties of a statement's "
-            "second concept: number of words, length, Zipf frequency, part of speech, degree (the "
-            "number of facts in the knowledge base that contain the concept), and number of facts "
-            "in the knowledge base with the statement's relation and second concept. In the "
-            "cross-validation of the no-knowledge baseline, all facts with the same first concept "
-            "are in one fold. When the no-knowledge baseline classifies a fact, it does not count "
-            "this fact in the degree and in the number of facts with the same relation and second "
-            "concept. When the baseline classifies a negative, it does not count the fact from "
-            "which the second concept was taken. "
-            f"Intervals of the no-knowledge baseline: {_made(made['no_knowledge'])}; the intervals "
-            "of the baseline do not reflect the uncertainty of the fitted coefficients."
+            "The no-knowledge baseline is a logistic regression on six properties of a "
+            "statement's second concept: number of words, length, Zipf frequency, part of "
+            "speech, degree (the number of facts in the knowledge base that contain the "
+            "concept), and number of facts in the knowledge base with the statement's relation "
+            "and second concept. In the cross-validation of the no-knowledge baseline, all "
+            "facts with the same first concept are in one fold. When the no-knowledge baseline "
+            "classifies a fact, neither the degree of the second concept nor the number of "
+            "facts with the same relation and second concept includes this fact. When the "
+            "no-knowledge baseline classifies a negative, neither number includes the fact that "
+            "supplied the negative's second concept. Intervals of the no-knowledge baseline: "
+            f"{_made(made['no_knowledge'])}. The intervals of the no-knowledge baseline do not "
+            "reflect the uncertainty of the regression coefficients."
         )
     yield (
         "The chance level of conceptual consistency is the mean of the average precision over all "
@@ -324,13 +329,13 @@ def _ranked(found: Mapping[str, Any], summary: Mapping[str, Any], n: str) -> str
         return (
             "Every question that is answered correctly has a higher background score than every "
             f"question that is answered incorrectly: {figures}, {right}. No interval is computed "
-            "for a lift of 1, the highest possible lift. The result of the permutation test is p "
-            f"{_p(found['p_value'])}."
+            "for a lift of 1, the highest possible lift. A permutation test of whether the lift "
+            f"exceeds 0 gives p {_p(found['p_value'])}."
         )
     if reason == prediction.ONE_CLUSTER:
         return (
-            f"All {n} have the same question concept, so it is impossible to test whether "
-            f"background scores predict correct answers: {figures}, {right}."
+            f"All {n} have the same question concept. A test of whether background scores "
+            f"predict correct answers requires several question concepts: {figures}, {right}."
         )
     if reason == prediction.TOO_FEW_CLUSTERS:
         return (

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from tacit.findings.findings import Findings
 
 VARIANT = (
-    Column("meta", "meta-prompt", "count", "The number that identifies the meta-prompt."),
+    Column("meta", "meta-prompt", "count", "The index of the meta-prompt, counted from 1."),
     Column(
         "pair",
         "answer words",
@@ -127,14 +127,14 @@ _ANSWERED = (
         "positives",
         "facts answered",
         "count",
-        "The number of facts that have an answer.",
+        "The number of facts for which the model answered the yes/no question.",
         shown=False,
     ),
     Column(
         "negatives",
         "negatives answered",
         "count",
-        "The number of negatives that have an answer.",
+        "The number of negatives for which the model answered the yes/no question.",
         shown=False,
     ),
 )
@@ -160,7 +160,8 @@ def _answer(before: str = "") -> tuple[Column, ...]:
             f"{before}right",
             "correct",
             "truth",
-            "Whether the selected choice is correct; null if the question has no answer.",
+            "Whether the selected choice is correct; null if the model did not answer the "
+            "question.",
             optional=optional,
         ),
         Column(
@@ -183,17 +184,17 @@ def _answer(before: str = "") -> tuple[Column, ...]:
             f"{before}meta",
             "meta-prompt",
             "count",
-            "The number of the meta-prompt (the text around the question) that gave the selected "
-            "choice its score. The selected choice has the highest score over all combinations "
-            "of choice and prompt variant.",
+            "The index of the meta-prompt (the text around the question) with which the "
+            "selected choice reached its score, the highest of all combinations of choice and "
+            "prompt variant.",
             optional=optional,
         ),
         Column(
             f"{before}pair",
             "answer words",
             "text",
-            "The pair of answer words that gave the selected choice its score. The selected "
-            "choice has the highest score over all combinations of choice and prompt variant.",
+            "The pair of answer words with which the selected choice reached its score, the "
+            "highest of all combinations of choice and prompt variant.",
             optional=optional,
         ),
     )
@@ -258,31 +259,30 @@ def _side(before: str, of: str, right: str) -> tuple[Column, ...]:
             f"{named}margin",
             "nats",
             "The score of the best positive answer word minus the score of the best negative "
-            "answer word, in nats; with sampled replies, the share of positive replies minus the "
-            "share of negative replies. The margin is null if the score or share of the positive "
-            "or the negative answer is unknown.",
+            "answer word, in nats; with sampled replies, the share of positive replies minus "
+            "the share of negative replies. The margin is null if one of these two values is "
+            "unknown.",
         ),
         Column(
             f"{before}tied",
             f"{named}tied",
             "truth",
-            "Whether the positive and the negative answer have the same score; the answer then "
-            "counts as \u201cno\u201d.",
+            "Whether \u201cyes\u201d and \u201cno\u201d have the same score. A tie counts as "
+            "the answer \u201cno\u201d.",
         ),
         Column(
             f"{before}meta",
             f"{named}meta-prompt",
             "count",
-            "The number of the meta-prompt (the text around the question) that gave the best "
-            "answer word its score. The best answer word has the highest score over all "
-            "combinations of answer word and prompt variant.",
+            "The index of the meta-prompt (the text around the question) with which the best "
+            "answer word reached its score, the highest of all combinations of answer word and "
+            "prompt variant.",
         ),
         Column(
             f"{before}pair",
             f"{named}answer words",
-            meaning="The pair of answer words that gave the best answer word its score. The best "
-            "answer word has the highest score over all combinations of answer word and "
-            "prompt variant.",
+            meaning="The pair of answer words with which the best answer word reached its "
+            "score, the highest of all combinations of answer word and prompt variant.",
         ),
         Column(
             f"{before}word",
@@ -301,7 +301,12 @@ FACTS = TableSpec(
     "fact, and one about the negative of the fact. If \u201cyes\u201d and \u201cno\u201d have the "
     "same score, the answer counts as \u201cno\u201d.",
     columns=(
-        Column("fact", "fact", "count", "The index of the fact, counted from 0."),
+        Column(
+            "fact",
+            "fact",
+            "count",
+            "The index of the fact among all distinct facts of the run, counted from 0.",
+        ),
         Column("head", "head", meaning="The fact's first concept."),
         RELATION,
         Column("tail", "tail", meaning="The fact's second concept."),
@@ -410,34 +415,35 @@ def _predicts(name: Column) -> tuple[Column, ...]:
             "n",
             "n",
             "count",
-            "The number of anchor questions that have a background score and an answer.",
+            "The number of anchor questions that have a background score and that the model "
+            "answered.",
         ),
         Column(
             "clusters",
             "concepts",
             "count",
-            "The number of different question concepts of the n questions.",
+            "The number of different question concepts among the anchor questions counted in "
+            "``n``.",
             shown=False,
         ),
         Column(
             "right",
             "correct",
             "count",
-            "The number of the n questions that are answered correctly.",
+            "The number of correctly answered anchor questions.",
         ),
         Column(
             "accuracy",
             "accuracy",
             "percent",
-            "The share of correct answers among the anchor questions that have a background score "
-            "and an answer.",
+            "The share of correct answers among the anchor questions counted in ``n``.",
             shown=False,
         ),
         Column(
             "background_score",
             "background",
             "score",
-            "The mean background score of the n questions.",
+            "The mean background score of the anchor questions counted in ``n``.",
         ),
         CONSISTENCY_COLUMN,
         CHANCE,
@@ -483,7 +489,7 @@ def _predicts(name: Column) -> tuple[Column, ...]:
         Column(
             "no_interval",
             "why no interval",
-            meaning="Why the lift has no interval; null if an interval exists.",
+            meaning="Why the lift has no confidence interval; null if it has one.",
         ),
     )
 
@@ -491,10 +497,10 @@ def _predicts(name: Column) -> tuple[Column, ...]:
 CONSISTENCY = TableSpec(
     "consistency",
     "Conceptual consistency, all questions",
-    "Results are computed over the anchor questions that have a background score and an answer. "
-    "The p-value is the result of a one-sided test of whether the lift exceeds 0. The p-value and "
-    "the 95 % CI of the lift are computed from the same random permutations, which redistribute "
-    "the correct and incorrect answers among the questions.",
+    "Results are computed over the anchor questions that have a background score and that the "
+    "model answered. The p-value is the result of a one-sided test of whether the lift exceeds "
+    "0. The p-value and the 95 % CI of the lift are computed from the same random permutations, "
+    "which redistribute the correct and incorrect answers among the questions.",
     columns=_predicts(
         Column("name", "name", meaning="The value \u201call\u201d in every row.", shown=False)
     ),
@@ -560,56 +566,52 @@ RELEVANCE = TableSpec(
             "facts_right",
             "facts correct",
             "count",
-            "The number of facts that are answered correctly. Only background facts of answered "
-            "anchor questions are counted.",
+            "The number of facts for which the model correctly answers “yes”. Only background "
+            "facts of answered anchor questions are counted.",
         ),
         Column(
             "facts_wrong",
             "facts incorrect",
             "count",
-            "The number of facts that are answered incorrectly. Only background facts of answered "
-            "anchor questions are counted.",
+            "The number of facts for which the model incorrectly answers “no”. Only background "
+            "facts of answered anchor questions are counted.",
         ),
         Column(
             "given_right",
             "questions correct, fact correct",
             "percent",
-            meaning="The mean accuracy over the facts to which the model correctly answers "
-            "“yes”. The accuracy of a fact is the share of correctly answered anchor "
-            "questions among those that have it as a background fact.",
+            meaning="The accuracy on the anchor questions of a fact for which the model "
+            "correctly answers “yes”, averaged over all facts of this kind.",
             shown=False,
         ),
         Column(
             "given_wrong",
             "questions correct, fact incorrect",
             "percent",
-            meaning="The mean accuracy over the facts to which the model incorrectly answers "
-            "“no”. The accuracy of a fact is the share of correctly answered anchor "
-            "questions among those that have it as a background fact.",
+            meaning="The accuracy on the anchor questions of a fact for which the model "
+            "incorrectly answers “no”, averaged over all facts of this kind.",
             shown=False,
         ),
         Column(
             "accuracy",
             "questions correct",
             "percent",
-            "The mean accuracy over the facts about which the model gave an answer. The accuracy "
-            "of a fact is the share of correctly answered anchor questions among those that have "
-            "it as a background fact.",
+            "The accuracy on the anchor questions of a fact, averaged over all facts for which "
+            "the model answered the yes/no question.",
             shown=False,
         ),
         Column(
             "relevance",
             "relevance, points",
             "points",
-            "The accuracy on the anchor questions of the facts to which the model correctly "
-            "answers \u201cyes\u201d, minus the accuracy on the anchor questions of all facts with "
-            "an answer. Both accuracies are averaged over facts.",
+            "The column ``given_right`` minus the column ``accuracy``: how much more accurate "
+            "the model is on anchor questions of which it knows a background fact.",
             ends=("low", "high"),
         ),
         Column(
             "no_interval",
             "why no interval",
-            meaning="Why the relevance has no interval; null if an interval exists.",
+            meaning="Why the relevance has no confidence interval; null if it has one.",
         ),
     ),
     printed=Layout(
@@ -627,7 +629,7 @@ BACKGROUND_WAYS = TableSpec(
             "preset",
             "method",
             meaning="The method that converts scores to answers. The method \u201cvotes\u201d "
-            "selects the majority of all sampled replies.",
+            "selects the answer that most of the sampled replies contain.",
         ),
         *VARIANT,
         Column("n", "n", "count", "The number of anchor questions that have a background score."),
@@ -642,14 +644,17 @@ BACKGROUND_WAYS = TableSpec(
         CHANCE,
         LIFT,
         Column(
-            "missing", "missing", "count", "The number of background questions without an answer."
+            "missing",
+            "missing",
+            "count",
+            "The number of background questions that the model did not answer.",
         ),
         Column(
             "tied",
             "tied",
             "count",
-            "The number of background questions for which \u201cyes\u201d and \u201cno\u201d have "
-            "the same score; the answer counts as \u201cno\u201d.",
+            "The number of background questions for which \u201cyes\u201d and \u201cno\u201d "
+            "have the same score. A tie counts as the answer \u201cno\u201d.",
         ),
     ),
     keys=3,
@@ -667,18 +672,18 @@ ANCHOR_WAYS = TableSpec(
             "\u201cverify\u201d.",
         ),
         *VARIANT,
-        Column("n", "n", "count", "The number of anchor questions that have an answer."),
+        Column("n", "n", "count", "The number of anchor questions that the model answered."),
         Column(
             "right",
             "correct",
             "count",
-            "The number of the n questions that are answered correctly.",
+            "The number of correctly answered anchor questions.",
         ),
         Column(
             "accuracy",
             "accuracy",
             "percent",
-            "The share of correct answers among the anchor questions that have an answer.",
+            "The share of correct answers among the anchor questions that the model answered.",
         ),
     ),
     keys=3,
@@ -693,8 +698,9 @@ WINNERS = TableSpec(
         Column(
             "of",
             "of",
-            meaning="The answers that are counted: answers to background questions, or answers "
-            "to anchor questions with the method \u201cchoice\u201d or \u201cverify\u201d.",
+            meaning="The counted answers: \u201cbackground\u201d (answers to background "
+            "questions), or \u201cchoice\u201d or \u201cverify\u201d (answers to anchor "
+            "questions that this method selected).",
         ),
         *VARIANT,
         Column(
@@ -778,20 +784,20 @@ ANCHOR_ACCURACY = TableSpec(
     "anchor_accuracy",
     "Anchor accuracy",
     "The accuracy on all anchor questions, and the accuracy on the anchor questions that have "
-    "background facts. Questions without an answer are excluded.",
+    "background facts. Questions that the model did not answer are excluded.",
     columns=(
         Column(
             "of",
             "questions",
             meaning="All anchor questions, or the anchor questions with background facts.",
         ),
-        Column("n", "n", "count", "The number of anchor questions in the row that have an answer."),
+        Column("n", "n", "count", "The number of anchor questions that the model answered."),
         Column(
             "value",
             "accuracy",
             "percent",
-            "The share of the n questions that are answered correctly, with a 95 % CI that is "
-            "computed by resampling question concepts.",
+            "The share of correct answers among the anchor questions that the model answered. "
+            "The 95 % CI is computed by resampling question concepts.",
             ends=("low", "high"),
         ),
     ),
@@ -843,8 +849,9 @@ TABLES = (
 HEADLINES = (
     Headline(
         "Conceptual consistency (CC)",
-        "average precision of the background score as a predictor of correct answers; a tick shows "
-        "the chance level; the tile \u201cLift above chance\u201d shows a confidence interval",
+        "average precision of the background score as a predictor of correct answers; the tick "
+        "shows the chance level; the confidence interval is in the tile \u201cLift above "
+        "chance\u201d",
         CONSISTENCY.name,
         "consistency",
         n=("n", "anchor question"),

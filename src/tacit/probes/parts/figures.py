@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from tacit.charts.theme import Chart, Palette, Theme
     from tacit.findings.spec import FigureSpec
 
-_INTERVAL = "95 % bootstrap intervals, clustered by thing"
+_INTERVAL = "95 % bootstrap intervals (resampled units: everyday things, such as a tree)"
 _GAIN = "gain: accuracy after repair minus accuracy before repair, in percentage points"
 _COLUMN = 20  # things per column
 _BEFORE = "before repair"
@@ -44,8 +44,9 @@ _ALL_STATEMENTS = 216_580  # of the 300 published drawings
 
 @figure(
     "Share of drawings for which beliefs reach a minimum accuracy",
-    "Figure 3 of Gu et al. (2023): the share of drawings for which the accuracy of the beliefs is "
-    "at least the value on the horizontal axis. A higher share of drawings is better.",
+    "Figure 3 of Gu et al. (2023): the share of drawings for which the accuracy of the beliefs "
+    "is at least the value on the horizontal axis. The higher the share of drawings, the more "
+    "accurate are the beliefs.",
 )
 def accuracy_at(shown: Shown) -> Chart | None:
     """Plot the paper's Figure 3: the share of drawings with an accuracy of at least s %."""
@@ -71,10 +72,10 @@ def accuracy_at(shown: Shown) -> Chart | None:
         for model in table["model"].unique(maintain_order=True)
     ]
     title = titled(
-        "Share of drawings for which the accuracy of the beliefs is at least s",
+        "Share of drawings for which beliefs reach a minimum accuracy",
         f"{counted(table['n'], 'drawing')}; bands: {_INTERVAL}",
-        "improvement: the share computed from repaired beliefs minus the share computed from the "
-        "beliefs before repair; dotted line: the share for a model that always answers true",
+        "improvement: the share of drawings after repair minus the share of drawings before "
+        "repair; dotted line: the share of drawings for a model that always answers “true”",
     )
     return page(title, *([each] for each in panels))
 
@@ -105,7 +106,10 @@ def accuracy_by_relation(shown: Shown) -> Chart | None:
     return page(title, *panels)
 
 
-@figure("Things with the best and the worst accuracy", "Figures 5 and 6 of Gu et al. (2023).")
+@figure(
+    "Things with the best and the worst accuracy",
+    "The same figures as Figures 5 and 6 of Gu et al. (2023).",
+)
 def best_and_worst_things(shown: Shown) -> Chart | None:
     """Plot the paper's Figures 5 and 6: things with the best and the worst accuracy."""
     import polars as pl
@@ -254,7 +258,7 @@ def _things(shown: Shown, band: pl.Expr, by: str) -> Chart | None:
                     part,
                     names,
                     "thing",
-                    f"{model}: {kind}things ranked {first} to {last}",
+                    f"{model}: {kind}things {first} to {last} by accuracy",
                     shown.look,
                 )
             )
@@ -337,7 +341,7 @@ def _points(gain: float) -> str:
 
 def _left_out(table: pl.DataFrame) -> str:
     missing = int(table.filter(series=_BEFORE)["missing"].sum())
-    return f"excluded because they have no belief: {several(missing, 'labelled statement')}"
+    return f"{several(missing, 'labelled statement')} excluded because the belief is unknown"
 
 
 def _counts(table: pl.DataFrame, name: str) -> list[str]:

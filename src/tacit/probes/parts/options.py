@@ -46,7 +46,9 @@ class PartsOptions:
         'article before a vowel letter is always "an") or grammar (the rules of English).',
     )
     nouns: Path | None = option(
-        None, help="A YAML file with exceptions to the rules of --number grammar."
+        None,
+        help="A YAML file with nouns that are exceptions to the grammar rules of "
+        "“--number grammar”.",
     )
     graphs: str | None = option(
         None,

@@ -87,9 +87,9 @@ def _worse_than_shuffled(summary: Mapping[str, Any]) -> Iterator[str]:
         return
     if row["rate"] > row["shuffled"]:
         yield (
-            f"The model's beliefs violate {estimate(row, 'rate')} of the asymmetric constraints. "
-            "After random shuffling, the model's beliefs violate only "
-            f"{percent(row['shuffled'])} of the asymmetric constraints."
+            f"The model's beliefs violate {estimate(row, 'rate')} of the constraints that a "
+            "relation is asymmetric. Randomly shuffled beliefs violate only "
+            f"{percent(row['shuffled'])} of these constraints."
         )
 
 
@@ -101,15 +101,14 @@ def _opposite(summary: Mapping[str, Any], gain: float) -> Iterator[str]:
         if (row["set"], row["part"]) == ("ParRoT", "whole") and row["objective"] != _MAIN
     ]
     other = [
-        f"by {estimate(row, 'gain', points)} with the objective {row['objective']}"
+        f"the objective {row['objective']} changes accuracy by {estimate(row, 'gain', points)}"
         for row in rows
         if row["gain"] is not None and row["gain"] * gain < 0
     ]
     if other:
         yield (
-            f"With {number_of(len(other), 'another', 'other')} repair "
-            f"{number_of(len(other), 'objective', 'objectives')}, accuracy changes in the opposite "
-            f"direction: {' and '.join(other)}."
+            "The sign of the change in accuracy depends on the objective of repair: "
+            f"{' and '.join(other)}."
         )
 
 
@@ -117,8 +116,10 @@ def _without_belief(row: Mapping[str, Any]) -> Iterator[str]:
     """Yield a sentence about labelled statements that have no belief."""
     if row.get("missing"):
         of = several(row["n"] + row["missing"], "labelled statement")
-        has, is_ = (number_of(row["missing"], *verbs) for verbs in (("has", "have"), ("is", "are")))
-        yield f"{row['missing']:,} of {of} {has} no belief and {is_} excluded from accuracy."
+        yield (
+            f"The belief is unknown for {row['missing']:,} of {of}. Accuracies exclude "
+            f"{number_of(row['missing'], 'this statement', 'these statements')}."
+        )
 
 
 def _shuffled(row: Mapping[str, Any]) -> str:
@@ -126,7 +127,7 @@ def _shuffled(row: Mapping[str, Any]) -> str:
     value = row["shuffled"]
     if value is None:
         return ""
-    return f" (violation rate of the same beliefs, randomly shuffled: {percent(value)})"
+    return f" (violation rate if these beliefs are randomly shuffled: {percent(value)})"
 
 
 def _unclear(row: Mapping[str, Any]) -> str:
@@ -169,13 +170,13 @@ def _asked(summary: Mapping[str, Any]) -> str:
         f"{several(summary['things'], 'everyday thing')} "
         f"({several(summary['drawings'], 'drawing')}, "
         f"{several(summary['statements'], 'statement')}"
-        f"{'; each drawing has separate answers' if own else ''})"
+        f"{'; the model was asked separately for each drawing' if own else ''})"
     )
     if not skipped:
         return f"The model was asked {about}."
     asked = summary["questions"] - skipped
     return (
-        f"The run consists of {about}. The model was asked {asked:,} of the questions. "
+        f"The run consists of {about}. The model was asked {asked:,} of these questions, and "
         f"{several(skipped, 'question was', 'questions were')} skipped because the prompt is "
         "longer than the model's context window."
     )
@@ -190,11 +191,13 @@ def judged(summary: Mapping[str, Any]) -> str:
         )
     known = summary["questions"] - summary["missing"]
     of = (
-        f"the {several(known, 'question')} with a belief" if summary["missing"] else "the questions"
+        f"the {several(known, 'question')} for which the belief is known"
+        if summary["missing"]
+        else "the questions"
     )
     return (
-        f"The model judged the statement to be true in {percent(summary['true_share'])} of "
-        f"{of}{_ties(summary)}."
+        "The model judged the statement in the question to be true in "
+        f"{percent(summary['true_share'])} of {of}{_ties(summary)}."
     )
 
 
@@ -205,9 +208,9 @@ def _probable(summary: Mapping[str, Any]) -> Iterator[str]:
         return
     shown = percent(mass) if mass >= _SMALL else f"{mass:.1e}"
     yield (
-        "P(true) + P(false) is the probability that the model continues the prompt with the "
-        "separator (the text before the answer) and one of the two answers. The median of P(true) "
-        f"+ P(false) over the questions is {shown}."
+        "P(true) + P(false) is the probability that the model continues the prompt with one of "
+        "the two answers, including the separator between prompt and answer. The median of "
+        f"P(true) + P(false) over the questions is {shown}."
     )
     if mass < _SMALL:
         yield (
@@ -245,7 +248,8 @@ def _baselines(summary: Mapping[str, Any]) -> Iterator[str]:
         yield (
             f"{contradicted:,} of {several(labels, 'gold label')} "
             f"({percent(contradicted / labels)}) "
-            f"{number_of(contradicted, 'contradicts', 'contradict')} another annotator's label."
+            f"{number_of(contradicted, 'contradicts', 'contradict')} the gold label that follows "
+            "from another annotator's drawing."
         )
 
 
@@ -359,9 +363,9 @@ def notes(findings: Findings) -> Iterator[str]:
     things = findings.summary["things"]
     if FEWEST_CLUSTERS <= things < _FEW:
         yield (
-            f"The run has only {several(things, 'thing')}. Bootstrap intervals tend to be too "
-            f"narrow if fewer than {_FEW} things are resampled, so the uncertainty may be larger "
-            "than the intervals show."
+            f"The run asks about only {several(things, 'everyday thing')}. Bootstrap intervals "
+            f"tend to be too narrow if they are computed by resampling fewer than {_FEW} things, "
+            "so the uncertainty may be larger than the intervals show."
         )
     yield (
         "A belief is P(true)/(P(true) + P(false)); with sampled replies, a belief is the share of "

@@ -18,9 +18,9 @@ _SET = Column(
     "set",
     "set",
     meaning="The set of statements: \u201cParRoT\u201d (all statements with a gold label), "
-    "\u201cParRoT++\u201d (statements with the same gold label for all annotators of the thing) "
-    "or \u201cwithout symmetric relations\u201d (ParRoT without statements that have a symmetric "
-    "relation).",
+    "\u201cParRoT++\u201d (only statements that have the same gold label in every "
+    "drawing of the thing) or \u201cwithout symmetric relations\u201d (ParRoT without "
+    "statements that have a symmetric relation).",
 )
 _OBJECTIVE = Column(
     "objective",
@@ -82,7 +82,7 @@ _VALUE_AND_BOUND = (
         shown=False,
     ),
 )
-_OPTIMAL = "Whether the repaired beliefs are proven to be optimal."
+_OPTIMAL = "Whether the solver proved that the repair is optimal."
 _TURNED = (
     Column(
         "turned_true",
@@ -100,8 +100,8 @@ _TURNED = (
         "free",
         "free",
         "count",
-        "The number of statements for which both truth values are optimal, so that a tie rule "
-        "determines the truth value.",
+        "The number of statements that a tie rule decides, because “true” and “false” are "
+        "equally good under the objective of repair.",
     ),
 )
 _COUNTS = (
@@ -219,14 +219,14 @@ TABLES = (
     TableSpec(
         "accuracy",
         "Accuracy (Tables 4 and 6 of Gu et al. 2023)",
-        "How often beliefs agree with the gold labels, which follow from the annotators' drawings. "
-        "The set \u201cParRoT\u201d contains all labelled statements. The set \u201cParRoT++\u201d "
-        "contains the labelled statements about which all annotators of the thing agree. The set "
-        "\u201cwithout symmetric relations\u201d contains all labelled statements except those "
-        "with the relations \u201cconnects\u201d and \u201cnext to\u201d. The balanced accuracy "
-        "is the mean of the accuracy on statements labelled true and the accuracy on statements "
-        "labelled false. The beliefs are measured before repair and after repair with each of "
-        "three objectives.",
+        "How often beliefs agree with the gold labels, which follow from the annotators' "
+        "drawings. The set \u201cParRoT\u201d contains all labelled statements. The set "
+        "\u201cParRoT++\u201d contains only statements that have the same gold label in every "
+        "drawing of the thing. The set \u201cwithout symmetric relations\u201d contains all "
+        "labelled statements except those with the relations \u201cconnects\u201d and "
+        "\u201cnext to\u201d. The balanced accuracy is the mean of the accuracy on statements "
+        "labelled true and the accuracy on statements labelled false. The beliefs are measured "
+        "before repair and after repair with each of three objectives.",
         columns=(
             _SET,
             Column(
@@ -264,19 +264,19 @@ TABLES = (
         "accuracy_gain",
         "Accuracy gain of repair, in percentage points",
         "Accuracy after repair minus accuracy before repair, on the same statements. The whole "
-        "gain is the sum of the parts “shift of the threshold” and “consistency”, each of which "
-        "may be negative. The part “shift of the threshold” is the gain of a simple method without "
-        "repair: a statement counts as true if its belief is above a threshold, which is chosen so "
-        "that the number of true statements equals the number of true statements after repair. The "
-        "part \u201cconsistency\u201d is the rest of the gain: the whole accuracy gain minus the "
-        "gain by a shift of the threshold alone.",
+        "gain is the sum of the parts \u201cshift of the threshold\u201d and "
+        "\u201cconsistency\u201d, each of which may be negative. The part \u201cshift of the "
+        "threshold\u201d is the gain of a simple method without repair. The simple method "
+        "counts as true as many statements as are true after repair: those with the highest "
+        "beliefs. The part \u201cconsistency\u201d is the rest of the accuracy gain: the whole "
+        "gain minus the part \u201cshift of the threshold\u201d.",
         columns=(
             *(_SET, _OBJECTIVE),
             Column(
                 "part",
                 "part",
-                meaning="The part of the accuracy gain: “whole” (the whole gain), “shift of the "
-                "threshold” or “consistency”.",
+                meaning="“whole” (the whole accuracy gain) or one of the two parts that add up "
+                "to it, “shift of the threshold” and “consistency”.",
             ),
             _N,
             Column(
@@ -305,14 +305,19 @@ TABLES = (
             ),
             *(
                 _STAGE,
-                Column("n", "n", "count", "The number of drawings with at least one belief."),
+                Column(
+                    "n",
+                    "n",
+                    "count",
+                    "The number of annotators' drawings for which at least one belief is known.",
+                ),
             ),
             Column(
                 "share",
                 "share",
                 "percent",
-                "The share of drawings for which the accuracy of the beliefs is at least s, among "
-                "the drawings with at least one belief.",
+                "The share of annotators' drawings for which the accuracy of the beliefs is at "
+                "least the percentage in the row.",
                 ends=_ENDS,
             ),
             _ALWAYS_TRUE,
@@ -346,10 +351,10 @@ TABLES = (
                 "band",
                 "band",
                 meaning="\u201cbest 20\u201d: the 20 things with the highest accuracy before "
-                "repair; \u201cworst 20\u201d: the 20 things with the lowest accuracy before "
-                "repair; \u201cmiddle\u201d: all other things. If beliefs are known for fewer than "
-                "40 things, the band with the highest accuracies and the band with the lowest "
-                "accuracies each contain half of these things (such as \u201cbest 12\u201d).",
+                "repair; \u201cworst 20\u201d: the 20 things with the lowest accuracy "
+                "before repair; \u201cmiddle\u201d: all other things. With fewer than "
+                "40 things, the best half and the worst half of the things form two "
+                "bands, such as \u201cbest 12\u201d and \u201cworst 12\u201d.",
             ),
             *(_STAGE, _N, _MISSING),
             Column("accuracy", "accuracy", "percent", _ACCURACY.meaning),
@@ -414,8 +419,8 @@ TABLES = (
                 "always_true",
                 "always true",
                 "percent",
-                "The violation rate if every statement with a belief were believed. Null in rows "
-                "about repaired beliefs.",
+                "The violation rate if all statements whose belief is known counted as true. "
+                "Null in rows about repaired beliefs.",
             ),
         ),
         keys=2,
@@ -430,9 +435,9 @@ TABLES = (
     TableSpec(
         "violation_by_drawing",
         "Constraint violations by drawing",
-        "For each drawing, the constraint violations before repair. The violation rate is the "
-        "share of violated constraints among the constraints that apply to the beliefs and are "
-        "decided.",
+        "For each annotator's drawing, the constraint violations before repair. The violation "
+        "rate is the share of violated constraints among the constraints that apply to the "
+        "beliefs and whose statements all have a known belief.",
         columns=(
             *(_THING, _ANNOTATOR, _STATEMENTS),
             Column("believed", "believed", "count", "The number of believed statements."),
@@ -466,14 +471,14 @@ TABLES = (
         "Repair (section 6 of Gu et al. 2023)",
         "For each objective of repair, three kinds of counts: statements whose truth value is "
         "changed by repair; drawings whose accuracy improves, stays the same or worsens; and "
-        "drawings whose repaired beliefs are proven to be optimal.",
+        "drawings for which the solver proved that the repair is optimal.",
         columns=(
             *(_OBJECTIVE, Column("groups", "drawings", "count", "The number of drawings.")),
             Column(
                 "optimal",
                 "proven optimal",
                 "count",
-                "The number of drawings whose repaired beliefs are proven to be optimal.",
+                "The number of drawings for which the solver proved that the repair is optimal.",
             ),
             *_VALUE_AND_BOUND,
             *_TURNED,
@@ -481,7 +486,8 @@ TABLES = (
                 "improved",
                 "improved",
                 "count",
-                "The number of drawings whose accuracy is increased by repair.",
+                "The number of drawings for which the accuracy of the beliefs is higher after "
+                "repair than before repair.",
             ),
             Column(
                 "same",
@@ -525,9 +531,10 @@ TABLES = (
     TableSpec(
         "agreement",
         "Agreement among annotators (Table 5, appendix C of Gu et al. 2023)",
-        "For each thing, three kinds of counts: gold labels, which follow from the drawings of "
-        "the thing; distinct statements that have the same label from all annotators; and labels "
-        "that contradict the label of another annotator.",
+        "For each everyday thing: the number of gold labels (true or false statements that "
+        "follow from an annotator's drawing), the number of distinct statements that all "
+        "annotators label alike, and the number of gold labels that contradict another "
+        "annotator's gold label.",
         columns=(
             *(
                 _THING,
@@ -537,7 +544,8 @@ TABLES = (
                 "labelled",
                 "labels",
                 "count",
-                "The number of gold labels that follow from the drawings of the thing.",
+                "The number of gold labels that follow from the annotators' drawings of the "
+                "everyday thing.",
             ),
             Column(
                 "distinct",
