@@ -171,7 +171,8 @@ def test_the_share_of_namings_is_told() -> None:
     summary["namings"] = {"all": 200, "left_out": 50}
     told = " ".join(sentences(replace(FINDINGS, summary=summary)))
     assert (
-        "8 of 10 properties are worded so that a prompt can contain them; if each property is weighted by the number of people who named it, "
+        "8 of 10 properties are worded so that a prompt can contain them; if each property is "
+        "weighted by the number of people who named it, "
         "75.0\N{NO-BREAK SPACE}% of the properties." in told
     )
 
@@ -199,8 +200,8 @@ def test_what_was_dropped_and_counted_is_told() -> None:
         "8 of 10 properties are worded so that a prompt can contain them.",
         "Properties are left out of prompts for these reasons: names its concept (2).",
         (
-            "Properties for which Tacit uses the wording of the feature in the norms instead of the "
-            "participants' own wordings, by reason: no wording (3)."
+            "Properties for which Tacit uses the wording of the feature in the norms instead of "
+            "the participants' own wordings, by reason: no wording (3)."
         ),
         (
             "Rows of the feature norms that do not show how many participants wrote each "

@@ -523,8 +523,10 @@ def test_every_way_to_ask_has_its_score_written_in() -> None:
     assert {
         "99.7\u00a0%",
         "0.3\u00a0%",
-        "answers for which the prompt variant in the cell has the highest score of all prompt "
-        "variants (% of 300 answers)",
+        (
+            "answers for which the prompt variant in the cell has the highest score of all prompt "
+            "variants (% of 300 answers)"
+        ),
     } <= set(texts(figure))
     assert (
         "all prompt variants together, one: max 0.625, count 0.625, calibrated 0.625"
