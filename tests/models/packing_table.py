@@ -70,7 +70,7 @@ def measure(name: str, folder: Path) -> Measured:
 def named(name: str, architecture: str) -> str:
     """How the table calls an architecture, given its class."""
     more = {
-        "gpt-neo": " with a maximum of fewer positions than tokens in a pack",
+        "gpt-neo": ", context window shorter than a pack",
         "gpt-neo-long": ", local window shorter than a pack",
         "falcon-alibi": " with ALiBi",
         "mistral": ", window of 12",
