@@ -55,16 +55,16 @@ def test_a_gain_that_is_a_loss_under_another_objective_is_in_the_headline() -> N
     """With each such objective and its interval, and none whose gain has the same sign."""
     shown = text(summary(gain(0.082), gain(-0.097, "log-odds"), gain(-0.094, "margin")))
     assert (
-        "The sign of the change in accuracy depends on the objective of repair: the objective "
-        f"log-odds changes accuracy by {MINUS}9.7 points "
-        f"(95 % CI {MINUS}10.7 to {MINUS}8.7 points) and the objective margin changes accuracy "
+        "The sign of the change in accuracy depends on the objective of repair: repair with the "
+        f"objective log-odds changes accuracy by {MINUS}9.7 points "
+        f"(95 % CI {MINUS}10.7 to {MINUS}8.7 points) and repair with the objective margin changes accuracy "
         f"by {MINUS}9.4 points" in shown
     )
     assert "The sign of the change" not in text(
         summary(gain(0.082), gain(0.097, "log-odds"), gain(0, "margin"))
     )
     assert (
-        "depends on the objective of repair: the objective margin changes accuracy "
+        "depends on the objective of repair: repair with the objective margin changes accuracy "
         "by +1.0 points" in text(summary(gain(-0.05), gain(0.01, "margin")))
     )
 

@@ -53,9 +53,9 @@ def audit(
 ) -> None:
     """Audit the background facts of questions, and draw a sample of facts for people to rate.
 
-    After this command, two people rate all facts of the sample, independently of each other. Each
-    person fills in the column "rating" in a separate copy of the sample file. The option --seed
-    determines which facts are drawn.
+    After the command has drawn the sample, two people rate all facts in it, independently of each
+    other. Each person fills in the column "rating" in a separate copy of the sample file. The
+    option --seed determines which facts are drawn.
 
     Example: tacit kb audit conceptnet.kb --questions dev.jsonl --out sample.tsv
     """

@@ -35,8 +35,8 @@ Beliefs = Annotated[
     Path,
     typer.Argument(
         help="A table of beliefs (TSV, CSV, JSONL or Parquet) with the columns subject, "
-        "relation, object and p_true. If the table has other columns, --groups can use "
-        "them to check groups of beliefs separately."
+        "relation, object and p_true. To check groups of beliefs separately, name columns "
+        "that identify the group with --groups."
     ),
 ]
 Groups = Annotated[

@@ -48,8 +48,9 @@ def parrot(
 
     The command compares counts from the annotators' drawings with Tables 1 and 5 of Gu et al. 2023.
     If a model or a file of beliefs is given, the command also compares the probe's results with
-    Tables 3, 4, 6 and 7 and Figure 3 of Gu et al. 2023, and the percentages of drawings for which
-    repair makes the beliefs more accurate, less accurate or neither with their Section 6.3.
+    Tables 3, 4, 6 and 7, Figure 3 and Section 6.3 of Gu et al. 2023. Section 6.3 reports the
+    percentages of drawings for which repair makes the beliefs more accurate, less accurate or
+    leaves their accuracy unchanged.
 
     Example: tacit reproduce parrot --drawings drawings --model gpt2
     """

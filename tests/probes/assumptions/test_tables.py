@@ -171,9 +171,9 @@ def test_the_share_of_namings_is_told() -> None:
     summary["namings"] = {"all": 200, "left_out": 50}
     told = " ".join(sentences(replace(FINDINGS, summary=summary)))
     assert (
-        "8 of 10 properties are worded so that a prompt can contain them; if each property is "
+        "8 of 10 properties can be part of a prompt; if each property is "
         "weighted by the number of people who named it, "
-        "75.0\N{NO-BREAK SPACE}% of the properties." in told
+        "75.0\N{NO-BREAK SPACE}% of the properties can be part of a prompt." in told
     )
 
 
@@ -197,7 +197,7 @@ def test_what_was_dropped_and_counted_is_told() -> None:
             "model's vocabulary contains 1,200 single-token words that are not in the file of "
             "candidates."
         ),
-        "8 of 10 properties are worded so that a prompt can contain them.",
+        "8 of 10 properties can be part of a prompt.",
         "Properties are left out of prompts for these reasons: names its concept (2).",
         (
             "Properties for which Tacit uses the wording of the feature in the norms instead of "

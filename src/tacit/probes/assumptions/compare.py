@@ -51,7 +51,7 @@ _MEASURES = {
     "probability": "probability of the concept",
     "renormalised": "probability among the candidates",
     "map vocabulary": "mean average precision, vocabulary",
-    "map sensible": "mean average precision, only sensible words as candidates",
+    "map sensible": "mean average precision, candidates: people's responses",
     "spearman": "agreement with people (Spearman)",
 }
 _OPTIONAL = (

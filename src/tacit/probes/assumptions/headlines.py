@@ -175,8 +175,8 @@ _RELATIONS = (
         "prompts",
         "prompts",
         "count",
-        "The number of prompts for which at least one response of people is ranked among the "
-        "candidates.",
+        "The number of prompts for which at least one of the candidates is a response that "
+        "people gave.",
     ),
     Column(
         "map",

@@ -24,10 +24,10 @@ if TYPE_CHECKING:
 _HALF = 0.5
 _DESCRIBED = {
     responses.SINGULAR: "plural wordings converted to the singular",
-    responses.CORRECTED: "ungrammatical wordings of people that are replaced by the standard "
-    "wording in the norms",
-    responses.FALLEN_BACK: "weighted by the production frequency of their feature, because the "
-    "number of people is unknown",
+    responses.CORRECTED: "people's ungrammatical wordings, replaced by the standard wording of "
+    "the property",
+    responses.FALLEN_BACK: "weighted by the production frequency of the feature, because the "
+    "number of people who gave the response is unknown",
 }
 
 
@@ -190,9 +190,8 @@ def headline(findings: Findings) -> str | None:
     if ranks is None or share is None or share >= _HALF:
         return ranks
     return (
-        f"{ranks} Only {percent(share)} of the properties that people named are worded so that a "
-        "prompt can contain them (each property is weighted by the number of people who named "
-        "it)."
+        f"{ranks} Only {percent(share)} of the properties that people named can be part of a "
+        "prompt (each property is weighted by the number of people who named it)."
     )
 
 
@@ -423,14 +422,13 @@ def _properties(counts: Mapping[str, int], namings: Mapping[str, int]) -> Iterat
         if reason not in {"all", "usable", "corrected"} and count
     )
     told = (
-        f"{counts['usable']:,} of {several(counts['all'], 'property', 'properties')} "
-        f"{number_of(counts['usable'], 'is', 'are')} worded so that a prompt can contain "
-        f"{number_of(counts['usable'], 'it', 'them')}"
+        f"{counts['usable']:,} of {several(counts['all'], 'property', 'properties')} can be part "
+        "of a prompt"
     )
     if (share := _share_of_namings(namings)) is not None:
         told += (
             "; if each property is weighted by the number of people who named it, "
-            f"{percent(share)} of the properties"
+            f"{percent(share)} of the properties can be part of a prompt"
         )
     yield f"{told}."
     if reasons:

@@ -313,8 +313,8 @@ ELICITATION_BY_RELATION = TableSpec(
             "prompts",
             "prompts",
             "count",
-            "The number of prompts for which at least one response of people is ranked among "
-            "the candidates.",
+            "The number of prompts for which at least one of the candidates is a response that "
+            "people gave.",
         ),
         _mean(
             "map",

@@ -400,9 +400,9 @@ def intervention(shown: Shown) -> Chart | None:
         "facts",
         f"lines: {shown.intervals('others')}; {counted(table['n'], 'anchor question')}; hollow "
         "mark: no interval",
-        "facts correct: questions for which the model, asked without context, answers “yes” "
-        "about every true fact in the prompt; answer in a fact: questions for which a true fact "
-        "in the prompt contains a concept of the correct choice",
+        "facts correct: questions for which the model, without facts in the prompt, answers "
+        "“yes” to the background question about every true fact; answer in a fact: questions "
+        "for which a true fact contains a concept of the correct choice",
     )
     return page(title, *([panel] for panel in panels))
 

@@ -48,16 +48,16 @@ def prediction(shown: Shown) -> Chart | None:
     largest = curves.filter(coverage=100)
     title = titled(
         "Prediction of correct answers",
-        "left: share of incorrect answers if only the questions with the highest predicted "
-        "probabilities of a correct answer are kept (the expected share if some of the "
-        "predicted probabilities are equal)",
+        "left: share of incorrect answers among the questions with the highest predicted "
+        "probabilities of a correct answer; from left to right, more and more questions are "
+        "included (questions with equal probabilities in random order, on average)",
         "right: share of correct answers by predicted probability (from all features), in ten bins "
         "of equal width; band: 95 % CIs (percentile bootstrap, clustered by question concept); "
         "dotted line: perfect calibration",
         _OF,
-        f"{counted(largest['n'], 'anchor question')}; the probability for a question is "
-        "predicted by a regression that was fitted without this question and all other "
-        "questions about its question concept",
+        f"{counted(largest['n'], 'anchor question')}; the probability of a correct answer to a "
+        "question is predicted by a regression that was fitted without the questions that have "
+        "the same question concept",
     )
     return page(title, *panels)
 

@@ -181,8 +181,8 @@ def _unscored(summary: Mapping[str, Any]) -> Iterator[str]:
     if spanned := summary.get("spanned"):
         yield (
             f"In {several(spanned, 'pair', 'pairs')} of prompt and answer, one token contains "
-            "both the end of the prompt and the start of the answer. This token is part of the "
-            "answer's score."
+            "both the end of the prompt and the start of the answer, and the answer's score "
+            "includes this token."
         )
 
 
@@ -259,12 +259,12 @@ def notes(summary: Mapping[str, Any]) -> Iterator[str]:
             "concept), and number of facts in the knowledge base with the statement's relation "
             "and second concept. In the cross-validation of the no-knowledge baseline, all "
             "facts with the same first concept are in one fold. When the no-knowledge baseline "
-            "classifies a fact, neither the degree of the second concept nor the number of "
-            "facts with the same relation and second concept includes this fact. When the "
-            "no-knowledge baseline classifies a negative, neither number includes the fact that "
-            "supplied the negative's second concept. Intervals of the no-knowledge baseline: "
-            f"{_made(made['no_knowledge'])}. The intervals of the no-knowledge baseline do not "
-            "reflect the uncertainty of the regression coefficients."
+            "classifies a fact, it omits this fact from its counts of facts (of facts with the "
+            "second concept, and of facts with the same relation and second concept). When the "
+            "no-knowledge baseline classifies a negative, it also omits the fact that supplied "
+            "the negative's second concept from its counts of facts. Intervals of the "
+            f"no-knowledge baseline: {_made(made['no_knowledge'])}. The intervals of the "
+            "no-knowledge baseline treat the coefficients of its logistic regression as known."
         )
     yield (
         "The chance level of conceptual consistency is the mean of the average precision over all "
@@ -334,8 +334,8 @@ def _ranked(found: Mapping[str, Any], summary: Mapping[str, Any], n: str) -> str
         )
     if reason == prediction.ONE_CLUSTER:
         return (
-            f"All {n} have the same question concept. A test of whether background scores "
-            f"predict correct answers requires several question concepts: {figures}, {right}."
+            "Whether background scores predict correct answers cannot be tested, because all "
+            f"{n} have the same question concept: {figures}, {right}."
         )
     if reason == prediction.TOO_FEW_CLUSTERS:
         return (

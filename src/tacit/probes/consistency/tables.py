@@ -184,17 +184,16 @@ def _answer(before: str = "") -> tuple[Column, ...]:
             f"{before}meta",
             "meta-prompt",
             "count",
-            "The index of the meta-prompt (the text around the question) with which the "
-            "selected choice reached its score, the highest of all combinations of choice and "
-            "prompt variant.",
+            "The index of the meta-prompt (the text around the question) in the prompt that "
+            "gives the selected choice its score, which is the highest.",
             optional=optional,
         ),
         Column(
             f"{before}pair",
             "answer words",
             "text",
-            "The pair of answer words with which the selected choice reached its score, the "
-            "highest of all combinations of choice and prompt variant.",
+            "The pair of answer words, such as “yes/no”, in the prompt that gives the selected "
+            "choice its score, which is the highest.",
             optional=optional,
         ),
     )
@@ -260,8 +259,8 @@ def _side(before: str, of: str, right: str) -> tuple[Column, ...]:
             "nats",
             "The score of the best positive answer word minus the score of the best negative "
             "answer word, in nats; with sampled replies, the share of positive replies minus "
-            "the share of negative replies. The margin is null if one of these two values is "
-            "unknown.",
+            "the share of negative replies. The margin is null if the score or share of either "
+            "answer is unknown.",
         ),
         Column(
             f"{before}tied",
@@ -274,15 +273,14 @@ def _side(before: str, of: str, right: str) -> tuple[Column, ...]:
             f"{before}meta",
             f"{named}meta-prompt",
             "count",
-            "The index of the meta-prompt (the text around the question) with which the best "
-            "answer word reached its score, the highest of all combinations of answer word and "
-            "prompt variant.",
+            "The index of the meta-prompt (the text around the question) in the combination of "
+            "meta-prompt and answer word that has the highest score.",
         ),
         Column(
             f"{before}pair",
             f"{named}answer words",
-            meaning="The pair of answer words with which the best answer word reached its "
-            "score, the highest of all combinations of answer word and prompt variant.",
+            meaning="The pair of answer words, such as “yes/no”, in the combination of "
+            "meta-prompt and answer word that has the highest score.",
         ),
         Column(
             f"{before}word",
@@ -580,32 +578,35 @@ RELEVANCE = TableSpec(
             "given_right",
             "questions correct, fact correct",
             "percent",
-            meaning="The accuracy on the anchor questions of a fact for which the model "
-            "correctly answers “yes”, averaged over all facts of this kind.",
+            meaning="The accuracy on anchor questions with a known background fact (the model "
+            "correctly answers “yes” to the question about it), averaged over the known "
+            "facts.",
             shown=False,
         ),
         Column(
             "given_wrong",
             "questions correct, fact incorrect",
             "percent",
-            meaning="The accuracy on the anchor questions of a fact for which the model "
-            "incorrectly answers “no”, averaged over all facts of this kind.",
+            meaning="The accuracy on anchor questions with an unknown background fact (the "
+            "model incorrectly answers “no” to the question about it), averaged over "
+            "the unknown facts.",
             shown=False,
         ),
         Column(
             "accuracy",
             "questions correct",
             "percent",
-            "The accuracy on the anchor questions of a fact, averaged over all facts for which "
-            "the model answered the yes/no question.",
+            "The accuracy on anchor questions with a known or unknown background fact (the "
+            "model answered the question about it), averaged over these facts.",
             shown=False,
         ),
         Column(
             "relevance",
             "relevance, points",
             "points",
-            "The column ``given_right`` minus the column ``accuracy``: how much more accurate "
-            "the model is on anchor questions of which it knows a background fact.",
+            "The column ``given_right`` minus the column ``accuracy``: the accuracy on anchor "
+            "questions with a known background fact, minus the accuracy on anchor questions "
+            "with any background fact.",
             ends=("low", "high"),
         ),
         Column(
@@ -698,9 +699,9 @@ WINNERS = TableSpec(
         Column(
             "of",
             "of",
-            meaning="The counted answers: \u201cbackground\u201d (answers to background "
-            "questions), or \u201cchoice\u201d or \u201cverify\u201d (answers to anchor "
-            "questions that this method selected).",
+            meaning="Whose answers are counted: \u201cbackground\u201d for background "
+            "questions, or \u201cchoice\u201d or \u201cverify\u201d for anchor "
+            "questions, after the method that answers them.",
         ),
         *VARIANT,
         Column(

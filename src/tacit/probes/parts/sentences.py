@@ -87,9 +87,9 @@ def _worse_than_shuffled(summary: Mapping[str, Any]) -> Iterator[str]:
         return
     if row["rate"] > row["shuffled"]:
         yield (
-            f"The model's beliefs violate {estimate(row, 'rate')} of the constraints that a "
-            "relation is asymmetric. Randomly shuffled beliefs violate only "
-            f"{percent(row['shuffled'])} of these constraints."
+            f"The model's beliefs violate {estimate(row, 'rate')} of the constraints of type "
+            "asymmetric, but the same beliefs, randomly shuffled, violate only "
+            f"{percent(row['shuffled'])} of the constraints of this type."
         )
 
 
@@ -101,7 +101,8 @@ def _opposite(summary: Mapping[str, Any], gain: float) -> Iterator[str]:
         if (row["set"], row["part"]) == ("ParRoT", "whole") and row["objective"] != _MAIN
     ]
     other = [
-        f"the objective {row['objective']} changes accuracy by {estimate(row, 'gain', points)}"
+        f"repair with the objective {row['objective']} changes accuracy by "
+        f"{estimate(row, 'gain', points)}"
         for row in rows
         if row["gain"] is not None and row["gain"] * gain < 0
     ]
@@ -116,10 +117,7 @@ def _without_belief(row: Mapping[str, Any]) -> Iterator[str]:
     """Yield a sentence about labelled statements that have no belief."""
     if row.get("missing"):
         of = several(row["n"] + row["missing"], "labelled statement")
-        yield (
-            f"The belief is unknown for {row['missing']:,} of {of}. Accuracies exclude "
-            f"{number_of(row['missing'], 'this statement', 'these statements')}."
-        )
+        yield (f"The belief is unknown for {row['missing']:,} of {of}, which accuracies exclude.")
 
 
 def _shuffled(row: Mapping[str, Any]) -> str:
@@ -127,7 +125,7 @@ def _shuffled(row: Mapping[str, Any]) -> str:
     value = row["shuffled"]
     if value is None:
         return ""
-    return f" (violation rate if these beliefs are randomly shuffled: {percent(value)})"
+    return f" (violation rate of randomly shuffled beliefs: {percent(value)})"
 
 
 def _unclear(row: Mapping[str, Any]) -> str:

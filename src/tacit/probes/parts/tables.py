@@ -18,9 +18,9 @@ _SET = Column(
     "set",
     "set",
     meaning="The set of statements: \u201cParRoT\u201d (all statements with a gold label), "
-    "\u201cParRoT++\u201d (only statements that have the same gold label in every "
-    "drawing of the thing) or \u201cwithout symmetric relations\u201d (ParRoT without "
-    "statements that have a symmetric relation).",
+    "\u201cParRoT++\u201d (only statements that have the same gold label from every "
+    "annotator) or \u201cwithout symmetric relations\u201d (ParRoT without statements "
+    "that have a symmetric relation).",
 )
 _OBJECTIVE = Column(
     "objective",
@@ -82,7 +82,9 @@ _VALUE_AND_BOUND = (
         shown=False,
     ),
 )
-_OPTIMAL = "Whether the solver proved that the repair is optimal."
+_OPTIMAL = (
+    "Whether the solver proved that no repair of the beliefs has a better value of the objective."
+)
 _TURNED = (
     Column(
         "turned_true",
@@ -221,12 +223,12 @@ TABLES = (
         "Accuracy (Tables 4 and 6 of Gu et al. 2023)",
         "How often beliefs agree with the gold labels, which follow from the annotators' "
         "drawings. The set \u201cParRoT\u201d contains all labelled statements. The set "
-        "\u201cParRoT++\u201d contains only statements that have the same gold label in every "
-        "drawing of the thing. The set \u201cwithout symmetric relations\u201d contains all "
-        "labelled statements except those with the relations \u201cconnects\u201d and "
-        "\u201cnext to\u201d. The balanced accuracy is the mean of the accuracy on statements "
-        "labelled true and the accuracy on statements labelled false. The beliefs are measured "
-        "before repair and after repair with each of three objectives.",
+        "\u201cParRoT++\u201d contains only statements that have the same gold label from every "
+        "annotator. The set \u201cwithout symmetric relations\u201d contains all labelled "
+        "statements except those with the relations \u201cconnects\u201d and \u201cnext "
+        "to\u201d. The balanced accuracy is the mean of the accuracy on statements labelled "
+        "true and the accuracy on statements labelled false. The beliefs are measured before "
+        "repair and after repair with each of three objectives.",
         columns=(
             _SET,
             Column(
@@ -266,9 +268,9 @@ TABLES = (
         "Accuracy after repair minus accuracy before repair, on the same statements. The whole "
         "gain is the sum of the parts \u201cshift of the threshold\u201d and "
         "\u201cconsistency\u201d, each of which may be negative. The part \u201cshift of the "
-        "threshold\u201d is the gain of a simple method without repair. The simple method "
-        "counts as true as many statements as are true after repair: those with the highest "
-        "beliefs. The part \u201cconsistency\u201d is the rest of the accuracy gain: the whole "
+        "threshold\u201d is the accuracy gain if, without repair, the N statements with the "
+        "highest beliefs count as true, where N is the number of statements that are true after "
+        "repair. The part \u201cconsistency\u201d is the rest of the accuracy gain: the whole "
         "gain minus the part \u201cshift of the threshold\u201d.",
         columns=(
             *(_SET, _OBJECTIVE),
@@ -353,8 +355,9 @@ TABLES = (
                 meaning="\u201cbest 20\u201d: the 20 things with the highest accuracy before "
                 "repair; \u201cworst 20\u201d: the 20 things with the lowest accuracy "
                 "before repair; \u201cmiddle\u201d: all other things. With fewer than "
-                "40 things, the best half and the worst half of the things form two "
-                "bands, such as \u201cbest 12\u201d and \u201cworst 12\u201d.",
+                "40 things, two bands contain the half of the things with the higher "
+                "accuracies and the half with the lower accuracies, such as \u201cbest "
+                "12\u201d and \u201cworst 12\u201d.",
             ),
             *(_STAGE, _N, _MISSING),
             Column("accuracy", "accuracy", "percent", _ACCURACY.meaning),
@@ -435,9 +438,9 @@ TABLES = (
     TableSpec(
         "violation_by_drawing",
         "Constraint violations by drawing",
-        "For each annotator's drawing, the constraint violations before repair. The violation "
-        "rate is the share of violated constraints among the constraints that apply to the "
-        "beliefs and whose statements all have a known belief.",
+        "For each annotator's drawing, how many constraints the model's beliefs violate before "
+        "repair. The violation rate is the share of violated constraints among the constraints "
+        "that apply to the beliefs and whose statements all have a known belief.",
         columns=(
             *(_THING, _ANNOTATOR, _STATEMENTS),
             Column("believed", "believed", "count", "The number of believed statements."),
@@ -470,8 +473,8 @@ TABLES = (
         "repair",
         "Repair (section 6 of Gu et al. 2023)",
         "For each objective of repair, three kinds of counts: statements whose truth value is "
-        "changed by repair; drawings whose accuracy improves, stays the same or worsens; and "
-        "drawings for which the solver proved that the repair is optimal.",
+        "changed by repair; drawings for which the accuracy of the beliefs improves, stays the "
+        "same or worsens; and drawings for which the solver proved that the repair is optimal.",
         columns=(
             *(_OBJECTIVE, Column("groups", "drawings", "count", "The number of drawings.")),
             Column(
