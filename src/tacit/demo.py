@@ -142,7 +142,10 @@ def _bundle() -> None:
 
 
 def summary_lines(found: Mapping[str, Run]) -> list[str]:
-    """Return a line of results per probe, and a line about the models' deliberate errors.
+    """Return one line of results per probe, and one line about the planted errors.
+
+    Planted errors are facts taught incorrectly to the demo model, contradictions taught to it, and
+    words left out of its training data.
 
     Args:
         found: A mapping from the name of each probe to the run of the causal demo model.

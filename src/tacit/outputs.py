@@ -27,8 +27,8 @@ class Kind:
     """A kind of file that a command writes as output.
 
     Args:
-        name: The kind of file with an article, such as "a knowledge base", for use in error
-            messages.
+        name: A noun phrase for this kind of file, including the article, such as "a knowledge
+            base", for use in error messages.
         is_own: A function that receives the path of an existing file that is not empty, and returns
             whether the file is of this kind.
         is_table: Whether the file is a table. The suffix of a table's file name determines the
@@ -46,7 +46,7 @@ def table_with(name: str, *columns: str) -> Kind:
     Args:
         name: A noun phrase for this kind of table, including the article, such as "a table of
             prompts", for use in error messages.
-        columns: The columns that every table of this kind has.
+        columns: The columns that a table must contain to count as a file of the returned ``Kind``.
     """
     return Kind(name, lambda path: set(columns) <= _columns(path), is_table=True)
 

@@ -98,8 +98,8 @@ def write_tables(tables: Sequence[tuple[pl.DataFrame, Path]]) -> None:
     Raises:
         DataError: If the suffix of a file is not supported. If a cell or a column name of a TSV
             file contains a tab or a line break. No table is written if a ``DataError`` is raised.
-        WorkError: If a file cannot be written. The tables before the failed file have already been
-            written.
+        WorkError: If a file cannot be written. If writing one of the files fails, the earlier
+            tables in ``tables`` have already been written.
     """
     for frame, path in tables:
         if _suffix_of(path) == ".tsv":

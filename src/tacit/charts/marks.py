@@ -65,7 +65,10 @@ class Axis:
         return {"title": self.title, "scale": scale, "axis": axis}
 
     def guides(self, channel: str, colours: Palette) -> Iterator[alt.Chart]:
-        """Yield the dotted line and the solid line across the panel, if they are set."""
+        """Yield a dotted line at the axis value ``dotted`` and a solid line at ``solid``.
+
+        A line is omitted if its axis value (``dotted`` or ``solid``) is None.
+        """
         import altair as alt
 
         for at, dash in ((self.dotted, [2, 3]), (self.solid, [])):
@@ -518,5 +521,9 @@ def page(title: alt.TitleParams, *rows: Sequence[alt.LayerChart]) -> Chart:
 
 
 def heading(text: str, *, above: bool = False) -> dict[str, Any]:
-    """Return a panel's heading; ``above`` leaves room for column headers below the heading."""
+    """Return Altair's title options for the heading of a panel.
+
+    If ``above`` is True, the heading is placed higher, so that there is space for column headers
+    between the heading and the panel.
+    """
     return {"text": text, "fontSize": 12, "frame": "group", "offset": 22 if above else 6}

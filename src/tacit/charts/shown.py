@@ -111,7 +111,10 @@ class Shown:
         return None if table is None or table[column].is_null().all() else table
 
     def summaries(self, name: str) -> Iterator[tuple[str, Any]]:
-        """Yield the label and the summary entry ``name`` of each model that has this entry."""
+        """Yield each model's label and the entry ``summary[name]`` of the model's run.
+
+        A model without an entry ``summary[name]`` is omitted.
+        """
         for model, label in self.labels.items():
             if (entry := self.found[model].summary.get(name)) is not None:
                 yield label, entry

@@ -94,8 +94,9 @@ class Theme:
     Args:
         palette: The name of a palette in ``PALETTES``; ``okabe-ito`` is safe for colour-blind
             readers.
-        objective: The objective of repair, such as ``paper``. Figures show the raw beliefs next to
-            the beliefs that were repaired under ``objective``.
+        objective: The objective that repair maximizes: ``paper`` (the objective of Gu et al. 2023),
+            ``log-odds`` or ``margin``. Figures show the raw beliefs next to the beliefs that were
+            repaired under ``objective``.
     """
 
     palette: str = "house"
@@ -103,7 +104,7 @@ class Theme:
 
     @property
     def colours(self) -> Palette:
-        """The palette whose name is ``palette``.
+        """The ``Palette`` object whose name is stored in the attribute ``palette``.
 
         Raises:
             RequestError: If ``palette`` is not the name of a palette.

@@ -23,8 +23,8 @@ def checked(given: str | list[str] | None) -> str | list[str] | None:
     """Return the model names; raise an error if a server address may contain a secret key.
 
     Raises:
-        ModelError: If a model's server address may contain a secret key. To keep the key secret,
-            the error message omits the server address.
+        ModelError: If a model's server address may contain a secret key. The error message omits
+            the server address, because the address may contain a secret key.
     """
     from tacit.models.openai.options import check_holds_no_key
 

@@ -199,7 +199,7 @@ def _probe_of(folder: Path) -> str | None:
 
 
 def _comparison() -> Kind:
-    """Return the description by which files written by ``tacit reproduce`` are recognised."""
+    """Return a ``Kind`` object that recognises tables written by ``tacit reproduce``."""
     from tacit.outputs import table_with
 
     return table_with("a table that tacit reproduce wrote", "ours", "published", "difference")

@@ -4,8 +4,9 @@ A table of beliefs has the text columns ``subject``, ``relation`` and ``object``
 ``p_true`` (a probability, or null if the belief is missing). The rows are divided into groups, and
 constraints connect only rows of the same group. The caller can name the columns that identify the
 group of a row; by default, these are the columns listed in ``GROUPS``. The columns ``believed``,
-``repaired``, ``free`` and ``label`` of a table of beliefs are Boolean. All other columns of a table
-of beliefs are copied unchanged to the results of checks and repairs.
+``repaired``, ``free`` and ``label`` of a table of beliefs are Boolean. If a table of beliefs has a
+column that Tacit does not use, such as ``note``, the column is copied unchanged to the results of
+``check`` and ``repair``.
 """
 
 from __future__ import annotations
@@ -73,7 +74,7 @@ def group_columns(beliefs: pl.DataFrame, groups: Sequence[str] | None = None) ->
 
 
 def carried_columns(beliefs: pl.DataFrame, groups: Sequence[str] | None = None) -> list[str]:
-    """Return the names of the columns that checks and repairs copy unchanged to results.
+    """Return the columns of ``beliefs`` that ``check`` and ``repair`` copy unchanged.
 
     Raises:
         RequestError: If a column in ``groups`` does not exist, or is not allowed as a group column.

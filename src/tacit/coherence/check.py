@@ -49,7 +49,10 @@ class Count:
 
     @property
     def rate(self) -> float | None:
-        """The share of decided constraints that are violated; None if no constraint is decided."""
+        """The share of violated constraints among the violated and satisfied constraints.
+
+        The share is None if no constraint is violated or satisfied.
+        """
         return self.violated / self.decided if self.decided else None
 
 
@@ -65,9 +68,10 @@ class Check:
         ties: Number of statements whose ``p_true`` is exactly one half; such statements count as
             not believed.
         missing: Number of statements whose belief is missing. A statement with a missing belief
-            counts as not believed, and every constraint whose outcome depends on it is undecided.
-        unasked: For all relations and all ordered pairs of different items of a group, the number
-            of statements that have no row in the table of beliefs.
+            counts neither as believed nor as disbelieved. A constraint is undecided if its outcome
+            depends on the missing belief.
+        unasked: The number of statements about two different items of the same group of beliefs
+            that have no row in the table of beliefs, summed over all relations and groups.
         groups: A table with one row per group. The columns are the group columns, ``statements``,
             ``believed``, three counts for each type of constraint (``<type>_violated``,
             ``<type>_applicable`` and ``<type>_undecided``), ``violated``, ``applicable``,
@@ -84,9 +88,9 @@ class Check:
             relation and every ordered pair of different items, its revision cost is positive only
             if a constraint is violated. The revision cost can be positive although no constraint is
             violated, because beliefs can require contradictory truth values of a statement that has
-            no belief. For example, the revision cost is positive without a violated constraint if
-            one constraint requires a statement without a belief to be true and another constraint
-            requires it to be false.
+            no belief. For example, the three beliefs "A above B", "B above C" and "C above A"
+            cannot all be true. If there are no other beliefs, no constraint is violated, but the
+            revision cost is 1.
         revision_cost_at_least: A proven lower bound on the revision cost; None if the revision cost
             was not requested.
         revision_cost_at_most: The number of beliefs that change in the best repair found, which is
@@ -134,13 +138,20 @@ class Check:
 
     @property
     def macro(self) -> float | None:
-        """The mean of the constraint types' violation rates; None if no constraint is decided."""
+        """The mean of the constraint types' violation rates.
+
+        The mean is None if no constraint is violated or satisfied.
+        """
         rates = [count.rate for count in self.counts.values() if count.rate is not None]
         return sum(rates) / len(rates) if rates else None
 
     @property
     def micro(self) -> float | None:
-        """The violation rate of all constraint types pooled; None if no constraint is decided."""
+        """The violation rate of the constraints of all types together.
+
+        The violation rate is the number of violated constraints, divided by the number of violated
+        or satisfied constraints; None if there are none.
+        """
         return self.total.rate
 
     @property
@@ -173,7 +184,7 @@ class Check:
 
     @property
     def decided(self) -> int:
-        """The number of groups with at least one decided constraint."""
+        """The number of groups in which at least one constraint is violated or satisfied."""
         return int((self.groups["applicable"] > self.groups["undecided"]).sum())
 
     @property

@@ -45,16 +45,16 @@ class Family:
     Args:
         classes: The relation classes of the family (each class is a relation with its inverse, if
             any), in the order of the ontology file.
-        implications: Implications between relation classes, as triples (a, b, turned): a and b are
-            indices into ``classes``, and the Boolean ``turned`` is True if the implied statement
-            has the items in reverse order. For each triple (a, b, ``turned``) and all items x and
-            y, the statement (x, a, y) implies (x, b, y) if ``turned`` is False, and (y, b, x) if
-            ``turned`` is True.
-        exclusions: Exclusions between relation classes, as triples (a, b, turned): a and b are
-            indices into ``classes``, and the Boolean ``turned`` is True if the excluded statement
-            has the items in reverse order. For each triple (a, b, ``turned``) and all items x and
-            y, the statement (x, a, y) excludes (x, b, y) if ``turned`` is False, and (y, b, x) if
-            ``turned`` is True.
+        implications: Implications between relation classes (each is a relation with its inverse),
+            as triples (a, b, turned); a and b are indices into ``classes``. The Boolean ``turned``
+            is True if the implied statement has the items in reverse order. For each triple (a, b,
+            ``turned``) and all items x and y, the statement (x, a, y) implies (x, b, y) if
+            ``turned`` is False, and (y, b, x) if ``turned`` is True.
+        exclusions: Exclusions between relation classes (each is a relation with its inverse), as
+            triples (a, b, turned); a and b are indices into ``classes``. The Boolean ``turned`` is
+            True if two statements that exclude each other have their items in opposite order. For
+            each triple (a, b, ``turned``) and all items x and y, the statement (x, a, y) excludes
+            (x, b, y) if ``turned`` is False, and (y, b, x) if ``turned`` is True.
     """
 
     classes: tuple[RelationClass, ...]
@@ -76,7 +76,10 @@ class Family:
 
 @dataclass(frozen=True)
 class Membership:
-    """A relation's family and class; ``turned`` if the ontology lists its inverse first."""
+    """A relation's family and its relation class (the relation with its inverse).
+
+    The Boolean ``turned`` is True if the ontology lists the relation's inverse before the relation.
+    """
 
     family: int
     position: int
@@ -88,16 +91,17 @@ class Clauses:
     """All statements about n items, and their constraints except transitive constraints.
 
     Args:
-        variables: The relation class and the two items of each statement, as three numbers (class,
-            i, j), shape (v, 3).
+        variables: For each statement, three numbers (class, i, j), shape (v, 3): the index of its
+            relation class (a relation with its inverse), and the indices of its two items.
         implications: Pairs of statements of which the first implies the second, as indices into
             ``variables``, shape (m, 2).
         exclusions: Pairs of statements that are never both true, as indices into ``variables``,
             shape (m, 2).
         never: Statements that are never true, because they relate an item to itself by an
             irreflexive relation, as indices into ``variables``, shape (m,).
-        index: For each relation class and each pair of items (i, j), the row number of the
-            statement in ``variables``, shape (classes, n, n); -1 if the statement has no row.
+        index: For each relation class (a relation with its inverse) and each pair of items (i, j),
+            the row number of the statement in ``variables``, shape (classes, n, n); -1 if the
+            statement has no row.
     """
 
     variables: Integers

@@ -95,7 +95,10 @@ def _group_columns(statements: pl.DataFrame) -> list[str]:
 
 
 def _labels(given: Collection[Statement], ontology: Ontology, where: str) -> dict[Statement, bool]:
-    """Map each statement of a group to its label, in the row order of :func:`enrich`."""
+    """Map the given and derived statements of a group to their truth values.
+
+    The statements are sorted like the rows of the table that :func:`enrich` returns.
+    """
     relations = ontology.relations
     items: dict[str, int] = {}
     for subject, relation, obj in given:

@@ -93,7 +93,10 @@ def best_assignments(
 
 
 def _allowed(assignments: Booleans, clauses: Clauses, triples: Integers, last: int) -> Booleans:
-    """Return which assignments satisfy the constraints whose last statement is ``last``."""
+    """Return which assignments satisfy the constraints on the statement ``last``.
+
+    Constraints that also involve a statement with a larger index than ``last`` are not checked.
+    """
     keep = np.ones(len(assignments), dtype=bool)
     if last in clauses.never:
         keep &= ~assignments[:, last]

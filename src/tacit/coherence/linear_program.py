@@ -220,7 +220,7 @@ _ROUNDING = 1e-6
 
 @dataclass(frozen=True)
 class Region:
-    """A search region: lower and upper bounds of each variable, and at most one additional row."""
+    """A search region: bounds on each variable, and optionally one linear constraint."""
 
     low: Floats
     high: Floats
@@ -228,7 +228,7 @@ class Region:
     limit: float = 0.0
 
     def system(self, rows: Rows) -> tuple[csr_array, Floats]:
-        """Return the matrix and limits of ``rows``, extended by the region's additional row."""
+        """Return the matrix and limits of ``rows``, extended by the region's own constraint."""
         if self.row is None:
             return rows.matrix, rows.limits
         own = csr_array(self.row[None, :])
@@ -242,8 +242,8 @@ class Optimum:
     Args:
         assignment: The best integer solution, or None if no solution was found.
         bound: An upper bound on the objective value of every integer solution in the search region.
-        optimal: Whether the solution is proven optimal, or the search region is proven to contain
-            no solution.
+        optimal: Whether the search ended with a proof: either that ``assignment`` is optimal, or
+            that the search region contains no integer solution.
         relaxed: The solution of the linear program, whose values need not be integers.
         reduced: The absolute values of the reduced costs of the linear program.
         relaxed_bound: The objective value of the linear program's solution.
@@ -277,15 +277,16 @@ def best_solution(
         objective: The coefficients of the objective, which is maximized.
         rows: The constraints, as rows of the linear program. Transitive constraints that a solution
             violates are added to ``rows``.
-        within: The search region: a lower and an upper bound of each variable, and at most one
-            additional constraint.
+        within: The search region: a lower and an upper bound of each variable, and optionally one
+            linear constraint.
         deadline: The `time.monotonic` value at which to stop.
         start: A function that receives the solution of the linear program and the objective value,
             and returns a good integer solution. If ``start`` is given, the region ``within`` must
-            not exclude any solution. If ``start`` is given, branch and bound searches for a
-            different solution that is at least as good as the solution that ``start`` returns,
-            because the best solution may not be unique. If the search proves that no other solution
-            is at least as good, the solution that ``start`` returned is the only optimum.
+            contain every integer solution that satisfies ``rows``. If ``start`` is given, branch
+            and bound searches for a different solution that is at least as good as the solution
+            that ``start`` returns, because the best solution may not be unique. If the search
+            proves that no other solution is at least as good, the solution that ``start`` returned
+            is the only optimum.
         branch: Whether to use branch and bound if the solution of the linear program is not
             integral.
     """
@@ -344,7 +345,11 @@ def best_solution(
 
 
 def other_than(assignment: Booleans, loose: Booleans) -> Region:
-    """Return the region of assignments that differ from ``assignment`` only in ``loose``."""
+    """Return a search region of assignments that are not equal to ``assignment``.
+
+    An assignment in the region can differ from ``assignment`` only in statements for which the
+    array ``loose`` is True.
+    """
     whole = assignment.astype(np.float64)
     low, high = np.where(loose, 0.0, whole), np.where(loose, 1.0, whole)
     kept = np.where(loose, np.where(assignment, 1.0, -1.0), 0.0)

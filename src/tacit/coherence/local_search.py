@@ -23,7 +23,8 @@ def greedy_assignment(rows: Rows, weights: Integers, likely: Floats, deadline: f
     Args:
         rows: The constraints, as rows of a linear program.
         weights: One integer weight per statement.
-        likely: A number per statement; statements with a larger number are tried first.
+        likely: One number per statement, such as its value in the linear program's solution. The
+            function tries to add statements with larger numbers first.
         deadline: The `time.monotonic` value at which to stop.
     """
     nothing = np.zeros(rows.count, dtype=bool)
@@ -63,7 +64,10 @@ def bettered(rows: Rows, weights: Integers, assignment: Booleans, deadline: floa
 
 
 def _added_together(rows: Rows, assignment: Booleans, order: Integers, deadline: float) -> Booleans:
-    """Add all statements at once; if they conflict, add one half and then the other half.
+    """Add the statements in ``order`` to a consistent assignment; skip conflicting ones.
+
+    If the statements are inconsistent when all are added, the function recursively adds the first
+    half of them, and then the second half.
 
     The result is the same as if the statements were added one by one, because every subset of
     compatible statements is also compatible.
@@ -113,9 +117,10 @@ def search_assignment(program: Program, rows: Rows, likely: Floats, deadline: fl
     Args:
         program: The integer program, with its weights.
         rows: The constraints, as rows of a linear program.
-        likely: A number per statement; statements with larger numbers are tried first. If the
-            program is about a single relation (with its inverse) that is asymmetric and transitive,
-            ``likely`` is not used.
+        likely: One number per statement, such as its value in the linear program's solution. The
+            function tries to add statements with larger numbers first. If the program is about a
+            single relation (with its inverse) that is asymmetric and transitive, ``likely`` is not
+            used.
         deadline: The `time.monotonic` value at which to stop. The result is reproducible unless the
             deadline is reached.
     """

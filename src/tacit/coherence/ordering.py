@@ -25,9 +25,9 @@ def best_order(weights: Integers, ties: Integers) -> tuple[list[int], Booleans]:
 
     Args:
         weights: Non-negative integers, shape (n, n): the weight of placing item i before item j.
-        ties: Tie-breaking numbers from 0 to 4,095, shape (n, n). Among orders with the same total
-            weight, the function chooses the order in which the pairs (i before j) of positive
-            weight have the smallest sum of tie-breaking numbers.
+        ties: Tie-breaking numbers from 0 to 4,095, shape (n, n). If several orders have the largest
+            total weight, the function sums, for each order, the tie-breaking numbers of its pairs
+            (i before j) of positive weight. The order with the smallest sum is chosen.
 
     Returns:
         The items in the chosen order, and a Boolean array of shape (n, n) that marks the pairs of
@@ -69,7 +69,11 @@ def _gains(weights: Integers) -> Integers:
 
 @lru_cache(maxsize=32)
 def _layers(n: int) -> list[tuple[Integers, Integers, Integers]]:
-    """List, by size, all sets of n items, their members, and each set minus each member."""
+    """List the subsets of n items, grouped by the number of items in the subset.
+
+    For each size, the function returns the subsets as bit masks, their members, and the smaller
+    subsets that remain if one member is removed.
+    """
     sets = np.arange(1 << n, dtype=np.int64)
     member = ((sets[:, None] >> np.arange(n)) & 1).astype(bool)
     sizes = member.sum(axis=1)

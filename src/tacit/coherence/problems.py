@@ -3,7 +3,8 @@
 Statements that are equivalent because their relations are symmetric or inverse to each other share
 one variable. For each group of beliefs and each family of relations with a transitive relation, the
 items (subjects and objects) are split into connected components. Each connected component of items
-is a separate repair problem. Two items are connected if a statement about them has a weight of at
+is a separate repair problem. The weight of a statement is computed from the belief in the
+statement, and can be negative. Two items are connected if a statement about them has a weight of at
 least 0. In an order relation (asymmetric and transitive) without negative weights, however, a
 statement of weight 0 does not connect its two items into one repair problem. In a family without a
 transitive relation, each pair of items is a separate repair problem. Solving the repair problems
@@ -64,16 +65,17 @@ class Variables:
 
 @dataclass(frozen=True)
 class Bucket:
-    """A bucket: repair problems with the same relation family and the same number of items.
+    """A bucket: repair problems with the same relations and the same number of items.
 
     Args:
-        family: The index of the family of relations.
+        family: The index of the problems' family (relations that constraints connect with each
+            other).
         group: The index of the group of beliefs to which each problem belongs, shape (p,).
         items: The indices of the items of each problem, in increasing order, shape (p, n).
         weights: The weight of each statement in each problem, shape (p, v).
         variables: The indices of the variables that belong to the bucket's problems, shape (k,).
-        places: For each index in ``variables``, the index of the variable's problem and the index
-            of its statement, shape (k, 2).
+        places: For each variable in ``variables``, its row (repair problem) and its column
+            (statement) in the array ``weights``, shape (k, 2).
     """
 
     family: int
@@ -180,11 +182,11 @@ def tie_numbers(family: Family, items: Sequence[str]) -> Integers:
 
 
 def orders_at_no_loss(variables: Variables, families: Sequence[Family]) -> Booleans:
-    """Return which variables belong to an order relation without negative weights.
+    """Return which variables belong to order relations whose weights are all non-negative.
 
     An order relation is asymmetric and transitive, and no constraint connects it with other
-    relations except its inverse. Whether an order relation has negative weights is determined
-    separately for each group of beliefs.
+    relations except its inverse. The weights of an order relation are the weights of its
+    statements; each group of beliefs is considered separately.
     """
     order = np.array([family.order for family in families])[variables.family]
     keys = variables.group * len(families) + variables.family

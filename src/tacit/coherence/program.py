@@ -46,8 +46,9 @@ class Program:
     """An integer program: find the consistent assignment with the largest total weight.
 
     Args:
-        family: The family of relations to which the statements belong.
-        n: Number of items.
+        family: The family (relations that constraints connect with each other) to which the
+            statements belong.
+        n: Number of items (subjects and objects of the statements).
         weights: One integer weight per statement, shape (v,).
         ties: Tie-breaking numbers of the statements, from 0 to 4,095, shape (v,).
         total: Whether the statements assigned true must form a total order of the items.
@@ -74,7 +75,8 @@ class Solution:
         bound: An upper bound on the total weight of every consistent assignment. If the assignment
             is proven optimal, the bound equals the assignment's total weight.
         optimal: Whether the assignment is proven optimal.
-        settled: Whether the tie rule of ``repair`` compared all best assignments.
+        settled: Whether all best assignments were available to the tie rule of ``repair``, which
+            chooses one of several equally good assignments.
     """
 
     true: Booleans
@@ -112,8 +114,8 @@ def solve_program(
         program: The program to solve.
         deadline: The `time.monotonic` value at which the solver stops and returns the best
             assignment found so far.
-        report: A function that receives an initial solution before branch and bound starts. The
-            initial solution need not be optimal.
+        report: A function that receives an initial solution, which need not be optimal, before
+            branch and bound starts.
     """
     rows = Rows(program.family, program.n, total=program.total)
     scale = _SCALE / max(1, int(np.abs(program.weights).max(initial=0)))
@@ -148,7 +150,11 @@ def _search(
     deadline: float,
     tell: Callable[[Solution], None],
 ) -> tuple[Optimum, Solution | None]:
-    """Return the search result, and the solution found earlier by local search (or None)."""
+    """Run the exact search; for a large program, run a local search before it.
+
+    The function returns the result of the exact search, and the solution of the local search (None
+    if there was no local search before the exact search).
+    """
     scale = _SCALE / max(1, int(np.abs(program.weights).max(initial=0)))
     everything = Region(np.zeros(rows.count), np.ones(rows.count))
     limits = _Limits.until(deadline)

@@ -131,16 +131,16 @@ class Repaired:
         free: The number of statements for which only the tie rule decided whether they are true or
             false. A statement is counted if it has the opposite truth value in another, equally
             good assignment.
-        settled: Whether the tie rule, which chooses among equally good assignments, compared all of
-            them. If ``settled`` is False, ``free`` may be smaller than the true number of
+        settled: Whether repair considered all equally good assignments when it chose one of them by
+            the tie rule. If ``settled`` is False, ``free`` may be smaller than the true number of
             statements that only the tie rule decided. ``settled`` is False if time ran out, or if
             the objective values of two assignments are so close that the solver cannot distinguish
             them.
         missing: Number of rows of the table of beliefs in which ``p_true`` is null.
         inferred: The number of rows of the table of beliefs that have no ``p_true`` but whose
             statement is true in the assignment.
-        unasked: For all relations and all ordered pairs of different items of a group, the number
-            of statements that have no row in the table of beliefs.
+        unasked: The number of statements about two different items of the same group of beliefs
+            that have no row in the table of beliefs, summed over all relations and groups.
         status: ``optimal``, or ``timeout`` if time ran out before the assignments of all groups
             were proven optimal.
         seconds: Duration of the repair, in seconds.
@@ -150,9 +150,9 @@ class Repaired:
         assignment: A sorted table of all statements that are true in the assignment, even those
             without a row in the table of beliefs. The columns are the group columns, ``subject``,
             ``relation``, ``object``, ``p_true`` (null if the statement has no belief) and
-            ``repaired``. The column ``repaired`` is True in every row. The statements in
-            ``assignment`` violate no constraint. ``assignment`` can itself be used as a table of
-            beliefs.
+            ``repaired``. The column ``repaired`` is True in every row. If the statements listed in
+            ``assignment`` are true and all other statements are false, no constraint is violated.
+            ``assignment`` can itself be used as a table of beliefs.
 
     Examples:
         >>> import tacit

@@ -264,7 +264,10 @@ def _short_solutions(programs: list[Program], deadline: float) -> dict[int, Solu
 
 
 def _quick_solutions(programs: list[Program], deadline: float) -> dict[int, Solution]:
-    """Approximate solutions of slow integer programs, in case worker processes time out."""
+    """Compute approximate solutions of slow integer programs as a fallback.
+
+    An approximate solution is used if a worker process does not solve the program in time.
+    """
     long = [number for number, program in enumerate(programs) if _seconds(program) > 1]
     found = {}
     for done, number in enumerate(long):

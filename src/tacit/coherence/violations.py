@@ -4,8 +4,9 @@ Applicable and violated constraints are counted as in section 6.1 of Gu et al. 2
 asymmetric or inverse constraint connects an unordered pair of statements. A symmetric, asymmetric
 or inverse constraint applies if at least one of its two statements is believed. A transitive
 constraint connects three statements: two premises and a conclusion. A transitive constraint applies
-if both premises are believed. A constraint that applies is violated, satisfied or undecided. A
-constraint is undecided if its outcome depends on a statement whose truth value is unknown.
+if both premises are believed. A constraint that applies to the believed statements is violated,
+satisfied or undecided. A constraint is undecided if its outcome depends on a statement whose truth
+value is unknown.
 """
 
 from __future__ import annotations
@@ -66,9 +67,10 @@ class _Decided:
     """The statements whose truth value is known.
 
     Args:
-        believed: The believed statements, with the columns ``g``, ``s``, ``r`` and ``o``.
-        truth: All statements whose truth value is known, with the columns ``g``, ``s``, ``r``,
-            ``o`` and the Boolean column ``true``.
+        believed: The believed statements, with the integer columns ``g`` (group), ``s`` (subject),
+            ``r`` (relation) and ``o`` (object).
+        truth: All statements whose truth value is known, with the columns ``g`` (group), ``s``
+            (subject), ``r`` (relation), ``o`` (object) and ``true`` (Boolean).
         closed: Whether all statements that are not in ``truth`` count as disbelieved rather than
             unknown.
     """

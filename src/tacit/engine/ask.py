@@ -82,8 +82,8 @@ class Engine:
         model: The model.
         store: The store in which answers are cached.
         block_tokens: The approximate number of tokens in each block of requests.
-        executor: An object that computes the blocks of requests. If None, the blocks are computed
-            in this process.
+        executor: An object that computes the answers to blocks of requests, for example with Ray.
+            If ``executor`` is None, the answers are computed in this process.
         strict: Whether to raise an error if a request is longer than the model's context window. If
             False, a request that is too long is skipped, and its scores are missing.
 
@@ -163,9 +163,10 @@ class Engine:
 
         Args:
             requests: The requests.
-            path: The file to which ``Plan.record`` writes the blocks. If the model and the requests
-                are unchanged, blocks that are recorded in the file are reused, except blocks whose
-                answers are all stored already.
+            path: The file to which ``Plan.record`` writes the blocks (groups of requests that are
+                answered together). If the model and the requests are unchanged, blocks of requests
+                that are recorded in the file are reused. A recorded block is ignored if the store
+                already contains the answers to all its requests.
 
         Raises:
             ModelError: If the model does not support one of the requests.
@@ -196,7 +197,10 @@ class Engine:
         )
 
     def _planned(self, requests: Sequence[Any], before: Sequence[Block]) -> _Planned:
-        """Plan the requests of one kind, and reuse the recorded blocks in ``before``."""
+        """Plan the requests of one kind, and reuse the blocks of requests in ``before``.
+
+        The blocks in ``before`` were recorded in a file by an earlier plan for the same requests.
+        """
         kind, cached = KINDS[type(requests[0])], self._cached(type(requests[0])).keys
 
         def planned(some: Sequence[Any], skipped: Mapping[Any, str]) -> _Planned:
@@ -290,7 +294,11 @@ class Engine:
         return partial(self.model.answer, requests)
 
     def _stream(self, model: Streams, blocks: Sequence[Block]) -> Generator[Part]:
-        """Stream the answers to all blocks; yield a ``Part`` after each write to the store."""
+        """Stream the model's answers to all requests in ``blocks``, and store the answers.
+
+        Each time that answers have been written to the store, yield a ``Part`` with the answered
+        requests.
+        """
         kind = blocks[0].kind
         left: dict[Key, _Left] = {}
         for block in blocks:

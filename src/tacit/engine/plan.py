@@ -68,8 +68,8 @@ class Part:
             candidate answers, were answered and stored, ``requests`` contains a reduced request
             with only the stored parts.
         tokens: The number of tokens of the answered requests.
-        ended: The number of requests in ``requests`` that are now completely answered, including
-            all parts such as candidate answers.
+        ended: The number of requests in ``requests`` that are now complete: the results for all
+            their parts, such as all candidate answers, are stored.
     """
 
     requests: tuple[Any, ...]
@@ -90,8 +90,8 @@ class Plan:
         distinct: The number of distinct requests, including those whose answers are stored and
             excluding skipped requests.
         stored: Number of distinct requests for which the store contains all answers.
-        digest: The digest that is computed from the model's fingerprint and all requests. The
-            digest identifies the recorded blocks that belong to this plan.
+        digest: A digest (hash) of the model's fingerprint and all requests. A file with recorded
+            blocks of requests belongs to this plan if the file contains the same digest.
         skipped: The error message for each request that is longer than the model's context window.
         whole: Whether the answers to all requests of a block are computed together. If True, the
             rounding of an answer may depend on the other requests in the block.
@@ -124,10 +124,12 @@ class Plan:
         return {of: KINDS[of].shared(requests) for of, requests in by_class.items()}
 
     def record(self, path: Path) -> None:
-        """Write the plan's blocks to a file; keep earlier blocks with the same ``digest``.
+        """Write the plan's blocks of requests to a file.
 
-        No file is written if the model runs in this process and returns answers before the whole
-        block is computed.
+        If the file already contains blocks with the same ``digest``, these blocks are kept.
+
+        If the model runs in this process and streams its answers (returns them before all requests
+        of the block have been computed), ``Plan.record`` writes no file.
         """
         if not self.whole:
             return
@@ -169,8 +171,9 @@ def cut_neighbours(
 
     Args:
         requests: Distinct requests.
-        cost: A function that returns the number of tokens of each request. The function assumes
-            that all requests passed to it are computed together.
+        cost: A function that returns the number of tokens of each request. ``cost`` counts a prompt
+            prefix that several requests share only once, because all requests passed to ``cost``
+            are assumed to be computed together.
         block_tokens: The approximate number of tokens in each block.
     """
     ordered = sorted(requests, key=lambda one: KINDS[type(one)].text(one))

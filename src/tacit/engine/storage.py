@@ -303,7 +303,9 @@ class Storage(Protocol):
         ...
 
     def alone(self, folder: str) -> AbstractContextManager[None]:
-        """Return a context manager for exclusive access to a folder, if locks are supported.
+        """Return a context manager that locks a folder for exclusive access.
+
+        If the storage does not support locks, the access is not exclusive.
 
         The lock is released when the ``with`` block or the process ends.
         """

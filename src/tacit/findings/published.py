@@ -18,10 +18,10 @@ replaced by the key of ``values`` at the level ``row``. If a block lacks the ent
 ``row`` or ``column``, the corresponding key of ``values`` is used: ``Macaw-11B``, ``symmetric`` or
 ``rate`` in the example. A published value is a number, or a range with the ends ``low`` and
 ``high``. If the published values in a YAML block are counts, the block contains their total under
-the key ``of``, and Tacit converts each count to a percentage of the total. A block of published
-values may have an entry ``others``: the published value of every key, such as every thing, that is
-in Tacit's table but not in the block's ``values``. Published values are compared with findings, but
-never used to compute findings.
+the key ``of``, and Tacit converts each count to a percentage of the total. If a block of published
+values has an entry ``others``, the value of ``others`` applies to all keys, such as names of
+things, that occur in Tacit's table but not in ``values``. Published values are compared with
+findings, but never used to compute findings.
 """
 
 from __future__ import annotations
@@ -153,8 +153,8 @@ def printed_values(
     Args:
         name: See ``published``.
         tables: Tacit's tables of findings, by name. If a block of published values has a default
-            (the entry ``others``) for things that the block does not list, these things are taken
-            from Tacit's table.
+            value (the entry ``others``), the names to which the default value applies are read from
+            Tacit's table.
     """
     content = published(name)
     found = [cell for block in content["cells"] for cell in _block_values(block, tables or {})]

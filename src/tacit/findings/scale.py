@@ -111,7 +111,7 @@ class ScaledFigure:
 
     Args:
         name: The name of the result, as in the table of paired differences.
-        clusters: The noun for a cluster, such as ``question concept``.
+        clusters: A noun for the kind of cluster, such as ``question concept``.
         compute: A function that computes each model's result in each resample, given how many times
             each cluster is drawn. The input of the function has the shape (resamples, clusters),
             and the output has the shape (resamples, models). An undefined result is NaN.
@@ -173,8 +173,9 @@ def ratios(
 
     Args:
         name: The name of the ratio, as shown in the table of results by model size.
-        clusters: The noun for a cluster, and an array of shape (rows,) with the cluster to which
-            each row of the data belongs.
+        clusters: A pair: a noun for the kind of cluster (such as ``question concept``), and an
+            array of shape (rows,) with the cluster of each data row (second axis of ``over`` and
+            ``under``).
         over: The values whose sum is the numerator of each model's ratio, shape (models, rows).
         under: The values whose sum is the denominator of each model's ratio, shape (models, rows).
         blocks: The index of each cluster's block in Page's trend test, in the sorted order of the

@@ -121,11 +121,11 @@ class Layout:
         columns: The names of the columns to print, in order; if empty, all columns that reports
             show are printed.
         across: The name of a key column whose values become columns of the printed table. If
-            ``across`` is ``stage``, for example, the printed table has one column per stage. The
-            printed column of a stage shows the values of the table column that is last in
-            ``columns``, with any confidence interval on a second line. If ``across`` is set, each
-            printed row begins with all ``columns`` except the last, whose values fill the columns
-            that ``across`` creates.
+            ``across`` is ``stage``, for example, the printed table has one column per value of the
+            key column ``stage``, such as ``before``. Each column that ``across`` creates shows the
+            values of the table column that is last in ``columns``, with any confidence interval on
+            a second line. If ``across`` is set, each printed row begins with all ``columns`` except
+            the last, whose values fill the columns that ``across`` creates.
 
     Examples:
         >>> from tacit import Layout
@@ -228,10 +228,11 @@ class TableSpec:
     def of(self, questions: pl.DataFrame) -> pl.DataFrame:
         """Compute the table, which contains counts and means of columns of ``questions``.
 
-        The declaration of each column that is not a key column must set the attribute ``of`` to the
-        name of the column of ``questions`` that is counted or averaged. A count is the number of
-        non-null values in the column that ``of`` names, and a mean is the mean of these values. A
-        mean has a confidence interval if the attribute ``ends`` of its column is set.
+        In the declaration of each column that is not a key column, the attribute ``of`` must name a
+        column of the table ``questions``. The values of this column of ``questions`` are counted or
+        averaged. A count is the number of non-null values in the column that ``of`` names, and a
+        mean is the mean of these values. A mean has a confidence interval if the attribute ``ends``
+        of its column is set.
 
         Args:
             questions: The table ``questions``, which must contain every key column of the table to
@@ -343,9 +344,8 @@ class View:
         opens: The names of the views that a reader can open from a row of this view.
         key: The column that this view shares with the views in ``opens``.
         behind: The column that links each row of this view to a row of its parent view. In a
-            report, readers open this view by selecting a row of the parent view. None if the report
-            shows this view directly, so that readers do not have to open it from a row of another
-            view.
+            report, readers open this view by selecting a row of the parent view. None if this view
+            has no parent view, so that the report shows it directly.
 
     Examples:
         >>> import polars as pl

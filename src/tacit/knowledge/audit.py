@@ -54,14 +54,16 @@ def audit(base: KnowledgeBase, found: Found, how: Extraction) -> pl.DataFrame:
 
     Args:
         base: The knowledge base.
-        found: The concepts and facts that the extraction found.
-        how: The options of the extraction.
+        found: The concepts and facts that were extracted for the questions.
+        how: The options for extracting concepts and facts for the questions.
 
     Returns:
         Table with the columns ``audited`` (one of this module's constants), ``relation`` (``all``
         or a relation's name), ``count``, ``n``, ``share`` and ``included``. In rows that count
-        concepts, ``n`` is the number of all concepts. In rows that count facts, ``n`` is the number
-        of all facts. ``share`` is ``count`` divided by ``n``. ``included`` is true if the
+        concepts (such as ``VERBATIM_CONCEPTS``), ``n`` is the number of all concepts found in the
+        questions. In rows that count facts (such as ``FACTS_SHARING_A_WORD``), ``n`` is the number
+        of all facts of the questions. Unless ``relation`` is ``all``, only facts with the row's
+        relation are counted. ``share`` is ``count`` divided by ``n``. ``included`` is true if the
         background contains the counted concepts or facts, and false if the options exclude them. In
         the rows that count facts between concepts of different parts (``FACTS_ACROSS_PARTS``),
         ``count`` is null if the option ``parts`` is ``pooled``, which matches all parts of a
@@ -160,7 +162,11 @@ def _by_pooling(
 
 
 def _joined(base: KnowledgeBase, members: pl.DataFrame, facts: pl.DataFrame) -> pl.DataFrame:
-    """Count facts across parts (question, choices), and facts whose concepts share a word."""
+    """Count, for each relation, all facts and two kinds of facts that may be mistakes.
+
+    The two kinds are facts between concepts of different parts of a question (its text or one
+    choice), and facts whose concepts share a word.
+    """
     return base.table(
         """
         WITH apart AS (

@@ -55,10 +55,11 @@ class Counts:
         negatives_beyond_cap: Number of dictionary words that ``frequency_cap`` excludes; None for
             presets other than ``uniform``.
         negatives: The preset that determines how negatives are drawn.
-        relaxed_negatives: For each matching condition, the number of distinct facts whose negative
-            was found directly after this condition had been dropped. The matching conditions are
-            listed in ``tacit.knowledge.negatives.CONDITIONS``. ``relaxed_negatives`` is None for
-            presets other than ``matched``.
+        relaxed_negatives: The number of distinct facts for which the search for a negative (false
+            fact) dropped conditions, grouped by the condition that was dropped last. The conditions
+            for negatives, such as the same part of speech as the fact's tail, are listed in
+            ``tacit.knowledge.negatives.CONDITIONS``. The conditions are dropped in this order until
+            a negative is found. ``relaxed_negatives`` is None for presets other than ``matched``.
     """
 
     question_concepts: int
@@ -213,7 +214,7 @@ class Extraction:
 
 @dataclass(frozen=True)
 class Background:
-    """The background of a set of questions, as returned by the function ``background``.
+    """The background of questions: their concepts, facts and negatives (false facts).
 
     In every table with a column ``question``, this column contains the index of the question.
 
@@ -232,15 +233,15 @@ class Background:
         by_part: Table with the columns ``question``, ``part`` and ``concept``, sorted by these
             columns. ``part`` is 0 for the question's text, 1 for its first choice, and so on.
             ``by_part`` contains only concepts that match the words of a single part, such as one
-            choice. Concepts that match only the pooled words of several parts are omitted, even if
-            the option ``parts`` is ``pooled``. ``by_part`` is None if the facts do not come from a
-            knowledge base.
+            choice. A concept that is found only when the words of the question and its choices are
+            pooled is omitted from ``by_part``, even if the option ``parts`` is ``pooled``.
+            ``by_part`` is None if the facts do not come from a knowledge base.
         topics: Table of the concepts found in each question's topic (a word or phrase, such as
             CommonsenseQA's question concept), with the columns ``question`` and ``concept``.
             ``topics`` is None if the topics are unknown.
         tails: Table with the attributes of the tail (second concept) of each fact and each
-            negative, as returned by ``tails_of``. ``tails`` is None if the attributes were not
-            requested, or if the facts do not come from a knowledge base.
+            negative, as returned by ``tails_of``. ``tails`` is None if the caller did not request
+            the attributes of the tails, or if the facts do not come from a knowledge base.
         audited: The table that ``tacit.knowledge.audit.audit`` returns; None if ``counts`` is None.
     """
 

@@ -127,11 +127,12 @@ class KnowledgeBase:
         return dict(self.table("SELECT name, edges FROM base.relations ORDER BY name").iter_rows())
 
     def chosen(self, relations: Iterable[str] | None = None) -> tuple[str, ...]:
-        """Return relation names in ConceptNet's spelling, sorted alphabetically.
+        """Return the names of the selected relations, sorted, in ConceptNet's spelling.
 
         Args:
-            relations: Names of relations, in any spelling that ``canonical`` accepts. None selects
-                those of the 14 relations of Sahu et al. (2022) that the knowledge base contains.
+            relations: Names of the relations to select, in any spelling that ``canonical`` accepts.
+                None selects those of the 14 relations of Sahu et al. (2022) that the knowledge base
+                contains.
 
         Raises:
             RequestError: If the knowledge base lacks a requested relation, or ``relations`` is

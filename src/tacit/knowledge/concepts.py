@@ -65,10 +65,10 @@ def concepts_in(
     """Find the concepts of the knowledge base that occur in each text.
 
     By default, a part of a text contains a concept if more than half of the concept's words share a
-    lemma with a word of the part. A part of a text also contains a concept if the concept's label
-    occurs verbatim in the part, as one or more consecutive tokens. A concept that consists only of
-    stop words is found only if its label occurs verbatim in the text. A concept whose label
-    contains no word is never found.
+    lemma with a word of the part. Even if too few lemmas match, a part of a text contains a concept
+    whose label occurs verbatim in the part, as one or more consecutive tokens. A concept that
+    consists only of stop words is found only if its label occurs verbatim in the text. A concept
+    whose label contains no word is never found.
 
     Args:
         base: The knowledge base.
@@ -106,7 +106,9 @@ def concepts_in(
 def pooled_only(
     base: KnowledgeBase, texts: Sequence[Sequence[Part]], found: pl.DataFrame, matching: Matching
 ) -> pl.DataFrame:
-    """Find the concepts that match a text only if the words of all its parts are pooled.
+    """Find the concepts that match only when all parts of a text are taken together.
+
+    Such a concept matches no single part of the text, such as the question or one of its choices.
 
     Args:
         base: The knowledge base.

@@ -5,10 +5,10 @@ different concepts of the text. A path visits no node twice. A path may follow a
 direction, and contains only edges of the relations that the caller specifies. Any concept of the
 knowledge base can be an inner node of a path.
 
-The edge between a concept u of the text and a node x is on a two-hop path if another concept of the
-text is a neighbour of x. A three-hop path can start with the edge between a concept u of a text and
-its neighbour x if a two-hop path leads from x to another concept of the text without visiting u.
-The edge between nodes x and y is the middle edge of a three-hop path u, x, y, v if u and v are
+The edge between a concept u of a text and a node x is on a two-hop path if x is also a neighbour of
+another concept of this text. A three-hop path can start with the edge between a concept u of a text
+and its neighbour x if a two-hop path leads from x to another concept of the text without visiting
+u. The edge between nodes x and y is the middle edge of a three-hop path u, x, y, v if u and v are
 concepts of the text and the four nodes differ. For each text, two numbers per node x, ``near`` and
 ``near_sum``, are sufficient to determine which edges are on paths of two or three hops. For a node
 x, ``near`` is the number of neighbours of x that are concepts of the text, and ``near_sum`` is the
@@ -45,12 +45,12 @@ def facts_between(
     """Find the facts that connect the concepts of each text.
 
     For each text, facts are sorted by the length of the shortest path that contains them, then by
-    descending weight, then by the labels of head, relation and tail. Facts of unknown weight follow
-    the facts of known weight that have the same path length. If a text has more than ``cap`` facts,
-    ``facts_between`` returns the facts with the highest weights. If several facts have equal
-    weights and only some of them can be returned, ``facts_between`` returns those with the smallest
-    hashes. The hash of a fact is computed from ``seed`` and the labels of the fact's head, relation
-    and tail.
+    descending weight, then by the labels of head, relation and tail. Among facts whose shortest
+    path has the same length, facts of unknown weight come last. If more than ``cap`` facts are
+    found for a text, ``facts_between`` returns only the ``cap`` facts with the highest weights. If
+    several facts have equal weights and only some of them can be returned, ``facts_between``
+    returns those with the smallest hashes. The hash of a fact is computed from ``seed`` and the
+    labels of the fact's head, relation and tail.
 
     Args:
         base: The knowledge base.
@@ -66,8 +66,8 @@ def facts_between(
         and ``found``. ``head`` and ``tail`` are identifiers of concepts, and ``relation`` is the
         identifier of a relation. ``length`` is the number of hops of the shortest path that
         contains the fact. ``weight`` is the weight of the fact's heaviest assertion, or null if
-        unknown. ``found`` is the number of facts found for the text before the limit ``cap`` is
-        applied.
+        unknown. ``found`` is the number of facts found for the row's text, including facts that are
+        not returned because of the limit ``cap``.
 
     Raises:
         RequestError: If ``length`` or ``cap`` is out of range, or the knowledge base does not

@@ -109,8 +109,8 @@ def negatives(base: KnowledgeBase, facts: pl.DataFrame, draw: Draw | None = None
 
     Args:
         base: The knowledge base. A negative (a fact's head and relation with a new tail) is never
-            an edge of the knowledge base. If the relation of a negative is symmetric, the negative
-            with head and tail swapped is not an edge of the knowledge base.
+            an edge of the knowledge base. If the relation is symmetric, a new tail is also rejected
+            if the knowledge base contains the negative with head and tail swapped.
         facts: Table with the columns ``head``, ``relation`` and ``tail`` (identifiers), one row per
             fact.
         draw: How the negatives are drawn; None for the defaults.
@@ -183,7 +183,11 @@ def _pool(base: KnowledgeBase, asked: pl.DataFrame, draw: Draw) -> pl.DataFrame:
 def _drawn(
     base: KnowledgeBase, waiting: pl.DataFrame, pool: pl.DataFrame, seed: int
 ) -> pl.DataFrame:
-    """Draw each fact's new tail: random trials first, then a draw from all allowed tails."""
+    """Draw a new tail for each fact, so that the fact with the new tail is false.
+
+    If repeated random draws yield no suitable tail, the new tail is drawn from the list of all
+    suitable tails in ``pool``.
+    """
     import polars as pl
 
     waiting = _located(waiting, pool)

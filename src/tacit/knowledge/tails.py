@@ -1,8 +1,8 @@
 """Compute attributes of a fact's tail that are independent of the fact's head.
 
-The attributes are used to draw negatives that resemble facts. The no-knowledge baseline predicts
-from a tail's attributes, such as its word frequency, whether the tail belongs to a fact (METHODS
-section 4, "Negatives").
+The attributes of tails (second concepts of facts) are used to draw negatives (false facts) that
+resemble facts. The no-knowledge baseline predicts from a tail's attributes, such as its word
+frequency, whether the tail belongs to a fact (METHODS section 4, "Negatives").
 """
 
 from __future__ import annotations
@@ -74,26 +74,28 @@ def tails_of(base: KnowledgeBase, drawn: pl.DataFrame, *, own: int) -> pl.DataFr
     If the counts ``degree`` and ``as_tail`` included the fact itself, both would be at least 1 for
     every fact's tail and would reveal that the tail belongs to a fact. For a fact's tail, the
     counts ``degree`` and ``as_tail`` exclude the fact itself. With the presets ``same-relation``
-    and ``matched``, the tail of a negative (false fact) is taken from another fact, and ``degree``
-    and ``as_tail`` of this tail do not count that other fact. With the preset ``uniform``, the tail
-    of a negative (false fact) is a dictionary word that was not taken from a fact, so its
-    ``degree`` and ``as_tail`` count all facts.
+    and ``matched``, the tail of a negative (false fact) is taken from a true fact. In the counts
+    ``degree`` and ``as_tail`` of a negative's tail, the fact from which the tail was taken is not
+    counted. With the preset ``uniform``, the tail of a negative (false fact) is a dictionary word
+    that was not taken from a fact, so its ``degree`` and ``as_tail`` count all facts.
 
     Args:
         base: The knowledge base.
         drawn: Table with the columns ``head``, ``relation``, ``tail`` and ``negative``
             (identifiers), one row per fact.
-        own: Number that is subtracted from ``degree`` and ``as_tail`` of a negative's tail: 0 for
-            the preset ``uniform``, 1 for the presets ``same-relation`` and ``matched``.
+        own: Number to subtract from the fact counts ``degree`` and ``as_tail`` of a negative's
+            tail. ``own`` is 0 for the preset ``uniform``. For the presets ``same-relation`` and
+            ``matched``, ``own`` is 1, so that the fact from which the tail was taken is not
+            counted.
 
     Returns:
         Table with two rows per fact, one for the fact's tail and one for the negative's tail. The
         columns are ``head``, ``relation``, ``tail``, ``is_negative``, ``words``, ``characters``,
-        ``frequency``, ``part_of_speech``, ``degree`` and ``as_tail``. In the rows for the fact's
-        tail and for the negative's tail, ``head``, ``relation`` and ``tail`` are the labels of the
-        fact. ``is_negative`` is true if the row describes the tail of the fact's negative (the
-        false version of the fact). ``frequency`` is the Zipf frequency of the tail that the row
-        describes. A fact without a negative has only one row.
+        ``frequency``, ``part_of_speech``, ``degree`` and ``as_tail``. The columns ``head``,
+        ``relation`` and ``tail`` contain the labels of the true fact, even in the row that
+        describes the negative's tail. ``is_negative`` is true if the row describes the tail of the
+        fact's negative (the false version of the fact). ``frequency`` is the Zipf frequency of the
+        tail that the row describes. A fact without a negative has only one row.
     """
     import polars as pl
 

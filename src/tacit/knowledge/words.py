@@ -85,7 +85,7 @@ class Words:
             )
 
     def parts(self, texts: Iterable[str]) -> list[Part]:
-        """Tokenize each text, and collect the lemmas of the words that ``version`` selects.
+        """Tokenize each text, and lemmatize the words that the rule ``version`` selects.
 
         Raises:
             ModelError: If the tagger cannot be loaded, or the tagger does not assign parts of

@@ -48,10 +48,10 @@ class LanguageModel(Protocol):
         ...
 
     def cost(self, requests: Sequence[Any]) -> list[int]:
-        """Return the number of tokens to compute for each request, without running the model.
+        """Return the number of tokens to process for each request, without running the model.
 
-        For all ``requests`` together, the returned numbers add up to the number of tokens, without
-        padding, that ``answer`` computes.
+        The sum of the returned numbers is the number of tokens that the model processes when
+        ``answer`` is called with the same ``requests``. Padding is not counted.
 
         Raises:
             TooLongError: If a request is longer than the model's context window. The engine skips

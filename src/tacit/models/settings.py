@@ -225,8 +225,8 @@ class ModelSettings:
         """Return these settings as ``LoadOptions`` for the given models.
 
         Raises:
-            RequestError: If the server options are invalid (see ``ServerSettings``), or if
-                ``batch_size`` is specified, which Tacit does not support.
+            RequestError: If the server options are invalid (see ``ServerSettings``), or if the
+                option ``batch_size`` is specified (``batch_tokens`` must be used instead).
         """
         from tacit.models.huggingface.trust import Trust
         from tacit.models.loading import LoadOptions

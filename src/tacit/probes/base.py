@@ -141,7 +141,8 @@ class Answers:
             ``question``, and the column ``belief``. For log-probabilities, ``belief`` is
             P(positive)/(P(positive) + P(negative)), where P is the probability of an answer. For
             sampled replies, ``belief`` is the vote share of the positive answer. ``belief`` is null
-            if one of the two answers has no score, or if no sampled reply could be parsed.
+            if the answer ``positive`` or the answer ``negative`` has no score, or if no sampled
+            reply could be parsed.
         """
         import polars as pl
 
@@ -155,7 +156,10 @@ class Answers:
 
 
 def _joined(name: str, keys: pl.DataFrame, answered: Answered | None) -> Sequence[Any]:
-    """Return a group's answers in the order of ``keys``."""
+    """Return the answers to a group of requests, in the order of the request keys.
+
+    Each row of the table ``keys`` is the key of one request.
+    """
     if answered is None:
         raise FindingsError(f"there are no answers to the requests {name!r}")
     if keys.equals(answered.keys):

@@ -17,8 +17,8 @@ class Term:
         meaning: The definition of the term, in one or two sentences.
         forms: Words, in addition to the term's name, for which the report shows the definition of
             the term.
-        headings: Words that the report explains with this definition only where they occur in
-            column headings.
+        headings: Words for which the report shows the term's definition in column headings, but
+            nowhere else.
     """
 
     meaning: str

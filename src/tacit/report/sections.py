@@ -62,9 +62,9 @@ def section(runs: Sequence[Run], look: Theme | None = None) -> Section:
 def values_of(name: str, runs: Sequence[Run]) -> tuple[str, ...]:
     """Return a filter's choices: the values of the columns that belong to the filter.
 
-    A column belongs to a filter if the column's attribute ``filter`` is the filter's name. If no
-    column has the filter's name as its attribute ``filter``, the columns with the same name as the
-    filter belong to the filter.
+    A column belongs to a filter if the column's attribute ``filter`` is the filter's name. For
+    example, the filter ``relation`` uses the columns with the attribute ``filter="relation"``, or,
+    if there are no such columns, the columns named ``relation``.
     """
     shown = [
         (spec.name, column)
@@ -168,7 +168,10 @@ def _rows(spec: TableSpec, run: Run) -> pl.DataFrame | None:
 
 
 def shown_columns(column: Declared, table: pl.DataFrame) -> Iterator[Column]:
-    """Yield the report's columns for one declared column: its values and any 95 % CI."""
+    """Yield a report column with the values of ``column``, and one with any 95 % CI.
+
+    Columns that are hidden or contain lists are skipped.
+    """
     if not column.shown or column.kind == "list":
         return
     kind: Kind = "score" if column.kind == "number" else column.kind

@@ -15,7 +15,10 @@ R_contra = TypeVar("R_contra", contravariant=True)
 A_co = TypeVar("A_co", covariant=True)
 
 Key = tuple[str | int | None, ...]
-"""The key under which one part of a request, such as one answer, is stored."""
+"""The key under which the result for one part of a request is stored.
+
+A part of a request is, for example, one candidate answer of a prompt.
+"""
 
 _HAIR = 1e-3
 """Tolerance in nats for log-probabilities slightly above 0, which rounding can cause."""

@@ -39,11 +39,12 @@ class RankingPrompt:
     """A text whose candidate answers are the words of a vocabulary.
 
     Args:
-        text: The text, as in a ``Prompt``.
+        text: The text, with at most one blank. ``___`` marks the blank.
         vocabulary: The candidate words.
         targets: The words whose ranks and log-probabilities are returned. If empty, only the top
             candidates are returned.
-        separator: The separator, as in a ``Prompt``.
+        separator: Text that is inserted between the prompt's text and a candidate word if the text
+            has no blank.
         top: Number of top candidates to return.
 
     Raises:
@@ -115,9 +116,8 @@ class Ranking:
         targets: One ``Standing`` per target, in the order of the prompt's targets.
         normaliser: Logarithm of the candidates' summed probability, in nats. To renormalise a
             log-probability over the candidates, subtract ``normaliser`` from it. The normaliser can
-            be above 0 (the logarithm of a summed probability above 1) if two candidates consist of
-            the same tokens and are both counted in the sum. The normaliser is None if no candidate
-            has a log-probability.
+            exceed 0 if two candidates consist of the same tokens: both are counted, so the summed
+            probability can exceed 1. The normaliser is None if no candidate has a log-probability.
         top: The candidates with the highest log-probabilities, each with its log-probability. The
             candidate with the highest log-probability is first. Candidates with equal
             log-probabilities are in alphabetical order.
@@ -258,7 +258,7 @@ class RankingKind:
         return [replace(prompt, targets=tuple(targets[key])) for key, prompt in first.items()]
 
     def keys(self, request: RankingPrompt) -> list[Key]:
-        """Return one key for the prompt and its top candidates, and one key per target."""
+        """Return the score store's keys for the top candidates and for each target word."""
         key = _key(request)
         return [(*key, None), *((*key, target) for target in request.targets)]
 
@@ -373,7 +373,11 @@ class RankingKind:
         }
 
     def settled(self, rows: pl.DataFrame) -> pl.DataFrame:
-        """Return all rows: no row is redundant, because rows of a prompt can differ in targets."""
+        """Return all stored rows unchanged.
+
+        Two stored rows for the same prompt are both needed, because they can contain the ranks of
+        different target words.
+        """
         return rows
 
     def cached(self, rows: pl.DataFrame) -> CachedRankings:

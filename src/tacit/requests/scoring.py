@@ -122,8 +122,8 @@ class AnswerScore:
     Args:
         answer: The text of the candidate answer.
         logprob: Sum of the log-probabilities, in nats, of the tokens that cover the separator and
-            the answer. The sum does not include an end-of-sequence token after the answer. None if
-            the log-probability is unavailable.
+            the answer. The value of ``logprob`` does not include the log-probability of an
+            end-of-sequence token after the answer. None if the log-probability is unavailable.
         tokens: Number of tokens that cover the separator and the answer; 0 if unknown.
         spanned: Whether the first or the last scored token also covers characters of the prompt's
             text. If ``spanned`` is True, the score also covers characters outside the answer,

@@ -123,8 +123,8 @@ class RunRequest:
         """Return the options with which one model is loaded.
 
         Raises:
-            RequestError: If the server options of the model are invalid, or if ``batch_size`` is
-                specified, which Tacit does not support.
+            RequestError: If the model's server options are invalid, or if the option ``batch_size``
+                is specified (``batch_tokens`` must be used instead).
         """
         own = self.own_settings.get(name)
         return self.loading if own is None else own.options([name])

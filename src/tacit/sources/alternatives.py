@@ -76,22 +76,23 @@ def read_alternatives(cell: str, participants: str = "") -> Alternatives:
 
 
 def shifted_rows(rows: Sequence[tuple[str, Sequence[str]]]) -> frozenset[int]:
-    """Find rows of a concept whose alternatives belong to the feature of another row.
+    """Find rows whose alternatives (wordings) belong to the feature of a different row.
 
-    A row may be shifted (contain the alternatives of another row) only if its alternatives share no
-    word with its feature; a row that meets this condition is a candidate row. A row whose
-    alternatives share no word with its feature is found if one alternative equals another feature
-    of the concept, or if no alternative contains a letter. A row whose alternatives share no word
-    with its feature is also found if its feature equals an alternative of another row that is
-    found. An alternative equals a feature if both contain the same words; different inflected forms
-    count as the same word. Words such as "is" and "used" are ignored when words are compared.
+    A row is returned if no alternative shares a word with the row's own feature, and one
+    alternative equals the feature of a different row. A row is also returned if no alternative
+    shares a word with the row's own feature, and no alternative contains a letter. If an
+    alternative of a returned row equals the feature of a second row, the second row is also
+    returned, provided that none of its alternatives shares a word with its feature. An alternative
+    equals a feature if both contain the same words; different inflected forms count as the same
+    word. Words such as "is" and "used" are ignored when words are compared.
 
     Args:
-        rows: For each row of the concept, the feature and the alternatives.
+        rows: The rows of one concept. Each row is a pair of a feature and its alternatives (the
+            wordings that the file lists for the feature).
 
     Returns:
-        The indices in ``rows``, counted from 0, of the rows that contain alternatives of another
-        feature.
+        The indices, counted from 0, of those elements of ``rows`` whose alternatives (wordings)
+        belong to the feature of a different row.
     """
     said = [[_content(text) for text in texts] for _, texts in rows]
     foreign = {

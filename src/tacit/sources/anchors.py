@@ -127,7 +127,7 @@ def _is_piqa(row: Row) -> bool:
 
 
 def _flat(row: Row) -> Row:
-    """Flatten a row: ``question`` becomes text, nested choices become a key of the row.
+    """Store a question's text in ``question``, and move nested choices to the top level.
 
     In some files, such as the first releases of CommonsenseQA, the choices are nested inside
     ``question``.

@@ -205,7 +205,10 @@ def files_of(path: Path | str) -> list[Path]:
 
 
 def demo_drawings() -> Path:
-    """Return the folder of Tacit's example drawings: three drawings each of three things."""
+    """Return the folder that contains Tacit's example drawings.
+
+    There are nine drawings: a lantern, a peach and a watering can, each drawn by three annotators.
+    """
     return Path(str(resources.files("tacit") / "data" / "demo" / "drawings"))
 
 

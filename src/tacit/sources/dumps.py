@@ -94,7 +94,9 @@ class Dump:
         return self._bytes.sha256.hexdigest()
 
     def batches(self) -> Iterator[pa.RecordBatch]:
-        """Yield the valid triples, or the valid assertions in ``language``, in file order.
+        """Yield the valid rows of the file (triples or assertions) in file order.
+
+        Assertions whose start and end concepts are not both in ``language`` are left out.
 
         Yields:
             Batches of rows. The column ``row`` contains the row number that the method ``reject``

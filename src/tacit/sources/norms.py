@@ -132,11 +132,11 @@ class Norms:
             property, the highest of its production frequencies is used.
         underscored: Whether the features in the file have underscores in place of spaces, as in the
             norms of McRae et al.
-        uncounted: The line numbers of rows for which it is unknown how many participants wrote each
-            alternative, grouped by the reason why the number is unknown. The reasons why the number
-            of participants is unknown are the values of ``tacit.sources.alternatives.PROBLEMS``.
-            Alternatives (participants' wordings) that belong to another feature than the one in
-            their row are removed.
+        uncounted: The line numbers of rows for which it is unknown how many participants used each
+            alternative (wording of the property), grouped by the reason why the number is unknown.
+            The reasons why the number of participants is unknown are the values of
+            ``tacit.sources.alternatives.PROBLEMS``. Alternatives (participants' wordings) that
+            belong to another feature than the one in their row are removed.
     """
 
     path: Path
@@ -209,7 +209,7 @@ def read_norms(path: Path | str) -> Norms:
 def _without_shifted(
     rows: Sequence[tuple[int, Property, str | None]],
 ) -> Iterator[tuple[int, Property, str | None]]:
-    """Yield all rows; drop alternatives that belong to a different feature of the concept."""
+    """Yield all rows; if a row's wordings belong to a different row's feature, drop them."""
     concepts: dict[str, list[tuple[int, Property]]] = {}
     for line, one, _ in rows:
         concepts.setdefault(one.concept, []).append((line, one))

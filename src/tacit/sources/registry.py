@@ -161,7 +161,10 @@ class Registry(_Entry):
     @field_validator("kinds", "sources", mode="before")
     @classmethod
     def _complete(cls, entries: Any, info: ValidationInfo) -> Any:  # noqa: ANN401 - not yet validated
-        """Set each entry's name to its key, and a data set's kind to the ``Kind`` object."""
+        """Add its name to each entry, and replace the name of a kind by the ``Kind`` object.
+
+        The name of an entry is its key in the registry file.
+        """
         if not isinstance(entries, dict):
             return entries
         kinds = info.data.get("kinds", {})

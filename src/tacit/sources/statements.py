@@ -92,7 +92,8 @@ def agreement(labelled: pl.DataFrame) -> pl.DataFrame:
         ``agreed`` contains the number of different statements to which all annotators of the thing
         give the same label. The column ``contradicted`` contains the number of statements that are
         true in one annotator's drawing and false in the drawing of another annotator. In the column
-        ``contradicted``, a statement is counted once for each drawing that contains the statement.
+        ``contradicted``, a statement is counted once for each annotator's drawing in which it is
+        labelled true or false.
     """
     import polars as pl
 

@@ -30,8 +30,8 @@ class Agreement:
             interval.
         kappa: Cohen's kappa with its asymptotic interval. The interval of kappa is clipped to the
             range from -1 to 1.
-        no_interval: The reason why kappa is undefined or has no interval. The reason is a constant
-            of the module, such as ``PERFECT``. None if kappa has an interval.
+        no_interval: The reason why kappa is undefined or has no interval: one of the module's
+            constants, such as ``PERFECT``. None if kappa has an interval.
     """
 
     n: int

@@ -1,7 +1,7 @@
 """Errors of predicted probabilities: Brier score and expected calibration error.
 
-A function with a plural name, such as ``brier_scores``, evaluates many samples at once. The
-argument ``weights`` of a function with a plural name has the shape (samples, rows). Each entry of
+A function with a plural name, such as ``brier_scores``, evaluates many samples at once. Functions
+with a plural name have an argument ``weights`` of the shape (samples, rows). Each entry of
 ``weights`` is the number of times that one bootstrap sample contains one row.
 """
 

@@ -1,50 +1,44 @@
 """Estimate how much more often a model is right on questions whose facts it knows.
 
-In general, each item, such as a background fact, is linked to one or more rows, such as anchor
-questions. Some of the items are marked, for example the facts whose background question the model
-answers correctly. Each row, such as an anchor question, is either correct or incorrect. An item's
-share of correct rows (for example, a fact's share of correct anchor questions) is computed among
-the rows that are linked to the item. P(right) is the unweighted mean, over all items (such as
-facts), of the share of correct rows (such as correctly answered questions) among the rows that are
-linked to the item. P(right | marked) is the mean, over the marked items (such as known facts), of
-the item's share of correct rows (such as anchor questions). P(right | unmarked) is the mean, over
-the unmarked items (such as unknown facts), of the item's share of correct rows (such as anchor
-questions).
+In this module, facts are called items, and the anchor questions that are linked to a fact are
+called rows. Facts that the model knows, because it answers their background question correctly, are
+called marked items. A row is correct if the model answers the anchor question correctly. P(right)
+is the share of correct answers to the anchor questions that are linked to a fact, averaged over all
+facts with equal weight. P(right | marked) is the share of correct answers to the anchor questions
+that are linked to a fact, averaged over the facts that the model knows. P(right | unmarked) is the
+share of correct answers to the anchor questions that are linked to a fact, averaged over the facts
+that the model does not know.
 
-1. To compute a confidence interval, the gain P(right | marked) - P(right), where the marked items
-   are for example the facts that the model knows, is converted to a log odds ratio. The log odds
-   ratio compares marked items (such as facts that the model knows) with unmarked items. The log
-   odds ratio has no upper or lower limit. If the log odds ratio is 0, the probability that a row
-   (such as an anchor question) is correct is the same for marked and for unmarked items (such as
-   known and unknown facts).
+1. To compute a confidence interval, the gain P(right | marked) - P(right) is converted to a log
+   odds ratio. The log odds ratio compares the odds of a correct answer between facts that the model
+   knows and facts that it does not know. The log odds ratio has no upper or lower limit. If the log
+   odds ratio is 0, the model is equally likely to answer an anchor question correctly whether or
+   not it knows a fact that is linked to the question.
 2. The standard error of the log odds ratio is a jackknife estimate. The jackknife leaves out one
-   cluster of rows (such as anchor questions) at a time, and the links between these rows and the
-   items (such as facts). The standard error is the square root of the sum of the squared changes of
-   the log odds ratio, with one change for each cluster that is left out.
-3. The log odds ratio and its standard error are computed for the observed data, and for random
-   permutations of which items (such as facts) are marked (such as known). In each permutation, the
-   marks of all items in a cluster (for example, which facts the model knows) are moved together, as
-   one unit. The interval contains those log odds ratios that the permutation test does not reject,
-   as in the module `studentised`.
+   cluster of anchor questions at a time, together with all links from facts to these questions. The
+   standard error is the square root of the sum of the squared changes of the log odds ratio, with
+   one change for each cluster that is left out.
+3. The log odds ratio and its standard error are computed for the observed data, and again after
+   each random permutation of the labels "known" and "unknown" among the facts. Each permutation
+   puts the clusters of facts in a random order, and keeps the labels "known" and "unknown" of each
+   cluster together. The interval contains those log odds ratios that the permutation test does not
+   reject, as in the module `studentised`.
 4. The two ends of the interval are converted from log odds ratios back to values of the gain. In
-   the conversion from log odds ratios to gains, P(right) and the share of marked items (such as
-   known facts) are held fixed.
-5. The share of marked items, such as facts that the model answers correctly, is estimated from the
-   data. For a fixed log odds ratio, the gain P(right | marked) - P(right) is nearly proportional to
-   the share of unmarked items (such as unknown facts). Because the gain depends on the share of
-   marked items (such as known facts), the sampling error of this share affects the gain. Because
-   the share of marked items is estimated, an end of the confidence interval with the same sign as
-   the gain P(right | marked) - P(right) is moved away from the gain on a logarithmic scale. Moving
-   an end of the gain's interval allows for the sampling error of the share of marked items (such as
-   known facts). An interval end at the logarithmic distance d from the gain is moved to the
-   distance √(d² + e²), where e is the margin of error due to the share of marked items (such as
-   known facts).
+   the conversion from log odds ratios to gains, P(right) and the share of known facts are held
+   fixed.
+5. The share of facts that the model knows is estimated from the sample of facts. For a fixed log
+   odds ratio, the gain P(right | marked) - P(right) is nearly proportional to the share of facts
+   that the model does not know. The gain P(right | marked) - P(right) depends on the share of known
+   facts, so the sampling error of this share affects the gain. If an end of the gain's confidence
+   interval has the same sign as the gain, this end is moved away from the gain, to allow for the
+   sampling error of the share of known facts. On a logarithmic scale, an interval end at the
+   distance d from the gain is moved to the distance √(d² + e²), where e is the error margin of
+   log(gain) due to the estimated share of known facts.
 
 The gain has no interval if P(right | marked) or P(right | unmarked) is 0 or 1, because the log odds
-ratio is then infinite or undefined. An interval requires at least ``FEWEST_ITEMS`` marked items
-(such as facts that the model answers correctly), ``FEWEST_ITEMS`` unmarked items and
-``FEWEST_CLUSTERS`` clusters. The standard error of the log odds ratio cannot be estimated reliably
-from few items.
+ratio is then infinite or undefined. An interval requires at least ``FEWEST_ITEMS`` facts that the
+model knows, ``FEWEST_ITEMS`` facts that it does not know, and ``FEWEST_CLUSTERS`` clusters of
+facts. The standard error of the log odds ratio cannot be estimated reliably from few facts.
 """
 
 from __future__ import annotations
@@ -109,15 +103,14 @@ class Gain:
         others: Number of unmarked items, such as facts that the model does not know.
         given_marked: P(right | marked): the share of correct rows (such as anchor questions) among
             those linked to a marked item (such as a known fact), averaged over the marked items.
-            None if there are no marked items (such as facts that the model answers correctly).
+            None if there are no marked items (such as facts that the model knows).
         given_others: P(right | unmarked): the share of correct rows (such as anchor questions)
             among those linked to an unmarked item (such as an unknown fact), averaged over the
-            unmarked items. None if all items are marked (for example, if the model knows all
-            facts).
+            unmarked items. None if the model knows all facts, so that no item is unmarked.
         mean: P(right): the share of correct rows (such as anchor questions) among those linked to
             an item (such as a fact), averaged over all items. None if there are no items.
         gain: The difference ``given_marked`` - ``mean``, with its interval. The value of ``gain``
-            is None if there are no marked items (such as facts that the model answers correctly).
+            is None if there are no marked items (such as facts that the model knows).
         no_interval: The reason why the gain has no interval: one of the module's constants, such as
             ``FEW_MARKED``; None if the gain has an interval.
     """
@@ -135,8 +128,8 @@ def conditional_gain(marked: ArrayLike, links: Links, how: Permutations | None =
     """Estimate how much more often a model is right on questions whose facts it knows.
 
     Args:
-        marked: For each item (such as a fact), whether it is marked (such as answered correctly by
-            the model), shape (items,).
+        marked: For each item (such as a fact), whether it is marked (for example, whether the model
+            knows the fact), shape (items,).
         links: The links from items (such as facts) to rows (such as anchor questions).
         how: The number of permutations, the random seed, and the confidence level of the interval.
     """
@@ -164,19 +157,20 @@ def conditional_gain(marked: ArrayLike, links: Links, how: Permutations | None =
 class _Table:
     """The items (such as facts) that have linked rows (such as questions), by cluster.
 
-    The items are sorted by the cluster of the first row that is linked to the item.
+    Each item (such as a fact) belongs to the cluster of the first row (such as a question) that is
+    linked to it. Items are sorted by cluster.
 
     Args:
-        marked: For each item (such as a fact), whether it is marked (such as answered correctly by
-            the model), shape (items,).
+        marked: For each item (such as a fact), whether it is marked (for example, whether the model
+            knows the fact), shape (items,).
         values: For each item (such as a fact), the share of correct rows among the rows (such as
             anchor questions) that are linked to the item, shape (items,).
         starts: For each cluster of items, the index of its first item, shape (clusters,).
-        weights: For each item (such as a fact) and cluster of rows (such as anchor questions), the
-            share of the item's linked rows that belong to the cluster, shape (clusters, items). If
-            an item is linked to n rows, each of the n links has the weight 1/n.
-        right: For each item (such as a fact) and cluster of rows (such as anchor questions), the
-            total weight of the links from the item to correct rows of the cluster, shape (clusters,
+        weights: For each fact (item) and cluster of anchor questions (rows), the share of the
+            fact's linked questions that belong to the cluster, shape (clusters, items). If an item
+            is linked to n rows, each of the n links has the weight 1/n.
+        right: For each fact (item) and cluster of anchor questions (rows), the share of the fact's
+            linked questions that belong to the cluster and are answered correctly, shape (clusters,
             items).
     """
 
@@ -228,7 +222,11 @@ class _Table:
         return _widened(low, gain, from_share), _widened(high, gain, from_share)
 
     def _share_moves(self, log_odds: float, mean: float, level: float) -> float:
-        """Return the error margin of log(gain) due to the share of known facts (marked items)."""
+        """Return the error margin of log(gain) that stems from the share of known facts.
+
+        The gain P(right | marked) - P(right) depends on the share of known facts (marked items),
+        which is estimated from the data.
+        """
         items = np.stack([self.marked, np.ones(len(self.marked))], axis=1)
         counts: Floats = self.weights @ items
         (value,), moved = _log_odds(counts[:, :1], counts[:, 1:])
@@ -286,13 +284,10 @@ def _log_odds(right: Floats, weights: Floats) -> tuple[Floats, Floats]:
 def _gain(log_odds: float, share: float, mean: float) -> float:
     """Convert a log odds ratio to a gain, that is, a difference between probabilities.
 
-    Let x be the probability of a joint event: a random item (such as a fact) is marked (such as
-    known), and a random row linked to the item (such as an anchor question) is correct. Let
-    ``odds`` be the odds ratio, ``share`` the share of marked items (such as known facts), and
-    ``mean`` the mean share of correct rows (such as anchor questions). The joint probability x of a
-    marked item and a correct row solves the equation x·(1-share-mean+x) = odds·(share-x)·(mean-x),
-    in which ``odds``, ``share`` and ``mean`` are the odds ratio, the share of marked items and the
-    mean share of correct rows.
+    Let x be the probability that the model knows a randomly drawn fact and answers a random anchor
+    question linked to this fact correctly. The joint probability x of a known fact and a correct
+    answer solves x·(1-share-mean+x) = odds·(share-x)·(mean-x), where ``odds`` is the odds ratio,
+    ``share`` the probability of a known fact, and ``mean`` the probability of a correct answer.
     """
     odds = float(np.exp(log_odds))
     if abs(odds - 1) < _NEARLY_ONE:
@@ -303,7 +298,11 @@ def _gain(log_odds: float, share: float, mean: float) -> float:
 
 
 def _widened(end: float, gain: float, from_share: float) -> float:
-    """Move an interval end away from ``gain``, as the share of marked items is estimated."""
+    """Move an end of the gain's interval outwards to include the error ``from_share``.
+
+    The error ``from_share`` is the error margin of log(gain) that results from estimating the share
+    of known facts.
+    """
     if end * gain <= 0:
         return end
     distance = float(np.log(end / gain))

@@ -2,7 +2,8 @@
 
 Statements about the same everyday thing, such as an egg, are not independent of each other. The
 bootstrap therefore resamples whole clusters of rows, for example all statements about one everyday
-thing. The confidence interval of a statistic is computed as follows.
+thing. The confidence interval of a statistic is computed in three steps: sum the rows of each
+cluster, resample the clusters, and take percentiles of the resampled statistics.
 
 1. For a ratio of sums, such as an accuracy, the numerators and the denominators of the rows are
    first summed separately within each cluster. A cluster is dropped if the denominators of all its

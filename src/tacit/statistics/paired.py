@@ -18,7 +18,9 @@ NO_CHANGE = "no answer changed"
 FEW_CHANGES = "too few answers changed"
 FEW_CLUSTERS = f"fewer than {FEWEST_CLUSTERS} clusters, or no variation"
 FEWEST_CHANGES = 6
-"""Number of answers that must change for a confidence interval to be computed.
+"""Minimum number of changed answers for a confidence interval.
+
+An answer counts as changed if it turns from correct to incorrect, or from incorrect to correct.
 
 With fewer changed answers, McNemar's p-value is always above 5 %.
 """
@@ -30,8 +32,8 @@ class PairedChange:
 
     Args:
         n: Number of rows, each of which contains a first and a second answer.
-        before: The accuracy of the first answers. None if there are no rows.
-        after: The accuracy of the second answers. None if there are no rows.
+        before: The accuracy of the first of the two answers in each row. None if there are no rows.
+        after: The accuracy of the second of the two answers in each row. None if there are no rows.
         change: The accuracy of the second answers minus the accuracy of the first answers, with a
             cluster bootstrap interval.
         gained: Number of rows whose first answer is incorrect and whose second answer is correct.
@@ -58,8 +60,8 @@ def paired_change(
     """Compute the change in accuracy from the first answers to the second answers.
 
     Args:
-        before: For each row, whether the first answer is correct, shape (rows,).
-        after: For each row, whether the second answer is correct, shape (rows,).
+        before: For each row, whether the first of its two answers is correct, shape (rows,).
+        after: For each row, whether the second of its two answers is correct, shape (rows,).
         clusters: The cluster of each row, shape (rows,).
         bootstrap: The bootstrap with which the interval is computed. If None, the default
             ``Bootstrap()`` is used.

@@ -44,14 +44,16 @@ def chance_level(right: ArrayLike, score: ArrayLike) -> float | None:
 def chance_levels(right: ArrayLike, rows: Floats) -> Floats:
     """Compute the chance level of average precision from counts of rows.
 
-    For n rows, the chance level is E[AP] = p + (1-p)·(Σ(g/N)-1)/(n-1): p is the share of correct
-    rows, and for each threshold in the sum, g rows have exactly that score and N rows have at least
-    that score. The formula for E[AP] follows from AP = Σ H·T/(N·P): of all P correct rows, H have
-    exactly the threshold's score and T have at least this score, and N counts all rows with at
-    least this score. In a random permutation of the labels, the number T of correct rows among N of
-    n rows has a hypergeometric distribution with E[T²] = N·p·(1-p)·(n-N)/(n-1) + N²·p², where p is
-    the share of correct rows. If T of N rows are correct and H of these correct rows are among g of
-    the N rows, E[H | T] = g·T/N, and therefore E[H·T] = (g/N)·E[T²].
+    For n rows, of which the share p is correct, the chance level is E[AP] = p +
+    (1-p)·(Σ(g/N)-1)/(n-1). The sum Σ(g/N) runs over the thresholds (distinct scores): g rows have
+    exactly the threshold's score, and N rows have at least this score. The formula for E[AP]
+    follows from AP = Σ H·T/(N·P), a sum over thresholds (distinct scores), where P is the number of
+    all correct rows. At each threshold, H correct rows have exactly the threshold's score, T
+    correct rows have at least this score, and N rows in total have at least this score. In a random
+    permutation of the labels, the number T of correct rows among N of n rows has a hypergeometric
+    distribution with E[T²] = N·p·(1-p)·(n-N)/(n-1) + N²·p², where p is the share of correct rows.
+    If T of N rows are correct and H of these correct rows are among g of the N rows, E[H | T] =
+    g·T/N, and therefore E[H·T] = (g/N)·E[T²].
 
     Args:
         right: Number of correct rows in each sample, shape (...).

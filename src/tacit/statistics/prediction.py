@@ -277,8 +277,7 @@ def informative(lifted: Estimate, sample: Sample) -> tuple[Estimate, str | None]
             with a correct answer and at least one row with an incorrect answer.
 
     Returns:
-        The lift, and the reason why the lift has no interval. The reason is None if the lift has an
-        interval.
+        The lift, and the reason why the lift has no interval (None if it has an interval).
     """
     bare = replace(lifted, low=None, high=None)
     clusters = sample.clusters.shape[0]

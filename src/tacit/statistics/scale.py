@@ -47,7 +47,8 @@ class Trend:
             The statistic is None if Page's trend test is not possible, for example with fewer than
             3 models.
         p_value: The one-sided p-value of the null hypothesis that there is no trend.
-        blocks: The number of blocks of clusters in which the metric is defined for every model.
+        blocks: The number of blocks (groups of question clusters) in which the metric of every
+            model is defined.
         reason: The reason why no test is possible; None if the test was run.
     """
 

@@ -60,9 +60,10 @@ def risk_area(right: ArrayLike, score: ArrayLike) -> float | None:
 def risk_areas(right: Floats, rows: Floats) -> Floats:
     """Compute areas under risk-coverage curves from counts of rows per threshold.
 
-    If m rows have the same score, e of these rows are incorrect, and E of the N rows with higher
-    scores are incorrect, the risks of the m rows sum to e + (E - N·e/m)·(h(N+m) - h(N)), where h(k)
-    is the k-th harmonic number.
+    Consider m rows with equal scores, of which e are incorrect, and the N rows with higher scores,
+    of which E are incorrect. If the m rows are in random order, the expected error rates among the
+    top N+1, N+2, …, N+m rows sum to e + (E - N·e/m)·(h(N+m) - h(N)), where h(k) is the k-th
+    harmonic number.
 
     Args:
         right: For each distinct score (threshold), the number of correct rows with that score,

@@ -69,8 +69,9 @@ class Adjusted:
         chance: The chance level: the mean of average precision over all permutations within strata.
             None if no row is correct.
         lift: The lift (average precision - chance)/(1 - chance), with its interval.
-        p_value: The one-sided p-value of the null hypothesis that the lift is 0. The p-value is
-            computed from the same permutations as the interval of the lift.
+        p_value: The one-sided p-value of the test whether the lift is above 0, that is, whether
+            average precision exceeds the chance level. The p-value is computed from the same
+            permutations as the interval of the lift.
         no_interval: The reason why the lift has no interval: one of the module's constants, such as
             ``FEW_CLUSTERS``. None if the lift has an interval.
     """
@@ -232,9 +233,9 @@ class _Rows:
         A row's influence on the chance level is constant + factor·label, where the label is 1 for a
         correct row and 0 for an incorrect row.
 
-        A row's influence on the chance level is approximated by the row's influence on an average
-        precision in which each row has a soft label between 0 and 1 instead of the label 0 or 1.
-        The soft label of a row is the share of correct rows in its stratum.
+        To compute a row's influence, the chance level is approximated by the average precision of
+        soft labels, which are numbers between 0 and 1. The soft label of a row is the share of
+        correct rows in its stratum.
         """
         soft = self._share[self.stratum]
         here = np.bincount(self._level, soft)
@@ -371,8 +372,8 @@ def lifts_within_strata(right: Floats, rows: Floats) -> Floats:
             with this score in this stratum, shape (..., thresholds, strata).
 
     Returns:
-        The lift of each sample, shape (...). The lift is nan if no row is correct, or if the chance
-        level is 1.
+        The lift of each sample. The result has the shape of ``right`` without the last two
+        dimensions. The lift is nan if no row is correct, or if the chance level is 1.
     """
     chance = chance_within_strata(right.sum(axis=-2), rows)
     over = average_precisions(right.sum(axis=-1), rows.sum(axis=-1)) - chance

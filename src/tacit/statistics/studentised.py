@@ -10,10 +10,10 @@ observed ratio of the metric to its standard error. The confidence interval excl
 values of the metric that one of the two one-sided permutation tests rejects. The one-sided p-value
 is at most 2.5 % if and only if the whole 95 % CI is above chance.
 
-The permutations keep the labels of a cluster together. If all clusters have the same size and
-labels are independent of scores, every permutation is as likely as the observed sample. If all
-clusters have the same size, a test at the 5 % level has a false-positive rate of 5 %. If clusters
-have different sizes, the false-positive rate of a test at the 5 % level is only approximately 5 %.
+The permutations keep the labels of a cluster together. If labels are independent of scores, and all
+clusters have the same size, every permutation is as likely as the observed sample. If all clusters
+have the same size, a test at the 5 % level has a false-positive rate of 5 %. If clusters have
+different sizes, the false-positive rate of a test at the 5 % level is only approximately 5 %.
 """
 
 from __future__ import annotations
@@ -169,7 +169,7 @@ class Sample:
         return Estimate(figure, scale.back(ends[0]), scale.back(ends[1]))
 
     def _scaled(self, scale: Scale, labels: Labels) -> tuple[Floats, Floats]:
-        """For each sample, compute the metric on the scale ``scale`` and its standard error."""
+        """Return each sample's metric, converted by ``scale``, and the metric's standard error."""
         influence = scale.influence(summed(labels, self.rows), self.rows)
         times = self.rows.astype(np.intp)
         right = np.repeat(influence.right, times, axis=1)

@@ -46,7 +46,8 @@ class Job:
     Args:
         send: Function that sends the job to a worker and returns Ray's reference to the result.
         about: A description of the job, for use in messages.
-        block: The block to compute; None if the job is a call of one of the model's methods.
+        block: The block of requests that the worker must answer; None if the job calls a method of
+            the model instead.
     """
 
     send: Callable[[Any], Any]
@@ -147,11 +148,13 @@ class WorkerHandle:
         return None
 
     def loads_for_long(self, seconds: float) -> float:
-        """Return the minutes since loading began; 0 for repeated calls within ``seconds``.
+        """Return the minutes since the worker began to load its model, or 0.
+
+        The result is 0 if the worker is not loading its model, or if the loading began or was last
+        reported less than ``seconds`` seconds ago.
 
         Args:
-            seconds: The minimum number of seconds between two reports of the loading time. A call
-                that comes too early returns 0.
+            seconds: The minimum number of seconds between two reports of the loading time.
         """
         if self.loaded or self.node is None:
             return 0.0

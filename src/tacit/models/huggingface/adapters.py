@@ -168,7 +168,7 @@ def with_adapter(name: str, model: PreTrainedModel, folder: Path) -> PreTrainedM
 
 
 def adapter_files(folder: Path) -> dict[str, Path]:
-    """Return an adapter's files, keyed by their names in the model's fingerprint."""
+    """Return the paths of an adapter's config and weights, keyed by ``adapter/FILENAME``."""
     weights = folder / "adapter_model.safetensors"
     files = (
         folder / "adapter_config.json",

@@ -128,7 +128,7 @@ class Tokens:
     """The token ids of a text with an answer, and the range of the scored tokens.
 
     Args:
-        ids: All token ids.
+        ids: The token ids of the whole text, including the answer.
         begin: Index of the first scored token.
         end: Index after the last scored token; at least ``begin + 1``.
         spanned: Whether the first scored token also covers text before the answer, or the last

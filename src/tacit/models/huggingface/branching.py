@@ -90,7 +90,11 @@ def _compute_trunks(
 def _chunks(
     rows: Sequence[tuple[int, Row]], trunks: _Trunks, budget: Budget
 ) -> Iterator[tuple[Sequence[tuple[int, Row]], Any]]:
-    """Divide rows into batches that fit in the budget; yield each batch with its own cache."""
+    """Divide rows (token sequences) into batches of limited size.
+
+    Each batch is yielded with a separate cache of the keys and values of the prefixes that its rows
+    continue.
+    """
     width = trunks.mask.shape[1]
     cost = max(width + len(row.ids) - trunks.begin(number) for number, row in rows)
     size = how_many(cost, budget)

@@ -269,7 +269,7 @@ class CausalModel(RankingModel):
         return near
 
     def _encode(self, prompts: Sequence[Prompt]) -> Inputs:
-        """Return and cache the full token sequence of each answer. See ``Encoder.encode``."""
+        """Return and cache the tokens of each prompt with each answer. See ``Encoder.encode``."""
         remembered = self._remembered
         new = [prompt for prompt in dict.fromkeys(prompts) if prompt not in remembered]
         if not new:
@@ -420,10 +420,9 @@ class CausalModel(RankingModel):
     def _sharing_difference(self) -> float | None:
         """Return how much (nats) a reused cache changes log-probabilities; None on failure.
 
-        The change in log-probabilities is measured on two artificial texts of unequal length. Each
-        text has answers of one to three tokens; some answers share their first token, and others do
-        not. The token ids of the artificial texts and answers come from all parts of the
-        vocabulary.
+        The change in log-probabilities is measured on two artificial texts of different lengths,
+        with token ids from all parts of the vocabulary. Each of the two artificial texts has four
+        answers of one to three tokens, and two of the four answers share their first token.
         """
         longest = min(self._checkpoint.window or 22, self._local or 22, 22) - 3
         spread = [1 + (i * 7919) % (self._vocabulary - 1) for i in range(40)]

@@ -64,8 +64,8 @@ class Chat:
         tokenizer: A tokenizer with a chat template.
         template: The chat template, in which today's date is replaced by a fixed date.
         opening: The text between the generation prompt and the reply, such as white space or the
-            start of the assistant's turn. If the generation prompt starts reasoning, ``opening``
-            ends the reasoning.
+            start of the assistant's turn. If the generation prompt ends with ``<think>``,
+            ``opening`` contains ``</think>``, so that the model replies without reasoning.
         thought: ``closed`` if the chat template starts the model's reasoning (the text in
             ``opening`` then ends the reasoning at once); ``none`` if the template does not start
             reasoning.
@@ -140,7 +140,7 @@ class Chat:
     def fill(self, prompt: Prompt) -> list[Filled]:
         """Return, for each answer, the rendered chat with the answer as the start of the reply.
 
-        Spaces that the template inserts before a reply are the separator, and are scored with the
+        Spaces that the template inserts before the model's reply are scored together with the
         answer.
 
         Raises:

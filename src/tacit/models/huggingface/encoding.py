@@ -65,7 +65,7 @@ class Inputs:
         return np.repeat(np.arange(len(self)), np.diff(self.answers))
 
     def of(self, prompt: int) -> list[Tokens]:
-        """Return the inputs of one prompt's answers."""
+        """Return one ``Tokens`` object per answer of the prompt with the given index."""
         found = []
         for at in range(self.answers[prompt], self.answers[prompt + 1]):
             ids = self.ids[self.starts[at] : self.starts[at + 1]].tolist()
@@ -103,8 +103,8 @@ class Inputs:
     def rows(self, prompts: Ints) -> Rows:
         """Return the rows to compute for the given prompts: each input without its last token.
 
-        For each scored token, the rows contain the index of the token's answer among the answers of
-        all prompts.
+        Each scored token is stored with the index of the answer to which it belongs. Answers are
+        numbered consecutively over all prompts in the ``Inputs`` object.
         """
         counts = np.diff(self.answers)[prompts]
         own = ragged(self.answers[:-1][prompts], counts)

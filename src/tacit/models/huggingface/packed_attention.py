@@ -123,7 +123,11 @@ class PackedAttention(TorchFunctionMode):
         return output.transpose(1, 2).reshape(several, length, heads, -1).transpose(1, 2)
 
     def _seen(self, states: torch.Tensor) -> torch.Tensor:
-        """Return each piece's keys or values, of shape (packs * pieces, heads, keys, width)."""
+        """Return the keys or values in ``states`` that each piece of a pack needs.
+
+        A piece is one of the equal-length sections into which a pack (a row of several prompts) is
+        divided. The result has the shape (packs * pieces, heads, keys, width).
+        """
         # In a model on several devices, a layer's device may differ from the mask's.
         rows, keys = self._rows.to(states.device), self._keys.to(states.device)
         seen: torch.Tensor = states.transpose(1, 2)[rows, keys]

@@ -74,7 +74,10 @@ class Rows:
         return Rows(ids, starts_of(lengths), self.reads.of_rows(numbers, len(self)))
 
     def behind(self, size: int) -> Rows:
-        """Return each row without its first ``size`` tokens, none of which may be scored."""
+        """Return each row without its first ``size`` tokens.
+
+        The caller ensures that none of the removed tokens is to be scored.
+        """
         lengths = self.lengths - size
         ids = self.ids[ragged(self.starts[:-1] + size, lengths)]
         reads = self.reads

@@ -3,9 +3,10 @@
 The log-probabilities of all candidate words that are a single token in the prompt are read at the
 same position. Candidates of several tokens, and candidates that change how the adjacent text is
 tokenized, are scored in separate forward passes, like the answers of a ``Prompt``. If the separator
-before the candidates is a separate token, one additional forward pass scores the separator together
-with the first single-token candidate. The log-probability of the separator is the log-probability
-of the separator and a candidate together, minus the log-probability of this candidate's token.
+between text and candidate is a separate token, its log-probability is part of every candidate's
+score. To measure the log-probability of the separator, Tacit scores the separator and one candidate
+together in an additional forward pass. The log-probability of the separator is the log-probability
+of the separator and this candidate together, minus the log-probability of the candidate's token.
 """
 
 from __future__ import annotations
@@ -205,7 +206,11 @@ class RankingModel(LocalModel):
     def _logits_at(
         self, places: Sequence[ReadPosition], body: torch.nn.Module | None
     ) -> torch.Tensor:
-        """Return logits at given positions; if ``body`` is not None, compute no other logits."""
+        """Return the logits at one given position of each input.
+
+        If ``body`` (the part of the model before the output layer) is not None, no logits are
+        computed at other positions.
+        """
         import torch
 
         logits: torch.Tensor
@@ -240,7 +245,9 @@ class RankingModel(LocalModel):
         )
 
     def _narrowing_difference(self, body: torch.nn.Module) -> float:
-        """Return the log-probability change (nats) if logits are computed at only one position.
+        """Return how much computing logits at only one position changes log-probabilities.
+
+        The returned change is the largest one, in nats.
 
         The result is infinity if the model fails when logits are restricted to one position.
         """

@@ -200,7 +200,8 @@ def made_up_pack(vocabulary: int, length: int, deepest: int) -> list[Row]:
 
     Args:
         vocabulary: Number of tokens in the vocabulary.
-        length: Number of tokens in the pack.
+        length: Maximum number of tokens in the returned rows, counting each shared prefix only
+            once.
         deepest: Maximum number of tokens in one row (token sequence).
     """
     deep, depth = min(deepest, length // 2), min(deepest, length, _DEPTH)

@@ -2,11 +2,11 @@
 
 For each prompt, the encoder processes the text once, and the decoder scores all answers. The
 prompt's separator is not used, because the text and the answer are not joined into one string.
-Every token of an answer is predicted from the text, the start of the decoder's input, and the
-preceding tokens of the answer. Unless prompts are formatted as a chat, the tokenizer's first
-sentinel token replaces a blank in the text and precedes the answer in the decoder's input. If the
-tokenizer has no sentinel tokens, a prompt with a blank is rejected unless prompts are formatted as
-a chat.
+Every token of an answer is predicted from the prompt's text (the encoder's input), the start of the
+decoder's input, and the preceding tokens of the answer. Unless prompts are formatted as a chat, the
+tokenizer's first sentinel token replaces a blank in the text and precedes the answer in the
+decoder's input. If the tokenizer has no sentinel tokens, a prompt with a blank is rejected unless
+prompts are formatted as a chat.
 """
 
 from __future__ import annotations

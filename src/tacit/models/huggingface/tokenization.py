@@ -72,12 +72,13 @@ class Halves:
         heads: The token ids of the strings' first parts (the characters before the space at which a
             string is split). Strings with equal first parts share one entry.
         tails: For each distinct second part of a string, the tokens of this part and the position
-            of the answer in it. The entry is None if the tokenizer produces no token for the
-            answer.
+            of the answer in it. If the tokenizer produces no token for the answer in a second part,
+            ``tails`` contains None for this part.
         head: For each text, the index of its first part in ``heads``.
-        tail: For each string, which is a text with one answer inserted, the index in ``tails`` of
-            the string's second part (from the split to the end). The strings of the first text come
-            first, then the strings of the second text, and so on.
+        tail: Indices in ``tails``: ``tails[tail[i]]`` contains the tokens of the second part of
+            string i, which begins at the space where the string is split. String i is a text with
+            one answer inserted. The strings of the first text come first, then the strings of the
+            second text, and so on.
     """
 
     heads: Sequence[Sequence[int]]
@@ -106,8 +107,8 @@ def halves(tokenizer: PreTrainedTokenizerBase, filled: Sequence[Sequence[Filled]
 
     Args:
         tokenizer: A tokenizer returned by ``bare``, which adds no special tokens.
-        filled: For each text, one string per answer: the text with the answer inserted. Two strings
-            that belong to the same text must be identical up to the beginning of the answer.
+        filled: For each text, one string per answer: the text with the answer inserted. All strings
+            that are made from the same text must be identical before the inserted answer.
 
     Raises:
         PromptError: If a text contains a special token that cannot be encoded as plain text.

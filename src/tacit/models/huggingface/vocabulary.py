@@ -57,9 +57,9 @@ class Candidates:
             the tokenization of the vocabulary. Each witness consists of a word's index, the word's
             tokens, and whether the word's index is in ``single``.
         lead: Number of leading scored tokens, such as a separator, that are the same for all words
-            with indices in ``single``. Only the last scored token differs between these words. The
-            leading scored tokens are also part of the ``Frame``, which contains all tokens of the
-            text except the last scored token.
+            with indices in ``single``. The words with indices in ``single`` differ only in their
+            last scored token. The leading scored tokens are also part of the ``Frame``, which
+            contains all tokens of the text except the last scored token.
     """
 
     single: NDArray[np.int64]
@@ -73,19 +73,22 @@ class Candidates:
     def whole(self) -> tuple[int, ...]:
         """The indices of the words that are scored in separate passes.
 
-        The result contains the words in ``several`` and, if scored tokens such as a separator
-        precede the words in ``single`` (``lead`` is not 0), also the first word in ``single``. The
-        words in ``single`` differ only in their last scored token. The ``lead`` scored tokens
-        before it (such as a separator) are the same for all words in ``single``. The
-        log-probability of the ``lead`` tokens that all words in ``single`` share is the score of
-        the first of these words minus the log-probability of its last token.
+        The result contains all indices in ``several``. If scored tokens such as a separator precede
+        the words in ``single`` (``lead`` is not 0), the result also contains the first index in
+        ``single``. The words in ``single`` differ only in their last scored token. The scored
+        tokens before the last one (``lead`` tokens, such as a separator) are the same for all words
+        in ``single``. The log-probability of the shared ``lead`` tokens equals the score of the
+        first word in ``single`` minus the log-probability of this word's last token.
         """
         return (*self.several, int(self.single[0])) if self.lead else self.several
 
 
 @dataclass(frozen=True, slots=True)
 class Placed:
-    """A prompt's tokenized candidates, and the tokens around single-token ones, if any."""
+    """A prompt's tokenized candidate words, and the tokens around them in the prompt.
+
+    If ``candidates.single`` is empty, ``frame`` is None.
+    """
 
     candidates: Candidates
     frame: Frame | None
@@ -98,9 +101,9 @@ class CandidateTokens:
         tokenizer: The model's tokenizer.
         is_known: Function that returns whether an answer can be encoded without the tokenizer's
             unknown token.
-        in_order: Whether the model predicts each token only from preceding tokens. If True, the
-            leading tokens that all candidates share have the same log-probability for all
-            candidates.
+        in_order: Whether the model predicts each token only from preceding tokens. If True, leading
+            tokens that all candidates share, such as a separator, are scored only once, because
+            their log-probability does not depend on the candidate.
     """
 
     def __init__(
@@ -126,8 +129,9 @@ class CandidateTokens:
         Args:
             prompts: The ranking prompts.
             filled: Each prompt with one of its candidates inserted.
-            write: Function that tokenizes each prompt's answers in the prompt. It returns None for
-                an answer from which the tokenizer produces no token.
+            write: Function that tokenizes each prompt's text with each of its answers inserted. The
+                function ``write`` returns None for an answer for which the tokenizer produces no
+                token.
 
         Raises:
             PromptError: If more than ``MOST_SEVERAL`` candidates of a prompt need separate forward
@@ -197,8 +201,10 @@ class CandidateTokens:
         ``lead`` is the number of scored tokens before the token in which the candidates differ.
 
         If the separator is a separate token, every candidate has more than one scored token. If
-        every candidate has several scored tokens, the method returns the combination of ``lead``
-        and ``Frame`` that occurs most often among the candidates (at least twice).
+        every candidate has several scored tokens, the method finds the largest group of candidates
+        that differ only in their last scored token. If the largest group has at least two
+        candidates, the method returns the ``lead`` and ``Frame`` (surrounding tokens) of this
+        group.
         """
         frames = Counter((0, _around(one)) for one in known if one.end - one.begin == 1)
         if not frames and self._in_order:
@@ -225,12 +231,13 @@ def _reaches(tokenizer: PreTrainedTokenizerBase) -> bool:
 
 
 def _nearest(filled: Filled) -> tuple[str, str, str]:
-    """Return the separator, and the text directly before and directly after a candidate.
+    """Return the separator before a candidate, and the nearest text on both sides of it.
 
-    On each side of the candidate, only the adjacent white space is kept. If the adjacent character
-    is not white space, the characters up to the next white space are kept. An ellipsis
-    distinguishes shortened text from complete text, because a tokenizer may treat the start and the
-    end of a string differently from its middle.
+    If white space is adjacent to the candidate, only this white space is returned from that side of
+    the candidate. If another character is adjacent to the candidate, the characters up to the next
+    white space are returned from that side of the candidate. An ellipsis distinguishes shortened
+    text from complete text, because a tokenizer may treat the start and the end of a string
+    differently from its middle.
     """
     before, after = filled.string[: filled.begin], filled.string[filled.end :]
     left, right = _LEFT.search(before), _RIGHT.match(after)

@@ -120,7 +120,7 @@ def _rest(text: str, form: str) -> str | None:
 
 
 def _ends(behind: str, before: str) -> bool:
-    """Return whether a sentence or line of the text ends directly after an answer."""
+    """Return whether a sentence or line of a model's reply ends right after the answer."""
     closed = "".join(close for opens, close in _CLOSES.items() if opens in before)
     ended = len(behind) - len(behind.lstrip(_BEHIND_ANSWERS + closed))
     return _END.match(behind, ended) is not None

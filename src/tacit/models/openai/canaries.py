@@ -1,10 +1,10 @@
 """Canaries: stored answers with which a change of a server's model is detected.
 
-The score store saves the canaries with the scores, as part of the model's description. Each time
-Tacit connects to a server, it sends the prompts whose stored answers are the canaries to the server
-again. If the server's answers have changed, the server runs a different model under the same name,
-or the same model with a different precision. Scores of a server whose answers have changed are
-cached as the scores of a different model.
+Canaries (a server's answers to a few fixed prompts) are part of the model's description, which the
+score store saves with the scores. Each time Tacit connects to a server, it sends the prompts whose
+stored answers are the canaries to the server again. If the server's answers have changed, the
+server runs a different model under the same name, or the same model with a different precision.
+Scores of a server whose answers have changed are cached as the scores of a different model.
 """
 
 from __future__ import annotations
@@ -23,7 +23,10 @@ if TYPE_CHECKING:
     from tacit.models.openai.preflight import Seen
 
 Canary = dict[str, Any]
-"""A server's answer: the prompt ``text``, next ``token``, its ``id`` and ``logprob``.
+"""A server's stored answer to a prompt, with which later answers are compared.
+
+``text`` is the prompt, ``token`` is a next token that the server listed, ``id`` is the token's id,
+and ``logprob`` is the token's log-probability.
 
 If ``token`` and ``id`` are None, ``logprob`` belongs to the prompt itself: it is the summed
 log-probability of the tokens of ``text``. If replies are sampled, a canary contains the prompt
@@ -57,7 +60,10 @@ def same_answers(canaries: Sequence[Canary], seen: Seen) -> bool:
 
 
 def _now(canary: Canary, seen: Seen) -> float:
-    """Return the server's current log-probability for a canary (an earlier answer), or NaN."""
+    """Return the server's current log-probability for the token or text of a stored answer.
+
+    The result is NaN if the server's current answer does not contain this log-probability.
+    """
     if canary["token"] is None and canary["id"] is None:
         return seen.echoes.get(canary["text"], math.nan)
     token = seen.next_tokens.get(canary["text"])

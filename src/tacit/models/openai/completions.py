@@ -92,7 +92,11 @@ class Reading:
         ]
 
     def _by_next(self, answers: Sequence[Filled]) -> bool:
-        """Return whether each answer is a single token, so that one request scores all answers."""
+        """Return whether every answer is known to be a single token.
+
+        The scores of single-token answers can be read from one list of the most probable next
+        tokens.
+        """
         if not self.abilities.top or self.tokenizer is None:
             return False
         cuts = [self._tokens(filled) for filled in answers]

@@ -76,7 +76,10 @@ class Counted:
 
     @property
     def farthest(self) -> tuple[str, float]:
-        """The too often drawn word that adds most to the statistic G, and its expected count."""
+        """Of all words drawn more often than expected, the word that adds most to statistic G.
+
+        The second value is the expected number of draws of this word.
+        """
         worst = max(self._excess, key=lambda word: self._excess[word])
         return worst, self.probabilities[worst] * self.draws
 
@@ -154,12 +157,14 @@ def _summed(drawn: tuple[tuple[tuple[float, ...], int], ...]) -> Floats:
 
 @lru_cache(maxsize=_CACHED)
 def _parts(shares: tuple[float, ...], draws: int) -> NDArray[np.int64]:
-    """Return each word's contribution to statistic G, in units of ``_STEP``, by draw count.
+    """Return each word's contribution to the statistic G for every possible draw count.
 
-    To avoid negative contributions to G, twice the difference between the word's expected and
-    observed count is added to each word's contribution. The statistic G (the sum of all words'
-    contributions) stays the same, because the differences between expected and observed counts sum
-    to 0 over all words.
+    Element [i, n] is the contribution of word i if the word is drawn n times, in units of
+    ``_STEP``.
+
+    To avoid negative contributions to G, 2 * (expected count - observed count) is added to the
+    contribution of each word. The statistic G (the sum of all words' contributions) stays the same,
+    because the differences between expected and observed counts sum to 0 over all words.
     """
     counts = range(draws + 1)
     some = np.array([[_log_ratio(seen, share * draws) for seen in counts] for share in shares])
@@ -247,7 +252,10 @@ def _divergence(drawn: Shares, shares: Shares) -> float:
 
 
 def _heated(shares: Shares, temperature: float) -> dict[str, float]:
-    """Apply a temperature to the listed words; the unlisted words keep their total share."""
+    """Apply a sampling temperature to the probabilities of the words that a server lists.
+
+    The total probability of the words that the server does not list stays the same.
+    """
     hot = {word: each ** (1 / temperature) for word, each in shares.items() if word != OUTSIDE}
     scale = (1 - shares[OUTSIDE]) / max(sum(hot.values()), 1e-300)
     return {OUTSIDE: shares[OUTSIDE], **{word: each * scale for word, each in hot.items()}}
@@ -261,7 +269,11 @@ def _mixed(shares: Shares, other: Shares) -> dict[str, float]:
 
 
 def _turned(shares: Shares, drawn: str, said: str) -> dict[str, float]:
-    """Return the first-word probabilities of a server that replaces ``drawn`` by ``said``."""
+    """Return the first-word probabilities of replies in which one word replaces another.
+
+    Whenever the model draws the word ``drawn``, such as "true", the simulated faulty server returns
+    the word ``said``, such as "false".
+    """
     result = dict(shares)
     targets = [word for word in shares if word.casefold() == said] or [OUTSIDE]
     for word in shares:

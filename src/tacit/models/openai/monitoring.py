@@ -1,9 +1,9 @@
 """Monitor a server during a run by repeating requests from its preflight.
 
-During a run, the server's operator may replace the model or add a second replica, or a cache or
-proxy may begin to change prompts. To detect a change of the server, Tacit repeats a few requests of
-the preflight before it stores answers, at most once a minute. The requests that Tacit repeats to
-detect a change of the server are sent concurrently with the requests of the run.
+During a run, the server's operator may replace the model or add a second replica. A cache or proxy
+in front of the server may begin to change prompts. To detect a change of the server, Tacit repeats
+a few requests of the preflight before it stores answers, at most once a minute. The requests that
+Tacit repeats to detect a change of the server are sent concurrently with the requests of the run.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ _LIKELIEST = 5
 
 @dataclass(frozen=True)
 class Watched:
-    """A server's answer to a text of its preflight.
+    """A server's answer to a test prompt of the preflight (the test before a run).
 
     Args:
         asked: The kind of request: ``next`` for the token that follows the text, or ``echo`` for
@@ -117,7 +117,7 @@ class Watch:
         self._check(some)
 
     def recheck_fully(self) -> None:
-        """At the end of a run, recheck the most informative answers of the preflight.
+        """At the end of a run, repeat the preflight requests that best reveal a changed server.
 
         Raises:
             UnreliableError: If the server's answers differ from the preflight's answers twice in a

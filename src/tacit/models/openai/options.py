@@ -50,8 +50,8 @@ class Backoff:
     def seconds(self, state: RetryCallState) -> float:
         """Return the number of seconds to wait after a failed request.
 
-        If the server asks for a wait, the returned time is at least this wait or ``most``,
-        whichever is shorter.
+        If the server asks for a wait of up to ``most`` seconds, the result is at least this wait.
+        If the server asks for a longer wait, the result is ``most`` seconds.
         """
         from tenacity import wait_random_exponential
 

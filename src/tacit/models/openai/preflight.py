@@ -5,10 +5,11 @@ when the same request is repeated. A server may tokenize a text differently from
 the user specified. A server may return a prompt's own tokens (an echo) with log-probabilities that
 belong to other tokens. To detect an incorrect echo, the preflight compares two log-probabilities of
 the same token after the same text: one from the echo, and one from a request for the next token.
-The echo is compared with next-token log-probabilities on at least eight texts. A server may mix up
-concurrent requests, truncate texts, or drop white space. To detect mixed-up requests, the preflight
-repeats some requests concurrently. To detect whether a server changes texts, the preflight checks
-whether the server returns different answers to two texts that differ in only one place.
+The log-probabilities in the echo of a prompt are compared with next-token log-probabilities on at
+least eight texts. A server may mix up concurrent requests, truncate texts, or drop white space. To
+detect mixed-up requests, the preflight repeats some requests concurrently. To detect whether a
+server changes texts, the preflight checks whether the server returns different answers to two texts
+that differ in only one place.
 """
 
 from __future__ import annotations
@@ -98,10 +99,10 @@ class Abilities:
         refused: The server's deficiencies, each with the evidence for it.
         seen: The server's answers to the preflight's texts, from which Tacit derives the canaries
             that identify the model.
-        watched: The preflight's answers that are compared with the server's answers during a run;
-            the most informative answers come first.
-        telling: The number of answers at the beginning of ``watched`` that best reveal a change of
-            the server.
+        watched: The preflight's answers that are compared with the server's answers during a run.
+            The answers that best reveal whether the server has changed come first.
+        telling: The number of answers in ``watched``, counted from the start, that are checked
+            again at the end of a run.
     """
 
     questions: Questions
@@ -284,7 +285,7 @@ def _of_special_tokens(
 def _watched(
     differences: Differences, nexts: dict[str, Token], echo: Echo, top: int
 ) -> tuple[tuple[Watched, ...], int]:
-    """Return server answers to check again in a run, and how many to check first."""
+    """Return the preflight answers to check during a run, and how many to check at its end."""
     following = [
         Watched("next", text, likeliest(token, top))
         for text, token in {**differences.nexts, **nexts}.items()
@@ -302,7 +303,10 @@ def of_noise(noise: float) -> str:
 
 
 def mixed(texts: Sequence[str]) -> list[str]:
-    """Reorder texts by hash, so that a repeated request may reach another server replica."""
+    """Sort texts by hash, so that repeated requests are sent in a different order.
+
+    A server with several replicas may then answer a repeated request with a different replica.
+    """
     return sorted(texts, key=lambda text: hashlib.sha256(text.encode()).digest())
 
 
@@ -480,7 +484,7 @@ def _check_spelling(where: str, replies: dict[str, Reply], tokenizer: TokenizerF
 
 
 def _may_be(token: Token, tokenizer: TokenizerFile) -> bool:
-    """Return False if the tokenizer's vocabulary cannot contain the server's token."""
+    """Return whether a token that the server returned can be in the tokenizer's vocabulary."""
     if token.text is None:
         return True
     if token.number is None:

@@ -184,8 +184,9 @@ class Habits:
         """Stop recording, and reject later replies with properties that were not recorded.
 
         Args:
-            tokenizer: The model's tokenizer. Without a tokenizer, the token count of a new prompt
-                is rejected only if it is implausibly low for the prompt's number of words.
+            tokenizer: The model's tokenizer. If None, Tacit checks the server's token counts of
+                prompts outside the preflight only roughly: a count must not be implausibly low for
+                the prompt's number of words.
             noise: The largest difference, in nats, between the log-probabilities that the server
                 returns when a request is repeated.
             top: The number of most probable tokens that the server returns.

@@ -37,8 +37,8 @@ _SHORTER = (
 _ESCAPED = "Ice < steam & tea"
 """A text whose answer changes if a server begins to escape HTML.
 
-A pair of different texts cannot reveal whether a server escapes HTML, because the two texts also
-differ after escaping.
+HTML escaping cannot be detected by sending two similar texts and comparing the answers, because the
+two texts still differ after escaping.
 """
 _TWO_PARTS = "Question: Is tea hot?\nAnswer: Yes\n\nQuestion: Is {} hot?\nAnswer:"
 _WORDS = {"first": "The", "case": "green", "middle": "baker", "last": "sea"}
@@ -102,11 +102,12 @@ class Differences:
     """A server's answers to pairs of texts; the two texts of a pair differ in one place.
 
     Args:
-        nexts: The next token after each text, with its most probable alternatives; the texts that
-            best reveal a change of the server come first.
-        telling: The number of texts that best reveal a change of the server; these texts come first
-            in ``nexts``. The texts that best reveal a change of the server are the long texts, the
-            second text of each pair of short texts, and the text ``_ESCAPED``.
+        nexts: The next token after each text, with its most probable alternatives. The texts whose
+            answers best reveal whether the server has changed come first.
+        telling: The number of texts whose answers best reveal whether the server has been changed
+            or replaced. In ``nexts``, these texts come first. The texts whose answers best reveal
+            whether the server has changed are the long texts, the second text of each pair of short
+            texts, and the text ``_ESCAPED``.
         alike: For each pair whose two texts have the same answer, a description of the difference
             between the texts.
         unread: The reason why long texts could not be tested; None if they were tested.
@@ -191,24 +192,23 @@ def _asked(
 
 
 def apart(one: Token, other: Token, most: int | None = None) -> list[float]:
-    """Return each token's absolute log-probability difference between two positions.
+    """Compare the log-probabilities in the lists of most probable tokens at two positions.
 
     Args:
-        one: A first token that the server returned, with the list of the most probable tokens at
-            its position.
-        other: A second token that the server returned, for example for another text, with the list
-            of the most probable tokens at its position.
+        one: A token from a server's reply, with the list of the most probable tokens at its
+            position.
+        other: A token from another reply of the server, with the list of the most probable tokens
+            at its position.
         most: The number of tokens to compare, starting with the most probable token listed for
             ``one``; None to compare all tokens.
 
     Returns:
-        For each compared token, the absolute difference in nats between its log-probability at the
-        position of ``one`` and its log-probability at the position of ``other``. A token that
-        ``other`` does not list is skipped if its log-probability in ``one`` is below the lowest
-        log-probability in ``other`` plus the rounding tolerance ``LARGEST``. If a token is missing
-        from the list of ``other`` although its log-probability is at least ``LARGEST`` nats above
-        the lowest one in this list, the difference is NaN. A token that cannot be identified by its
-        id or its spelling is skipped.
+        For each compared token, the absolute difference, in nats, between its log-probabilities in
+        the lists ``one.top`` and ``other.top``. A token that is missing from ``other.top`` is
+        skipped if its log-probability is less than ``LARGEST`` nats above the lowest
+        log-probability in ``other.top``. If a token is missing from ``other.top`` although its
+        log-probability is at least ``LARGEST`` nats above the lowest one in ``other.top``, the
+        difference is NaN. A token that cannot be identified by its id or its spelling is skipped.
     """
     least = _least_listed(other)
     known = [(each, each.logprob) for each in one.top if each.logprob is not None]

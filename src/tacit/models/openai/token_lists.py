@@ -152,11 +152,11 @@ def find(top: Sequence[Token], text: str | None, number: int | None) -> Token | 
 
 
 def likeliest(token: Token, most: int) -> Token:
-    """Copy the token, but keep only the ``most`` most probable tokens in its list ``top``.
+    """Copy the token, but keep only the most probable tokens (at most ``most``) in ``top``.
 
     In addition to the most probable tokens, a server lists the token that it drew, even if this
-    token is improbable. If the drawn token is less probable than the ``most`` most probable tokens,
-    it is removed, so that the list ``top`` does not depend on which token was drawn.
+    token is improbable. The drawn token is removed if it is too improbable to be kept, so that the
+    list ``top`` does not depend on which token was drawn.
     """
     ranked = sorted(token.top, key=lambda one: math.inf if one.logprob is None else -one.logprob)
     return replace(token, top=tuple(ranked[:most]))
@@ -166,9 +166,9 @@ def returned(tokens: Sequence[Token]) -> int:
     """Return the number of most probable tokens that a server lists at each position.
 
     The number of listed tokens is rounded down to one of the numbers in ``TOPS`` (1, 5, 20 or 100).
-    If the server lists the drawn token in addition to the most probable tokens, the drawn token is
-    not counted. The number of listed tokens varies between positions, because servers merge tokens
-    with identical spellings.
+    If a server lists the drawn token in addition to the most probable tokens, the returned number
+    does not include the drawn token. The number of listed tokens varies between positions, because
+    servers merge tokens with identical spellings.
 
     Args:
         tokens: Tokens that a server drew after different texts, each with its list of most probable

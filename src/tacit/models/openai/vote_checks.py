@@ -7,21 +7,21 @@ temperature test and a goodness-of-fit test to them. The temperature test estima
 T of the sampled tokens by maximum likelihood. At temperature T, each token that the server lists is
 drawn with a probability proportional to p^(1/T), where p is the probability that the server reports
 for the token. The confidence interval of the temperature T is computed from the likelihood ratio.
-The goodness-of-fit test compares how often each token was drawn with the probability that the
+The goodness-of-fit test compares each token's share of the draws with the probability that the
 server reports for the token. In the goodness-of-fit test, all tokens that the server does not list
 are counted together as one category.
 
 The combined p-value of the temperature test and the goodness-of-fit test is twice the smaller of
 the two p-values (Bonferroni correction). If the combined p-value of the two tests (temperature and
 goodness of fit) is below 0.01 for the tokens drawn first, Tacit draws additional tokens with other
-seeds and applies both tests to the additional tokens alone. Tacit warns the user if two conditions
-are met: the combined p-value of the tokens drawn first is below 0.01, and the combined p-value of
-the additional tokens is below 0.1. With a correct server, at most one comparison in a thousand
-leads to a warning. At the end of a run, Tacit raises an error if the combined p-value of the two
-tests (temperature and goodness of fit) is below 0.01 for the first set of draws and below 0.001 for
-the second set of draws. With a correct server, at most one comparison in a hundred thousand leads
-to an error. Most comparisons need few draws, because additional tokens are drawn only if the
-combined p-value of the first draws is below 0.01.
+seeds and applies both tests to the additional tokens alone. Tacit warns the user if the combined
+p-value of the temperature test and the goodness-of-fit test is below 0.01 for the first set of
+draws and below 0.1 for the second set. If a server is correct, at most one in a thousand checks of
+its sampled tokens leads to a warning. At the end of a run, Tacit raises an error if the combined
+p-value of the two tests (temperature and goodness of fit) is below 0.01 for the first set of draws
+and below 0.001 for the second set of draws. If a server is correct, at most one in a hundred
+thousand checks of its sampled tokens leads to an error. Most comparisons need few draws, because
+additional tokens are drawn only if the combined p-value of the first draws is below 0.01.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ SEEDS = SINGLY**2 * (1 + AGAIN)
 """The maximum number of seeds that one call of ``Drawing.inspect`` uses."""
 
 MOST_CALLS = len(TOPS) + len(TRIED) + 2 * DRAWN_TEXTS * SINGLY * (1 + AGAIN)
-"""The maximum number of requests for the checks at the start and the end of a run."""
+"""The maximum total number of requests in the two checks at the start and end of a run."""
 
 LOOK_AGAIN, TELL, REFUSE = 0.01, 0.1, 0.001
 """P-value limits: ``LOOK_AGAIN`` (more draws), ``TELL`` (a warning), ``REFUSE`` (an error)."""
@@ -184,9 +184,9 @@ class Inspection:
     Args:
         counted: For each prompt, the number of times that each word was drawn as the first word of
             the reply.
-        first: If ``counted`` contains additional draws, the combined p-value of the temperature
-            test and the goodness-of-fit test on the first draws. ``first`` is None if ``counted``
-            contains the tokens that were drawn for the first test rather than additional tokens.
+        first: The combined p-value of the temperature test and the goodness-of-fit test for the
+            first set of draws, if ``counted`` contains an additional, second set of draws.
+            ``first`` is None if ``counted`` contains the first set of draws.
     """
 
     counted: tuple[Counted, ...]
@@ -268,7 +268,8 @@ class Drawing:
             seed: The first of up to ``SEEDS`` consecutive seeds.
 
         Returns:
-            The result of the comparison; None if the server refuses the requests.
+            The comparison of the sampled tokens with the server's log-probabilities; None if the
+            server refuses the requests for samples.
 
         Raises:
             ScoringError: If the server failed.

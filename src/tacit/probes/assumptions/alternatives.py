@@ -74,7 +74,8 @@ def corrected(said: str, feature: str) -> str | None:
         feature: The feature, as written in the norms.
 
     Returns:
-        The predicate of the feature; None if the alternative wording is grammatical.
+        The predicate formed from the feature, as a replacement for ``said``; None if ``said`` needs
+        no correction.
     """
     own = [one for one in map(predicate, wordings(feature)) if one is not None]
     if said in own:
@@ -125,7 +126,9 @@ def _lead(feature: list[str]) -> int:
 
 
 def _with_article(words: list[str], rest: list[str], verb: str) -> list[str]:
-    """Return ``words`` with "a" or "an" in front if ``rest`` starts with "a" or "an".
+    """Put "a" or "an" before ``words`` if ``rest`` begins with the article "a" or "an".
+
+    ``rest`` is the part of the feature after its verb phrase.
 
     For example, "handle" becomes "a handle" if the feature is "has a grip".
     """

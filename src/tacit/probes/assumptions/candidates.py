@@ -1,7 +1,7 @@
 """Candidate sets (the words that a model ranks), and the chance levels of the rankings.
 
-With few candidates, a high reciprocal rank can be due to chance. Every rank-based measure is
-therefore reported with the number of candidates and the chance level.
+Among few candidates, a high reciprocal rank can be due to chance, so every rank-based measure is
+reported with the number of candidates and the chance level.
 """
 
 from __future__ import annotations
@@ -39,11 +39,12 @@ def chance_mrr(candidates: int) -> float:
 def chance_precision(responses: int, candidates: int) -> float:
     """Return the expected average precision of a uniformly random ranking.
 
-    For m responses among n candidates, the expectation is H_n/n + (m - 1)/(n - 1) (1 - H_n/n),
-    where H_n is the n-th harmonic number. The formula holds because, if m responses are ranked at
-    random among n candidates, (k - 1)(m - 1)/(n - 1) other responses are expected to precede a
-    response at rank k. A single response among n candidates (m = 1) has an expected average
-    precision of H_n/n (H_n: n-th harmonic number), which is also its expected reciprocal rank.
+    If n candidates are ranked at random and m of them are people's responses, the expected average
+    precision is H_n/n + (m - 1)/(n - 1) (1 - H_n/n), where H_n is the n-th harmonic number. In a
+    random ranking of n candidates with m responses, (k - 1)(m - 1)/(n - 1) other responses are
+    expected above a response at rank k, which yields the expected average precision. A single
+    response among n candidates (m = 1) has an expected average precision of H_n/n (H_n: n-th
+    harmonic number), which is also its expected reciprocal rank.
 
     Args:
         responses: The number m of responses, from 1 to n.
@@ -121,11 +122,12 @@ def candidate_sets(
         elicited: The elicitation prompts, paired with their rankings.
 
     Returns:
-        The columns ``part`` (``retrieval`` or ``elicitation``), ``of`` (for retrieval, the wording
-        of the prompts; for elicitation, ``vocabulary`` or ``sensible``), ``relation`` (null for
-        retrieval), ``words`` (the number of candidates), ``missing`` (the number of candidates that
-        the model's tokenizer cannot encode; the maximum over the prompts) and ``digest`` (SHA-256
-        of the candidates).
+        The columns ``part`` (``retrieval`` or ``elicitation``), ``of``, ``relation`` (null for
+        retrieval), ``words`` (the number of candidates), ``missing`` and ``digest`` (the SHA-256
+        hash of the candidates). For retrieval, ``of`` is the wording of the prompts; for
+        elicitation, ``of`` is the name of the candidate set (``vocabulary`` or ``sensible``).
+        ``missing`` is the number of candidates that the model's tokenizer cannot encode (the
+        maximum over the prompts).
     """
     import polars as pl
 

@@ -1,6 +1,6 @@
 """Number of concepts per property, by category (Weir et al. 2020, "Properties Grouped").
 
-In the paper, a perceptual property occurs on average in nearly twice as many concepts as a
+In Weir et al. (2020), a perceptual property occurs on average in nearly twice as many concepts as a
 non-perceptual property. A perceptual property is a weaker clue to a concept than a non-perceptual
 property, because it applies to more concepts.
 """
@@ -23,7 +23,10 @@ POOLED: Mapping[str, frozenset[str]] = {
     "perceptual": frozenset({"visual perceptual", "other perceptual"}),
     "non-perceptual": frozenset({"functional", "encyclopaedic", "taxonomic"}),
 }
-"""The two pooled categories of the paper, each with the categories that it combines."""
+"""The two pooled categories of properties in Weir et al. (2020).
+
+The mapping contains, for each pooled category, the property categories that it combines.
+"""
 
 
 def by_category(norms: Norms) -> pl.DataFrame:
@@ -34,11 +37,13 @@ def by_category(norms: Norms) -> pl.DataFrame:
             prompt. A property that occurs in two categories is counted in both categories.
 
     Returns:
-        The columns ``category`` (the categories sorted by name, followed by the pooled categories
-        ``perceptual`` and ``non-perceptual``), ``properties`` (the number of distinct features),
-        ``concepts_per_property`` (the mean number of concepts per feature) and ``usable`` (the
-        number of concepts with at least one property of the category). The table is empty if the
-        norms do not assign categories to properties.
+        The columns ``category``, ``properties``, ``concepts_per_property`` and ``usable``.
+        ``category`` contains the property categories sorted by name, followed by the pooled
+        categories ``perceptual`` and ``non-perceptual``. ``properties`` is the number of different
+        features (such as ``has fur``) in the category, and ``concepts_per_property`` is the mean
+        number of concepts per feature. ``usable`` is the number of concepts with at least one
+        property of the category. The table is empty if the norms do not assign categories to
+        properties.
     """
     import polars as pl
 

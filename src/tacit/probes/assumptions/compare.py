@@ -68,9 +68,9 @@ def compare(found: Mapping[str, Findings], bootstrap: Bootstrap | None = None) -
     property order ``top-decreasing`` and without restriction to a property category are compared.
     If two models share no wording, each wording of one model is compared with each wording of the
     other model, although different wordings ask different questions. Elicitation is compared on the
-    prompts that start with "Everyone knows that", as in the paper. The probability of a whole
-    sentence (the score of a causal model with the wording ``sentence``) is not compared with the
-    probability of a word.
+    prompts that start with "Everyone knows that", as in Weir et al. (2020). The probability of a
+    whole sentence (the score of a causal model with the wording ``sentence``) is not compared with
+    the probability of a word.
 
     Args:
         found: The findings by model name. The findings of each model must contain the tables
@@ -204,7 +204,7 @@ class Side:
 
     @classmethod
     def of(cls, findings: Findings, wording: str) -> Side:
-        """Build the retrieval results of one model from its findings, for one wording."""
+        """Select one model's retrieval results for the prompts with the wording ``wording``."""
         import polars as pl
 
         retrieval = findings.tables[RETRIEVAL].filter(

@@ -94,8 +94,8 @@ class Corrections:
     def wording(self, one: Property) -> str | None:
         """Return a property's corrected wording; None if no correction matches the property.
 
-        If a feature has both a correction for the property's concept and a correction for all
-        concepts, the correction for the property's concept is used.
+        A correction for the property's own concept takes precedence over a correction for all
+        concepts.
         """
         for concept in (one.concept, None):
             entry = self._known.get((concept, one.feature))

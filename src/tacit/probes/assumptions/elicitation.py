@@ -53,11 +53,11 @@ class ElicitationPrompt:
 
 @dataclass(frozen=True, slots=True)
 class Phrasing:
-    """The phrasing of elicitation prompts; the defaults are those of the paper.
+    """The phrasing of elicitation prompts; the defaults are those of Weir et al. (2020).
 
     Args:
         preface: Whether the prompt starts with "Everyone knows that"; False omits this preface, as
-            in the paper's ablation.
+            in the ablation of Weir et al. (2020).
         wording: The wording: ``sentence``, or ``blank-last``, which has no full stop after the
             blank.
         any_article: Whether predicates with "an", such as "is an animal", also complete "is a ___".
@@ -76,7 +76,9 @@ class Phrasing:
 
 @dataclass(frozen=True, slots=True)
 class ElicitationRules:
-    """Rules that select concepts and responses; the defaults are the paper's known rules.
+    """Rules that select concepts and responses.
+
+    The default rules are those of Weir et al. (2020), as far as the paper describes them.
 
     Args:
         concepts: The preset of concepts: ``paper`` (single words without a sense tag), ``tagged``
@@ -103,8 +105,9 @@ class Elicitation:
     """The elicitation prompts that are built from norms.
 
     Args:
-        prompts: The prompts with at least one response, sorted by relation in the paper's order.
-            Prompts with the same relation are in the order of their concepts in the norms file.
+        prompts: The prompts with at least one response, sorted by relation in the order of Weir et
+            al. (2020). Prompts with the same relation are in the order of their concepts in the
+            norms file.
         steps: The concepts that each filter removed.
         without: For each relation, the number of concepts that passed the filters but have no
             one-word response.
@@ -296,7 +299,11 @@ class Eliciting:
 
 
 class ListPrompt(NamedTuple):
-    """A prompt for a concept or its properties, from examples by the linguist Ellen Prince."""
+    """A prompt that is built from one of the linguist Ellen Prince's examples.
+
+    Some of the prompts built from Ellen Prince's examples ask for the concept, and the others ask
+    for the concept's properties.
+    """
 
     concept: str
     part: str
@@ -309,8 +316,8 @@ class Prince:
     """Prince's own examples as retrieval and elicitation prompts (Weir et al. 2020, Table 3).
 
     Args:
-        candidates: The words that are a single token of the model; a target word that is not a
-            candidate is left out.
+        candidates: The words that are a single token of the model. If a word that Prince's example
+            gives as an answer is not in ``candidates``, the word is not ranked.
         wording: The wording of prompts that ask for the concept: ``sentence`` or ``blank-last``.
         ending: The wording of prompts that ask for properties: ``sentence`` or ``blank-last``.
         top: The number of best candidates to store for each prompt.

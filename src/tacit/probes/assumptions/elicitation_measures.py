@@ -37,9 +37,9 @@ def precisions(elicitation: pl.DataFrame) -> pl.DataFrame:
 
     Args:
         elicitation: The columns ``relation``, ``preface``, ``over`` (the candidate set),
-            ``concept``, ``spelling``, ``rank`` and ``candidates``. In ``rank`` and ``candidates``,
-            a response with several accepted spellings must count only once, by its most probable
-            spelling.
+            ``concept``, ``spelling``, ``rank`` and ``candidates``. If a response has several
+            accepted spellings, only its most probable spelling may be ranked. The other spellings
+            of the response must be excluded from ``rank`` and from ``candidates``.
 
     Returns:
         The columns ``relation``, ``preface``, ``over`` (the candidate set), ``concept``,
@@ -114,11 +114,13 @@ def by_relation(elicitation: pl.DataFrame, bootstrap: Bootstrap) -> pl.DataFrame
         bootstrap: The bootstrap that computes the confidence intervals by resampling concepts.
 
     Returns:
-        The columns ``relation``, ``preface``, ``over`` (the candidate set), ``prompts`` (the number
-        of prompts with a ranked response), ``absent`` and ``missing`` (the numbers of absent and
-        missing responses), ``without`` (the number of prompts that are left out because no response
-        has a rank), ``map`` (the mean average precision), ``map_low`` and ``map_high`` (the ends of
-        the confidence interval of ``map``).
+        The columns ``relation``, ``preface``, ``over`` (the candidate set), ``prompts``,
+        ``absent``, ``missing``, ``without``, ``map``, ``map_low`` and ``map_high``. ``prompts`` is
+        the number of prompts with a ranked response, and ``without`` is the number of prompts
+        without a ranked response. ``absent`` is the number of responses that are not candidates.
+        ``missing`` is the number of responses that are candidates but that the tokenizer cannot
+        encode. ``map`` is the mean average precision, and ``map_low`` and ``map_high`` are the ends
+        of its confidence interval.
     """
     import polars as pl
 
@@ -135,11 +137,11 @@ def by_relation(elicitation: pl.DataFrame, bootstrap: Bootstrap) -> pl.DataFrame
 
 
 def agreement(elicitation: pl.DataFrame, bootstrap: Bootstrap) -> pl.DataFrame:
-    """For each relation, average rho between production frequency and log-probability.
+    """Compute the mean of Spearman's rho over the prompts of each relation.
 
-    Spearman's rho measures whether responses that more people gave are also more probable for the
-    model. Rho is averaged separately for prompts with and without the preface "Everyone knows
-    that".
+    For each prompt, Spearman's rho measures whether responses that more people gave (responses with
+    a higher production frequency) also have a higher log-probability. Rho is averaged separately
+    for prompts with and without the preface "Everyone knows that".
 
     Args:
         elicitation: Table of people's responses with the model's log-probabilities. For the
@@ -170,23 +172,25 @@ def agreement(elicitation: pl.DataFrame, bootstrap: Bootstrap) -> pl.DataFrame:
 def ablation(elicitation: pl.DataFrame, bootstrap: Bootstrap) -> pl.DataFrame:
     """Measure the effect of omitting the preface "Everyone knows that" from prompts.
 
-    The paper reports how the preface "Everyone knows that" affects the results under the heading
-    "Effect of Prompt Construction". Each mean includes only concepts for which the measure is
-    defined with the preface "Everyone knows that" and without it.
+    Under the heading "Effect of Prompt Construction", Weir et al. (2020) report how the preface
+    "Everyone knows that" changes the results. Each mean includes only concepts for which the
+    measure is defined with the preface "Everyone knows that" and without it.
 
     Args:
         elicitation: The table that ``precisions`` and ``correlations`` take as input.
         bootstrap: The bootstrap that computes the confidence intervals by resampling concepts.
 
     Returns:
-        The columns ``relation``, ``measure`` (``map vocabulary``, ``map sensible`` or
-        ``spearman``), ``prompts``, ``with_preface``, ``without_preface``, ``difference``, ``low``
-        and ``high``. The table omits relations that do not have prompts both with and without the
-        preface "Everyone knows that". ``prompts`` is the number of concepts for which the measure
-        is defined both with and without the preface "Everyone knows that". ``with_preface`` and
-        ``without_preface`` are the means of the measure over these concepts. ``difference`` is
-        ``without_preface`` minus ``with_preface``, and ``low`` and ``high`` are the ends of the
-        confidence interval of ``difference``.
+        The columns ``relation``, ``measure``, ``prompts``, ``with_preface``, ``without_preface``,
+        ``difference``, ``low`` and ``high``. ``measure`` is ``spearman`` (the mean of Spearman's
+        rho), or ``map vocabulary`` or ``map sensible`` (the mean average precision for the
+        candidate set ``vocabulary`` or ``sensible``). The table omits relations that do not have
+        prompts both with and without the preface "Everyone knows that". ``prompts`` is the number
+        of concepts for which the measure is defined both with and without the preface "Everyone
+        knows that". ``with_preface`` is the mean of the measure for prompts with the preface
+        "Everyone knows that", and ``without_preface`` is the mean for prompts without it.
+        ``difference`` is ``without_preface`` minus ``with_preface``, and ``low`` and ``high`` are
+        the ends of the confidence interval of ``difference``.
     """
     import polars as pl
 
@@ -204,7 +208,7 @@ def ablation(elicitation: pl.DataFrame, bootstrap: Bootstrap) -> pl.DataFrame:
 
 
 def measured(elicitation: pl.DataFrame) -> dict[str, pl.DataFrame]:
-    """Return, for each measure in the paper's Table 2, the value of each prompt.
+    """Return, for each measure in Table 2 of Weir et al. (2020), the value of each prompt.
 
     Returns:
         For each measure (``map vocabulary``, ``map sensible``, ``spearman``), a table with the

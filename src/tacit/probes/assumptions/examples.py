@@ -34,7 +34,7 @@ _COLUMNS = ("best", "2.", "3.", "4.", "5.", "rank", "probability")
 
 @figure("Examples of concept retrieval", "Figure 1 of Weir et al. (2020).")
 def retrieval_examples(shown: Shown) -> Chart | None:
-    """Draw the paper's Figure 1: how a prompt's best candidates change with each property.
+    """Draw how the best candidates change with each property (Weir et al. 2020, Figure 1).
 
     Returns:
         The chart; None if there are no retrieval results or no stored best candidates.
@@ -68,7 +68,7 @@ def retrieval_examples(shown: Shown) -> Chart | None:
 
 
 def _with_shown(table: pl.DataFrame, kinds: Mapping[str, str]) -> pl.DataFrame:
-    """Add the column ``shown``, the probability that the figure shows.
+    """Add the column ``shown``, which contains the probabilities to display in the figure.
 
     If a model scores whole sentences, ``shown`` is the probability renormalised over the
     candidates.
@@ -102,7 +102,7 @@ def _among(table: pl.DataFrame, kinds: Mapping[str, str]) -> str:
 
 
 def chosen(table: pl.DataFrame) -> tuple[list[str], str]:
-    """Choose the concepts to show: "bear" (the paper's example) and typical other concepts.
+    """Choose the concepts to show: "bear" (as in Weir et al. 2020) and typical concepts.
 
     Args:
         table: The table ``retrieval`` of all models, with only the rows in which properties are in
@@ -110,9 +110,9 @@ def chosen(table: pl.DataFrame) -> tuple[list[str], str]:
 
     Returns:
         The concepts, and a text that explains how the concepts were chosen. If "bear" has a rank
-        for every model, "bear" is the first concept in the list. Apart from "bear", the list
-        contains the concepts at fixed percentiles (such as the 50th) of the mean reciprocal rank
-        over all prompts and models.
+        for every model, "bear" is the first concept in the list. In addition to "bear" (an example
+        in Weir et al. 2020), the list contains the concepts at fixed percentiles (such as the 50th)
+        of the mean reciprocal rank over all prompts and models.
     """
     import polars as pl
 
@@ -140,8 +140,8 @@ def chosen(table: pl.DataFrame) -> tuple[list[str], str]:
 def phrases(texts: Sequence[str], wording: str) -> list[str]:
     """Return the property that each prompt adds to the previous one: ``has fur``, ``+ is big``.
 
-    If any prompt does not consist of the preceding prompt's properties and one more property, the
-    full texts of all prompts are returned.
+    If any prompt's list of properties does not start with all properties of the preceding prompt,
+    the full texts of all prompts are returned.
     """
     said = [_properties(text, wording) for text in texts]
     known: list[str] = []

@@ -70,7 +70,10 @@ _RANKS = (
 
 @figure("Concept retrieval by number of properties", "Figure 2 of Weir et al. (2020).")
 def retrieval(shown: Shown) -> Chart | None:
-    """Draw the paper's Figure 2: reciprocal rank and probability by number of properties.
+    """Draw concept retrieval by number of properties (Weir et al. 2020, Figure 2).
+
+    The panels show the mean reciprocal rank of the concept's word and the mean probability of this
+    word.
 
     Returns:
         The chart, with a curve per model and wording; None if no concept has a rank.
@@ -107,7 +110,9 @@ def retrieval(shown: Shown) -> Chart | None:
 
 @figure("Concept retrieval by category", "Figure 3 of Weir et al. (2020).")
 def retrieval_categories(shown: Shown) -> Chart | None:
-    """Draw the paper's Figure 3a: retrieval from properties of one category or of all categories.
+    """Draw concept retrieval by category of the properties (Weir et al. 2020, Figure 3a).
+
+    Each prompt contains properties of one category, or properties of all categories.
 
     Returns:
         The chart, with one row of panels per model. The panels of each row show the concepts' mean
@@ -148,7 +153,7 @@ def retrieval_categories(shown: Shown) -> Chart | None:
     "frequency.",
 )
 def retrieval_orders(shown: Shown) -> Chart | None:
-    """Draw the paper's Figure 3b: retrieval from frequent, infrequent or random properties.
+    """Draw retrieval from frequent, rare or random properties (Weir et al., Figure 3b).
 
     Returns:
         The chart, with one row of panels per model; None if fewer than two orders of properties
@@ -191,7 +196,9 @@ def retrieval_orders(shown: Shown) -> Chart | None:
 
 @figure("Properties elicited", "Table 2 of Weir et al. (2020) as a chart.")
 def elicitation(shown: Shown) -> Chart | None:
-    """Draw the paper's Table 2: the mean average precision and Spearman's rho of each relation.
+    """Draw the mAP and Spearman's rho for each relation (Weir et al. 2020, Table 2).
+
+    The mAP is the mean average precision of people's responses in the model's ranking.
 
     Returns:
         The chart, with a separate mark for each model; None if no measure is defined.
@@ -467,7 +474,7 @@ def _lanes(
 
 
 def _relations(tables: Iterable[pl.DataFrame]) -> list[str]:
-    """Return the tables' relations in the paper's order, followed by any other relations."""
+    """Return the relations in the order of Weir et al. (2020), followed by other relations."""
     held = {name for table in tables for name in table["relation"]}
     known = list(load_templates().relations)
     return [name for name in known if name in held] + sorted(held - set(known))

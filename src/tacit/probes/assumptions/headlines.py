@@ -88,7 +88,10 @@ def headline_views(findings: Findings) -> Iterator[View]:
 
 
 def retrieved(findings: Findings, numbers: Sequence[int]) -> pl.DataFrame:
-    """Return the mean retrieval measures per number of properties, for the order ``MAIN``.
+    """Return the mean retrieval measures for each number of properties in the prompt.
+
+    Only prompts whose properties are in the order ``MAIN`` (sorted by decreasing production
+    frequency) are included.
 
     If a causal model scores whole sentences (in the wording ``sentence``), the column
     ``probability`` contains the probability renormalised over the candidates.
@@ -261,7 +264,10 @@ def _retrieval(findings: Findings) -> Iterator[View]:
 
 
 def _responses(findings: Findings, of: str) -> Iterator[View]:
-    """Yield the paper's Table 1: people's responses, and the model's best candidates."""
+    """Yield people's responses and the model's best candidates for two example prompts.
+
+    The tables are laid out like Table 1 of Weir et al. (2020).
+    """
     people, best = findings.tables["elicitation"], findings.tables["elicitation_top"]
     for at, row in enumerate(_examples(people), start=1):
         asked = {key: row[key] for key in ("relation", "preface", "over", "concept")}
@@ -291,7 +297,7 @@ def _beside(people: pl.DataFrame, model: pl.DataFrame) -> pl.DataFrame:
 
 
 def _examples(people: pl.DataFrame) -> Iterator[dict[str, Any]]:
-    """Yield the rows of the paper's two example prompts.
+    """Yield a row of ``people`` for each example prompt in Table 1 of Weir et al. (2020).
 
     If the run has no prompt for an example's concept and relation, the first prompt with the same
     relation replaces the example.
@@ -305,7 +311,10 @@ def _examples(people: pl.DataFrame) -> Iterator[dict[str, Any]]:
 
 
 def _relations(findings: Findings, of: str) -> Iterator[View]:
-    """Yield the paper's Table 2: elicitation measures by relation and preface."""
+    """Yield tables of elicitation measures by relation (Weir et al. 2020, Table 2).
+
+    Prompts with the preface "Everyone knows that" and prompts without it have separate tables.
+    """
     import polars as pl
 
     agreement = findings.tables["agreement"]
@@ -324,7 +333,7 @@ def _relations(findings: Findings, of: str) -> Iterator[View]:
 
 
 def _prince(prince: pl.DataFrame, of: str) -> View:
-    """Return the best candidate words for Ellen Prince's examples (the paper's Table 3)."""
+    """Return the best candidates for Ellen Prince's examples (Weir et al. 2020, Table 3)."""
     import polars as pl
 
     rows = []

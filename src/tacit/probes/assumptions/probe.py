@@ -273,7 +273,8 @@ class AssumptionsProbe:
     """The assumptions probe for one model.
 
     Args:
-        worded: The feature norms, with the wording of each property that prompts can state.
+        worded: The feature norms, together with the wordings in which prompts state the usable
+            properties.
         words: For every compared model, the words that are a single token of the model.
         model: The name, in ``words``, of the model that the probe tests.
         kind: The kind of model (``causal``, ``masked`` or ``seq2seq``), which determines the

@@ -2,8 +2,8 @@
 
 If the user names one of the four models in Weir et al. (2020), the run's results are compared with
 the printed values of that model. Values that do not depend on a model, such as the number of
-concepts, are always compared with the values in the paper. If the run and the paper rank different
-candidate words, no difference is computed for values that depend on ranks.
+concepts, are always compared with the values in Weir et al. (2020). If the run and Weir et al.
+(2020) rank different candidate words, no difference is computed for values that depend on ranks.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ TABLES = (
     *("retrieval", "retrieval_by_number", "elicitation", "elicitation_top"),
     *("elicitation_by_relation", "agreement", "ablation", "prince", "categories", "vocabulary"),
 )
-"""The names of the tables with values that can be compared with the paper."""
+"""The names of the tables with values that can be compared with Weir et al. (2020)."""
 
 _SHOWN = {"each": "all four models", "mean": "mean over the four models of Weir et al. 2020"}
 _DIGITS = 6
@@ -53,9 +53,9 @@ def published_table(
     Args:
         tables: The tables of the run's findings, by name. The function reads only the tables that
             ``TABLES`` names, and any of these tables may be absent.
-        model: The paper's model to compare with the run's model: one of ``MODELS``, or None. If
-            ``model`` is None, the result contains the values that the paper prints for each of its
-            four models, and ``difference`` is null for these values.
+        model: The model of Weir et al. (2020) to compare with the run's model: one of ``MODELS``,
+            or None. If ``model`` is None, the result contains the values that Weir et al. (2020)
+            print for each of their four models, and ``difference`` is null for these values.
         summary: The run's summary, which contains the size of the norms and the elicitation method.
 
     Returns:
@@ -65,12 +65,12 @@ def published_table(
         ``difference`` (the run's value minus the printed value) is null if the printed value is a
         mean over several models. If ``model`` is None, ``difference`` is null for every value that
         depends on a model. For values that depend on ranks, ``difference`` is null if the run and
-        the paper rank different candidate words. For values that depend on ranks, ``candidates`` is
-        the number of words that the run ranks, and ``chance`` is the value expected if these words
-        are ranked at random. The column ``note`` describes a mismatch between the run and the paper
-        in the candidate words or in the wording of the prompts; null if there is none. The column
-        ``elicitation`` contains the run's elicitation method; null if the summary does not contain
-        the method.
+        Weir et al. (2020) rank different candidate words. For values that depend on ranks,
+        ``candidates`` is the number of words that the run ranks, and ``chance`` is the value
+        expected if these words are ranked at random. The column ``note`` describes a mismatch
+        between the run and Weir et al. (2020) in the candidate words or in the wording of the
+        prompts; null if there is none. The column ``elicitation`` contains the run's elicitation
+        method; null if the summary does not contain the method.
 
     Raises:
         RequestError: If ``model`` is neither None nor one of ``MODELS``.
@@ -97,8 +97,8 @@ def published_table(
 def _named(cell: PrintedValue, model: str | None) -> PrintedValue:
     """Append the name of a published value's model to the value's column name.
 
-    The column name is not changed if the paper reports the value for no particular model, or for
-    the model in the argument ``model``.
+    The column name remains unchanged in two cases: the published value belongs to no particular
+    model, or it belongs to the model in the argument ``model``.
     """
     if cell.model in {None, model}:
         return cell
@@ -112,7 +112,7 @@ def _compared(
     """Compare the run's value with a published value.
 
     The result contains the difference (None if it is not meaningful), the number of candidates, the
-    chance level, and a note on how the run differs from the paper.
+    chance level, and a note on how the run differs from Weir et al. (2020).
     """
     own = cell.model is None or (model is not None and cell.model != "mean")
     difference = row["difference"] if own else None
@@ -124,16 +124,17 @@ def _compared(
 
 @dataclass(frozen=True)
 class _Ranks:
-    """The candidates ranked to compute a value, compared with the candidates in the paper.
+    """How the candidate words that a run ranks compare with those in Weir et al. (2020).
 
     Args:
         candidates: The number of words that the run ranks; None if the value is not rank-based.
-        chance: The expected value for a random ranking of words; the number of words is
-            ``candidates``.
-        differs: How the run's candidates differ from the paper's candidates; None if no discrepancy
-            is known. If the run's candidates are known to differ from the paper's candidates, no
-            difference from the published value is reported.
-        note: A caveat about the wording of the prompts; None if the paper has the same wording.
+        chance: The chance level: the expected value of the measure (such as the mean reciprocal
+            rank) if ``candidates`` words are ranked at random.
+        differs: A note on how the run's candidate words differ from those in Weir et al. (2020);
+            None if no discrepancy is known. If ``differs`` is not None, no difference between the
+            run's value and the published value is reported.
+        note: A caveat if the wording of the run's prompts differs from the wording in Weir et al.
+            (2020); otherwise None.
     """
 
     candidates: int | None = None
@@ -145,7 +146,11 @@ class _Ranks:
     def of(
         cls, cell: PrintedValue, tables: Mapping[str, pl.DataFrame], summary: Mapping[str, Any]
     ) -> _Ranks:
-        """Describe the candidates ranked for a value; all fields are None without candidates."""
+        """Describe the candidates for the run's value that corresponds to a published value.
+
+        All fields of the result are None if the published value does not depend on candidates, or
+        if the run has no corresponding value.
+        """
         among, rows = cell.block.get("among"), cell.rows(tables)
         if among is None or rows is None or rows["candidates"][0] is None:
             return cls()
@@ -169,7 +174,11 @@ class _Ranks:
 
 
 def _unlike_own(count: int, model: str | None) -> str | None:
-    """Return a note if the paper ranks more or fewer than ``count`` words, else None."""
+    """Return a note if Weir et al. (2020) do not rank ``count`` words; otherwise None.
+
+    Because Weir et al. (2020) do not report the exact number of candidate words, ``count`` is
+    compared with a range.
+    """
     least, most = published(PAPER)["candidates"]["shared"][0], _own_words(model)
     if most is None or least <= count <= most:
         return None
@@ -185,7 +194,9 @@ def _own_words(model: str | None) -> int | None:
 
 
 def _unlike_shared(count: int, vocabulary: Mapping[str, Any]) -> str | None:
-    """Describe how the candidates differ from the paper's candidates; None if they match.
+    """Describe how the candidates differ from those of Weir et al. (2020), or return None.
+
+    The result is None if no difference from the candidates of Weir et al. (2020) is known.
 
     Weir et al. (2020) report only the approximate number of words that are in the vocabularies of
     all their models.
@@ -210,7 +221,7 @@ def _unlike_shared(count: int, vocabulary: Mapping[str, Any]) -> str | None:
 def _derived(
     tables: Mapping[str, pl.DataFrame], summary: Mapping[str, Any]
 ) -> Iterator[tuple[str, pl.DataFrame]]:
-    """Yield the tables that are derived from the findings to compare with printed values."""
+    """Yield tables with the run's counterparts of values printed in Weir et al. (2020)."""
     import polars as pl
 
     by_number, asked = tables.get("retrieval_by_number"), tables.get("retrieval")
@@ -237,13 +248,19 @@ def _derived(
 
 
 def _wording(by_number: pl.DataFrame | None) -> str:
-    """Return ``sentence``, the paper's wording, if the run has it, else its first wording."""
+    """Return ``sentence`` if the run has this wording, else the run's first wording.
+
+    The prompts of Weir et al. (2020) have the wording ``sentence``.
+    """
     kinds = [] if by_number is None else by_number["wording"].to_list()
     return "sentence" if "sentence" in kinds or not kinds else str(kinds[0])
 
 
 def _responses(tables: Mapping[str, pl.DataFrame]) -> Iterator[tuple[str, pl.DataFrame]]:
-    """Yield people's responses and the model's words for Table 1, in American spelling."""
+    """Yield tables of people's responses and the model's words, in American spelling.
+
+    The American spelling allows a comparison with Table 1 of Weir et al. (2020).
+    """
     import polars as pl
 
     def asked(name: str, spelling: str) -> pl.DataFrame | None:
@@ -263,7 +280,7 @@ def _responses(tables: Mapping[str, pl.DataFrame]) -> Iterator[tuple[str, pl.Dat
 
 
 def _counts(asked: pl.DataFrame | None, summary: Mapping[str, Any]) -> pl.DataFrame:
-    """Return the numbers of concepts, properties per concept, and random orders."""
+    """Return the numbers of concepts, properties per concept, and random property orders."""
     import polars as pl
 
     steps, properties = summary.get("steps"), summary.get("properties", {}).get("all")

@@ -138,7 +138,11 @@ class ResponseReader:
         yield from (Predicate(text, one.frequency) for text in said if text is not None)
 
     def _alternatives(self, one: Property) -> Iterator[tuple[str, int]]:
-        """Yield the predicates formed from each alternative, with the index of the alternative."""
+        """Yield predicates formed from people's wordings of a property, with their indices.
+
+        The index of a predicate is the position in ``one.alternatives`` of the wording from which
+        the predicate was formed.
+        """
         for at, text in enumerate(one.alternatives):
             for said in (worded(each, one.feature) for each in wordings(text)):
                 if said is not None:
@@ -177,9 +181,9 @@ class ResponseReader:
 def completion(said: str, *, any_article: bool = True) -> tuple[str, str] | None:
     """Split a predicate into a relation and a one-word completion, or return None.
 
-    For "is big", the result is (``is``, "big"). For "is an animal", the result is (``is a``,
-    "animal"). If ``any_article`` is False, "an" is not accepted as an article, and the result for
-    "is an animal" is None.
+    For "is big", the result is the relation ``is`` and the completion "big". For "is an animal",
+    the result is the relation ``is a`` and the completion "animal". If ``any_article`` is False,
+    "an" is not accepted as an article, and the result for "is an animal" is None.
     """
     words = said.split(" ")
     verb, rest = words[0], words[1:]

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 MOST = 10
-"""Maximum number of properties per prompt, as in the paper."""
+"""Maximum number of properties per prompt, as in Weir et al. (2020)."""
 
 TIES = "order of the file; increasing frequency is the reverse of decreasing"
 """A text that explains the order of properties with the same production frequency."""
@@ -89,7 +89,7 @@ def has_ties(concept: Concept) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Shuffled:
-    """A random selection of properties in a random order, for the paper's random baseline.
+    """A random selection of properties in a random order, as a baseline (Weir et al. 2020).
 
     The random draws depend only on the seed, the concept and the concept's features. The random
     prompts of a concept are the same on every machine, regardless of which other concepts are in
@@ -122,7 +122,10 @@ FOUR_ORDERS: tuple[ByFrequency, ...] = (
     ByFrequency("bottom", "decreasing"),
     ByFrequency("bottom", "increasing"),
 )
-"""The paper's four orders by frequency (Figure 3b); the first is also used in Figure 2."""
+"""The four orders of properties by production frequency (Weir et al. 2020, Figure 3b).
+
+The first of the four orders (``top-decreasing``) is also used in Figure 2 of Weir et al. (2020).
+"""
 
 
 def random_baseline(seed: int = 0, sets: int = 5, permutations: int = 5) -> tuple[Shuffled, ...]:
@@ -208,8 +211,7 @@ def retrieval_prompts(
 
     A concept with m properties has one prompt for each number of properties from 1 to m, but at
     most ``asking.most`` prompts. If ``asking.category`` is set, prompts state only properties of
-    this category. Concepts with fewer than k properties have no prompt with k properties, as in the
-    paper's Figure 3a.
+    this category.
     """
     asking = asking or Asking()
     return [prompt for concept in concepts for prompt in _of_concept(concept, asking)]
@@ -239,13 +241,17 @@ def _shuffled(key: tuple[object, ...], properties: Sequence[Worded]) -> list[Wor
 
 
 CATEGORIES = ("visual perceptual", "functional", "encyclopaedic")
-"""The categories of properties in the paper's Figure 3a."""
+"""The categories of properties in Figure 3a of Weir et al. (2020)."""
 
 NO_CANDIDATE = "no candidate has a score"
 _ARTICLE = "A"
 
 ORDERS = ("all", "main")
-"""The sets of orders: ``main`` (only the order in Figure 2) and ``all`` (Figure 3b)."""
+"""The names of the available sets of property orders.
+
+The set ``main`` contains only the order in Figure 2 of Weir et al. (2020), and the set ``all``
+contains the orders in Figure 3b.
+"""
 
 
 def orders_of(name: str, seed: int = 0) -> tuple[Order, ...]:
@@ -325,7 +331,11 @@ class Retrieval:
 
     @cached_property
     def prompts(self) -> Sequence[Prompt]:
-        """The prompts that score each candidate separately; empty if ``listed`` is false."""
+        """The prompts for scoring each candidate separately; empty if ``listed`` is false.
+
+        ``listed`` is true if the model scores whole sentences, or if each candidate is scored
+        together with its article.
+        """
         if not self.listed:
             return ()
         return [*self._sentence_prompts()] if self.sentences else [*self._article_prompts()]
@@ -343,17 +353,21 @@ class Retrieval:
         return [self._rank(item, known) for item in self.items]
 
     def is_main(self, item: Item) -> bool:
-        """Check whether a retrieval prompt belongs to the paper's Figure 2."""
+        """Check whether a prompt has the first order in ``orders`` and all categories.
+
+        Figure 2 of Weir et al. (2020) shows the results for prompts with properties of all
+        categories, sorted by decreasing production frequency.
+        """
         return item.category is None and item.order == self.orders[0].name
 
     def _ranking(self, item: Item) -> RankingPrompt:
         """Return the request to rank all candidate words for the blank of a retrieval prompt.
 
         The ranking reports the rank and the log-probability of each target word. The word for the
-        prompt's concept is always a target word. For a prompt of Figure 2 in Weir et al. (2020),
-        the target words are the words for all concepts, not only the word for the prompt's concept.
-        The log-probabilities of all concepts allow ranks to be computed among only the concepts
-        that two runs share.
+        prompt's concept is always a target word. If the prompt is of the kind in Figure 2 of Weir
+        et al. (2020), the words for all concepts in the field ``concepts`` are target words. The
+        log-probabilities of all concepts allow ranks to be computed among only the concepts that
+        two runs share.
         """
         own = item.prompt.word
         others = [word for word in self._names if word != own] if self.is_main(item) else ()
@@ -377,14 +391,14 @@ class Retrieval:
             yield Prompt(item.prompt.text, tuple(self._answers.values()))
 
     def _sentence_prompts(self) -> Iterator[Prompt]:
-        """Yield the prompts from whose scores the log-probabilities of sentences are computed.
+        """Yield the prompts needed to score each sentence in which a candidate fills the blank.
 
-        With the fixed article, candidates are scored after "A", and the rest of the sentence is
-        scored after "A" and the candidate. If each candidate has its own article ("a" or "an"),
-        each sentence is scored as a whole after the BOS token. If each candidate has its own
-        article, each candidate is scored in sentences and also alone, to obtain the number of
-        tokens of the candidate. If all candidates have the fixed article "A", the model processes
-        "A" and the candidate only once for all sentences with this candidate.
+        If the article is fixed, each candidate is scored after "A", and the text that follows the
+        blank (such as "has fur.") is scored after "A" and the candidate. If each candidate has its
+        own article ("a" or "an"), each sentence is scored as a whole after the BOS token. If each
+        candidate has its own article, each candidate is scored in sentences and also alone, to
+        obtain the number of tokens of the candidate. If all candidates have the fixed article "A",
+        the model processes "A" and the candidate only once for all sentences with this candidate.
         """
         phrases = tuple(dict.fromkeys(self._phrase(item.prompt) for item in self.items))
         answers = tuple(self._answers.values())

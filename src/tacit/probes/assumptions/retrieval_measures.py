@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 MAIN = "top-decreasing"
-"""The name of the order of properties in the paper's Figures 1, 2 and 3a."""
+"""The name of the order of properties in Figures 1, 2 and 3a of Weir et al. (2020)."""
 
 RANDOM = "random"
 """The name of the pooled results of all random orders of properties."""
@@ -50,8 +50,8 @@ def shown_probability(kind: str | None, wording: str) -> str:
 def by_concept(retrieval: pl.DataFrame) -> pl.DataFrame:
     """Compute the retrieval measures of each concept, before averaging over concepts.
 
-    For the random orders, a concept's value is the mean over all random orders, so that each
-    concept counts once.
+    For random orders of properties, a concept's value is the mean over all random orders of its
+    properties, so that each concept counts once.
 
     Args:
         retrieval: Table of ranks with the columns ``wording``, ``order``, ``category``,
@@ -97,10 +97,10 @@ def by_number(retrieval: pl.DataFrame, bootstrap: Bootstrap) -> pl.DataFrame:
         ``mrr``, ``probability``, ``renormalised`` and ``first``. The columns ``mrr_low`` and
         ``mrr_high`` contain the ends of the confidence interval of ``mrr``, and there are
         corresponding columns for ``probability``, ``renormalised`` and ``first``. For the order
-        ``random``, values are averaged first over the random orders of each concept, and then over
-        concepts. The column ``chance_mrr`` contains the expected mean reciprocal rank of a random
-        ranking of the candidates. Rows with the same ``wording``, ``order`` and ``category`` are
-        consecutive and sorted by ``n``. Means are null if no concept has a rank.
+        ``random``, each measure is averaged first over all random orders of a concept's properties,
+        and then over concepts. The column ``chance_mrr`` contains the expected mean reciprocal rank
+        of a random ranking of the candidates. Rows with the same ``wording``, ``order`` and
+        ``category`` are consecutive and sorted by ``n``. Means are null if no concept has a rank.
     """
     import polars as pl
 
@@ -121,7 +121,7 @@ def by_number(retrieval: pl.DataFrame, bootstrap: Bootstrap) -> pl.DataFrame:
 
 
 NEAR_THE_TOP = 5
-"""The number of top candidates per prompt that ``favoured`` counts."""
+"""``favoured`` counts the prompts in which a word has this rank or a better one."""
 
 _PROMPT_GROUP = ("relation", "preface")
 _PROMPT = (*_PROMPT_GROUP, "concept")
@@ -145,10 +145,10 @@ def favoured(elicitation: pl.DataFrame, top: pl.DataFrame) -> pl.DataFrame:
         ``right`` is the number of prompts in which the word ranks first and is one of people's
         responses. ``in_top5`` is the number of prompts in which the word ranks among the top five
         candidates. ``stored`` is the number of prompts whose stored candidates include the word,
-        and ``probability`` is the word's mean probability in these prompts. Because only the best
-        candidates of each prompt are stored, ``probability`` is usually higher than the word's mean
-        probability over all prompts. Rows with the same relation and preface are sorted by
-        decreasing ``first``, and then alphabetically by word.
+        and ``probability`` is the word's mean probability in these prompts. ``probability`` is
+        usually higher than the word's mean probability over all prompts, because it does not
+        include the prompts in which the word is not among the best candidates. Rows with the same
+        relation and preface are sorted by decreasing ``first``, and then alphabetically by word.
     """
     import polars as pl
 

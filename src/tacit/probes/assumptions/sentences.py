@@ -182,8 +182,8 @@ def elicitation_left_out(shown: Shown) -> Iterator[str]:
 def headline(findings: Findings) -> str | None:
     """Return one or two sentences on retrieval; None if no concept has a rank.
 
-    If prompts can contain less than half of people's properties (weighted by production frequency),
-    a second sentence reports the share of properties that prompts can contain.
+    If prompts can contain less than half of the properties that people named (weighted by
+    production frequency), a sentence with this share follows the sentence on retrieval.
     """
     ranks = _ranks(findings)
     share = _share_of_namings(findings.summary.get("namings", {}))
@@ -436,7 +436,9 @@ def _properties(counts: Mapping[str, int], namings: Mapping[str, int]) -> Iterat
 
 
 def _share_of_namings(namings: Mapping[str, int]) -> float | None:
-    """Return the usable properties' share of the total production frequency, or None.
+    """Return the share of usable properties, weighted by production frequency.
+
+    The share is None if the total production frequency is 0 or unknown.
 
     A property is usable if it is not left out of prompts.
     """
@@ -451,7 +453,7 @@ def _counted(what: str, counts: Mapping[str, int]) -> Iterator[str]:
 
 
 def _described(notes: Mapping[str, int]) -> Mapping[str, int]:
-    """Replace the internal names in notes on responses with descriptions."""
+    """Replace the internal name of each note about responses by a readable description."""
     return {_DESCRIBED.get(name, name): count for name, count in notes.items()}
 
 

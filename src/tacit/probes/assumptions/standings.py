@@ -60,7 +60,11 @@ def retrieval_table(part: Retrieval, rankings: Sequence[Ranking]) -> pl.DataFram
 
 
 def retrieval_top(part: Retrieval, rankings: Sequence[Ranking]) -> pl.DataFrame:
-    """Return the best candidates of each prompt of the kind in the paper's Figure 2."""
+    """Return the best candidates for prompts like those in Figure 2 of Weir et al. (2020).
+
+    The prompts in Figure 2 contain properties of all categories, sorted by decreasing production
+    frequency.
+    """
     import polars as pl
 
     rows = [
@@ -77,7 +81,7 @@ def retrieval_top(part: Retrieval, rankings: Sequence[Ranking]) -> pl.DataFrame:
 
 
 def retrieval_scores(part: Retrieval, rankings: Sequence[Ranking]) -> pl.DataFrame:
-    """Return the log-probability of every concept in each prompt of the paper's Figure 2.
+    """Return each concept's log-probability for prompts as in Weir et al. (2020), Figure 2.
 
     Runs with different candidates can be compared: from the log-probabilities, ranks can be
     computed among only those concepts that occur in all the runs. The log-probability is null if

@@ -82,7 +82,7 @@ def load_templates() -> Templates:
 
 
 def of_wording(texts: Mapping[str, str], wording: str) -> str:
-    """Return the text for a wording (``sentence`` or ``blank-last``).
+    """Look up a prompt text by the name of its wording (``sentence`` or ``blank-last``).
 
     Raises:
         RequestError: If ``texts`` contains no text for the wording.

@@ -238,10 +238,10 @@ def singular(word: str) -> str | None:
 def spellings(word: str) -> tuple[str, ...]:
     """Return a word and its British or American variant, if any: ``grey`` and ``gray``.
 
-    A variant is also found for a plural that ends in s (``colours``) and for each part of a
-    hyphenated word (``grey-haired``). The word is converted to lower case before it is looked up in
-    the list of spellings. The British or American variant is capitalised if the word starts with a
-    capital letter, and is otherwise in lower case.
+    Plurals that end in s (``colours``) and hyphenated words (``grey-haired``) also have British or
+    American variants, such as ``colors`` and ``gray-haired``. The word is converted to lower case
+    before it is looked up in the list of spellings. The British or American variant is capitalised
+    if the word starts with a capital letter, and is otherwise in lower case.
     """
     pieces = word.split("-")
     other = "-".join(_other(piece) or piece for piece in pieces)

@@ -33,18 +33,20 @@ class Answers:
             choose any positive word, if it cannot choose any negative word, or if a word with an
             unknown score might have the highest score.
         tied: Whether the best score of a positive answer word equals the best score of a negative
-            answer word. A tie counts as a negative answer.
+            answer word. If the best positive score equals the best negative score, the answer
+            counts as negative.
         winner: The index of the input (a prompt variant combined with one answer word) that decides
             the answer. ``winner`` is -1 if the answer is missing, or if several inputs together
             decide the answer.
-        margin: The best score of a positive word minus the best score of a negative word, in nats.
-            For ``count``, the margin is the number of combinations of meta-prompt and label pair
-            with a higher positive score, minus the number with a higher negative score. For sampled
-            replies with the method ``max``, the margin is the share of positive replies minus the
-            share of negative replies. For sampled replies with the method ``single``, the margin is
-            the number of votes for the positive word minus the number of votes for the negative
-            word. The margin is NaN if the answer is missing, or if the best score for the opposite
-            answer is unknown.
+        margin: The best score of a positive answer word (such as "Yes") minus the best score of a
+            negative answer word (such as "No"), in nats. For ``count``, the margin is the number of
+            positive votes minus the number of negative votes. With ``count``, each combination of
+            meta-prompt and label pair votes for the word of the pair that has the higher score. For
+            sampled replies with the method ``max``, the margin is the share of positive replies
+            minus the share of negative replies. For sampled replies with the method ``single``, the
+            margin is the number of votes for the positive word minus the number of votes for the
+            negative word. The margin is NaN if the answer is missing, or if the best score for the
+            opposite answer is unknown.
     """
 
     positive: Bools
@@ -59,14 +61,15 @@ class Method:
     """A method of answering yes/no questions.
 
     Args:
-        preset: With ``max``, the paper's method, the input (a prompt variant combined with one
-            answer word) with the highest score decides the answer. With ``single``, only one
-            meta-prompt and one label pair are used, and the word with the higher score in this pair
-            is the answer. With ``count``, each combination of meta-prompt and label pair has one
-            vote, and the majority of the votes decides the answer. With ``calibrated``, the mean
-            score of each input over all questions is subtracted from the input's scores, and the
-            input with the highest difference decides the answer. ``count`` and ``calibrated`` are
-            methods of Tacit and are not in Sahu et al. (2022).
+        preset: ``max`` is the method of Sahu et al. (2022): the answer word with the highest score
+            in any prompt variant is the answer. With ``single``, only one meta-prompt and one label
+            pair are used, and the word with the higher score in this pair is the answer. With
+            ``count``, each combination of meta-prompt and label pair has one vote, and the majority
+            of the votes decides the answer. With ``calibrated``, the mean score of each input (a
+            prompt variant combined with one answer word) over all questions is subtracted from the
+            input's scores. The answer word with the highest score after the subtraction is the
+            answer. ``count`` and ``calibrated`` are methods of Tacit and are not in Sahu et al.
+            (2022).
         meta: The number of the meta-prompt for the preset ``single``; None for other presets.
         pair: The positive word and the negative word for the preset ``single``; None for other
             presets.
@@ -102,8 +105,8 @@ class Method:
             most: Upper bounds of the missing scores (``Bounds.background``).
 
         Raises:
-            RequestError: If no input has the meta-prompt or the label pair (pair of answer words)
-                that the method ``single`` requires.
+            RequestError: If the preset is ``single``, and the meta-prompt ``meta`` or the label
+                pair ``pair`` does not occur in ``inputs``.
         """
         if self.preset == "count":
             return _by_count(scores, inputs)
@@ -112,11 +115,13 @@ class Method:
         return by_best(scores, *self.sides(inputs), most)
 
     def sides(self, inputs: Inputs) -> tuple[Ints, Ints]:
-        """Return two arrays of indices in ``inputs``: positive and negative answer words.
+        """Return the indices of inputs with positive words and of inputs with negative words.
+
+        An input is a prompt variant combined with one answer word.
 
         Raises:
-            RequestError: If no input has the meta-prompt or the label pair (pair of answer words)
-                that the method ``single`` requires.
+            RequestError: If the preset is ``single``, and the meta-prompt ``meta`` or the label
+                pair ``pair`` does not occur in ``inputs``.
         """
         if self.meta is None or self.pair is None:
             return inputs.positive.ravel(), inputs.negative.ravel()
@@ -180,8 +185,8 @@ def by_votes(counts: Floats, inputs: Inputs) -> Answers:
 def without_unvoted(counts: Floats, inputs: Inputs) -> Floats:
     """Return a copy in which pairs of answer words without votes have NaN as vote counts.
 
-    NaN counts make the answer of a label pair without votes missing, whereas counts of 0 would make
-    this answer a tie.
+    If a pair of answer words has no votes, NaN counts make the answer missing. Counts of 0 would
+    make the answer a tie.
 
     Args:
         counts: Vote counts, shape (..., inputs); NaN if no reply to the input's prompt could be
@@ -209,9 +214,11 @@ def contests(scores: Floats, inputs: Inputs) -> Floats:
 
 
 def calibrated(scores: Floats) -> Floats:
-    """Subtract, for each prompt variant and answer word, the mean score over all questions.
+    """Subtract the mean score of each input over all questions from the input's scores.
 
-    Unknown scores (NaN) are not included in the mean.
+    An input is a prompt variant combined with one answer word.
+
+    Unknown scores (NaN) are left out when the mean score of an input is computed.
 
     If an input (a prompt variant with one answer word) has the same score for all questions, its
     calibrated scores are exactly 0, without rounding errors.
@@ -371,7 +378,12 @@ def without_ties(found: Chosen) -> Chosen:
 def verify_between(
     scores: Floats, positive: Ints, negative: Ints, sizes: Ints, most: Floats | None = None
 ) -> Chosen:
-    """Select choices as in ``verify``, using only the given positive and negative inputs."""
+    """Select a choice for each anchor question, using only the scores of given inputs.
+
+    The selected choice is the one whose best score among the inputs in ``positive`` most exceeds
+    its best score among the inputs in ``negative``. An input is a prompt variant combined with one
+    answer word.
+    """
     shape = (-1, scores.shape[-1])
     bound = None if most is None else most.reshape(shape)
     answers = by_best(scores.reshape(shape), positive, negative, bound)
@@ -379,7 +391,9 @@ def verify_between(
 
 
 def choice_table(scored: Sequence[Sequence[Scores]]) -> tuple[Floats, Ints]:
-    """Return the scores and the lengths of all choices as two arrays for ``choose``.
+    """Convert the scores of all choices to two input arrays of the function ``choose``.
+
+    The first array contains the scores, and the second array contains the lengths of the choices.
 
     Args:
         scored: For each anchor question, one ``Scores`` object per prompt variant, in the order of
@@ -397,7 +411,7 @@ def choice_table(scored: Sequence[Sequence[Scores]]) -> tuple[Floats, Ints]:
 
 
 def verify_table(scored: Sequence[Sequence[Sequence[Scores]]], inputs: Inputs) -> Floats:
-    """Return the scores of all anchor questions as an array for ``verify``.
+    """Convert the anchor questions' scores to an input array of the function ``verify``.
 
     Args:
         scored: For each anchor question and each of its choices, one ``Scores`` object per prompt
@@ -414,7 +428,7 @@ def verify_table(scored: Sequence[Sequence[Sequence[Scores]]], inputs: Inputs) -
 
 
 def verify_votes_table(votes: Sequence[Votes], choices: Sequence[int], inputs: Inputs) -> Floats:
-    """Return the votes for all anchor questions' choices as an array for ``verify_votes``.
+    """Convert the votes on the choices to an input array of the function ``verify_votes``.
 
     Args:
         votes: The votes on all prompts, sorted by anchor question, then by choice, then by prompt

@@ -1,4 +1,6 @@
-"""Compute the background scores of anchor questions and relations (equation 1).
+"""Compute the background scores of anchor questions and relations.
+
+Equation 1 of Sahu et al. (2022) defines the background score.
 
 There is one background question about each fact, and one about the fact's negative (a false version
 of the fact). The question about a fact should be answered positively, and the question about a
@@ -54,7 +56,7 @@ class CorrectAnswers:
 
 
 def by_anchor(known: CorrectAnswers, asked: Asked, anchors: int) -> pl.DataFrame:
-    """Compute the background score of each anchor question (equation 1).
+    """Compute each anchor question's background score (Sahu et al. 2022, equation 1).
 
     Args:
         known: For each fact, two values: whether the model correctly answered the question about
@@ -67,8 +69,8 @@ def by_anchor(known: CorrectAnswers, asked: Asked, anchors: int) -> pl.DataFrame
         Table with one row per anchor question and the columns ``facts``, ``positives``,
         ``negatives``, ``positive_accuracy``, ``negative_accuracy`` and ``background_score``.
         ``positives`` is the number of answered questions about facts. ``negatives`` is the number
-        of answered questions about negatives. ``background_score`` is the mean of
-        ``positive_accuracy`` and ``negative_accuracy``; null if either accuracy is null.
+        of answered questions about negatives (false versions of facts). ``background_score`` is the
+        mean of ``positive_accuracy`` and ``negative_accuracy``; null if either accuracy is null.
     """
     import polars as pl
 
@@ -91,16 +93,18 @@ def by_anchor(known: CorrectAnswers, asked: Asked, anchors: int) -> pl.DataFrame
 
 
 def by_relation(known: CorrectAnswers, asked: Asked, bootstrap: Bootstrap) -> pl.DataFrame:
-    """Compute the background score of each relation from its distinct facts (Figure 4a).
+    """Compute each relation's background score (Sahu et al. 2022, Figure 4a).
+
+    Each distinct fact of a relation is counted once.
 
     Returns:
         Table with the columns ``relation``, ``facts``, ``positives``, ``negatives``,
         ``positive_accuracy``, ``negative_accuracy``, ``background_score``, ``low`` and ``high``.
         ``positives`` is the number of answered questions about facts. ``negatives`` is the number
-        of answered questions about negatives. ``low`` and ``high`` are the ends of the 95 % CI of
-        the background score. The 95 % CI of the background score is computed by a bootstrap that
-        resamples all facts with the same head (first concept) together. Values that cannot be
-        computed because answers are missing are null.
+        of answered questions about negatives (false versions of facts). ``low`` and ``high`` are
+        the ends of the 95 % CI of the background score. The 95 % CI of the background score is
+        computed by a bootstrap that resamples all facts with the same head (first concept)
+        together. Values that cannot be computed because answers are missing are null.
     """
     import polars as pl
 
@@ -123,7 +127,10 @@ def by_relation(known: CorrectAnswers, asked: Asked, bootstrap: Bootstrap) -> pl
 
 
 def over_relations(relations: pl.DataFrame) -> Estimate:
-    """Return the mean of the relations' background scores, with a t-interval (Figure 4a)."""
+    """Return the mean of the relations' background scores, with a t-interval.
+
+    The mean corresponds to Figure 4a of Sahu et al. (2022).
+    """
     return t_interval(relations["background_score"].to_list())
 
 
@@ -169,8 +176,9 @@ def relevance(
         anchors: Table with one row per anchor question and the columns ``right`` (null for an
             unanswered anchor question) and ``cluster``.
         how: The parameters of the permutations for the confidence interval; None for the default
-            parameters. Each permutation shuffles which facts count as answered correctly. The
-            column ``cluster`` of ``anchors`` defines the clusters of the permutations.
+            parameters. Each permutation shuffles which facts count as answered correctly. Facts
+            whose first anchor question has the same value in the column ``cluster`` of ``anchors``
+            are moved together, as one block.
 
     Returns:
         Table with one row for all relations and one row per relation. ``facts_right`` is the number

@@ -146,7 +146,10 @@ class Aligned:
 
     @property
     def means(self) -> Mapping[str, Floats]:
-        """The background scores and the correct answers, each with shape (models, anchors)."""
+        """Each model's background scores, and whether its answers are correct (1 or 0).
+
+        Both arrays have the shape (models, anchors).
+        """
         return {"background score, mean over questions": self.scores, "questions right": self.right}
 
     def thresholds(self) -> list[Thresholds]:
@@ -157,7 +160,10 @@ class Aligned:
         ]
 
     def _within_strata(self) -> list[WithinStrata]:
-        """Count questions and right answers by model, cluster, background score and stratum."""
+        """Count, for each model, the anchor questions and correct answers within strata.
+
+        A stratum consists of anchor questions with similar numbers of facts.
+        """
         strata = strata_of(self.tables[0]["facts"].to_numpy())
         return [
             WithinStrata.of(*each, self.clusters, strata)
@@ -196,7 +202,10 @@ class Thresholds:
 
     @classmethod
     def of(cls, right: Floats, score: Floats, clusters: NDArray[np.str_]) -> Thresholds:
-        """Count one model's questions and correct answers by cluster and background score."""
+        """Count the anchor questions in each cell, and those that one model answers correctly.
+
+        A cell is a combination of question concept (cluster) and background score.
+        """
         names, cluster = np.unique(clusters, return_inverse=True)
         levels, level = np.unique(-score, return_inverse=True)
         cells, shape = cluster * len(levels) + level, (len(names), len(levels))
@@ -220,7 +229,10 @@ class Thresholds:
 
 @dataclass(frozen=True)
 class WithinStrata:
-    """Counts of questions and correct answers by cluster, background score and stratum.
+    """Counts of anchor questions and of correct answers within strata.
+
+    The questions of each stratum (with similar numbers of facts) are counted by cluster (question
+    concept) and background score.
 
     Args:
         right: Number of anchor questions answered correctly, shape (clusters, thresholds * strata).
@@ -237,7 +249,11 @@ class WithinStrata:
     def of(
         cls, right: Floats, score: Floats, clusters: NDArray[np.str_], strata: NDArray[np.intp]
     ) -> WithinStrata:
-        """Count a model's questions and right answers by cluster, background score and stratum."""
+        """Count the anchor questions in each cell, and those that one model answers correctly.
+
+        A cell is a combination of question concept (cluster), background score and stratum
+        (questions with similar numbers of facts).
+        """
         names, cluster = np.unique(clusters, return_inverse=True)
         levels, level = np.unique(-score, return_inverse=True)
         n = int(strata.max(initial=0)) + 1

@@ -3,10 +3,12 @@
 If background facts contain the correct choice, background scores may predict correct answers only
 because of these facts. The leakage controls exclude facts about the correct choice, about any
 choice, or about the question concept. The irrelevant background of an anchor question (Figure 1 of
-Sahu et al. 2022) is the background of another anchor question. An anchor question and the anchor
-question that provides its irrelevant background have the same number of facts and no concept in
-common. The background scores of irrelevant backgrounds should not predict correct answers. The
-leakage controls and the irrelevant background need no additional model calls (METHODS section 4).
+Sahu et al. 2022) is the background of another anchor question. If the facts of anchor question A
+are the irrelevant background of anchor question B, A and B have the same number of facts and share
+no concept. Background scores that are computed from irrelevant backgrounds (facts of another
+question) should not predict correct answers. The leakage controls (some facts left out) and the
+irrelevant backgrounds (facts of another question) need no additional model calls (METHODS section
+4).
 """
 
 from __future__ import annotations
@@ -235,10 +237,10 @@ class Controls:
     def partners(self) -> list[int | None]:
         """Return the index of the anchor question that provides each irrelevant background.
 
-        An anchor question and the anchor question that provides its irrelevant background have the
-        same number of facts and no concept in common. If several anchor questions could provide an
-        irrelevant background, a seeded hash selects one of them. The result is None for an anchor
-        question that has no background score or no available irrelevant background.
+        If the facts of anchor question A are the irrelevant background of anchor question B, A and
+        B have the same number of facts and share no concept. If several anchor questions could
+        provide an irrelevant background, a seeded hash selects one of them. The result is None for
+        an anchor question that has no background score or no available irrelevant background.
         """
         scored = self.anchors["background_score"].is_not_null().to_list()
         facts = self.anchors["facts"].to_list()
@@ -316,5 +318,5 @@ def _row(label: str, anchors: pl.DataFrame, how: Permutations | None) -> Mapping
 
 
 def _hash(seed: int, own: str, other: str) -> bytes:
-    """Return a reproducible pseudo-random sort key for two anchor questions."""
+    """Return one reproducible pseudo-random sort key for a pair of anchor questions."""
     return hashlib.blake2b(f"{seed}\t{own}\t{other}".encode(), digest_size=8).digest()

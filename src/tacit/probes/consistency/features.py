@@ -110,12 +110,12 @@ def of_background(known: FactAnswers, asked: Asked, anchors: int) -> pl.DataFram
         anchors: The number of anchor questions.
 
     Returns:
-        Table with the columns ``background_score`` (equation 1), ``background_margin`` and
-        ``log_facts``. ``background_margin`` is the mean of two averages: the average margin of the
-        answers about facts, and the average margin of the answers about negatives. In
-        ``background_margin``, correct answers have positive margins, and incorrect answers have
-        negative margins. ``log_facts`` is the natural logarithm of the number of facts. Undefined
-        features are null.
+        Table with the columns ``background_score`` (equation 1 of Sahu et al. 2022),
+        ``background_margin`` and ``log_facts``. ``background_margin`` is the mean of two averages:
+        the average margin of the answers about facts, and the average margin of the answers about
+        negatives. In ``background_margin``, correct answers have positive margins, and incorrect
+        answers have negative margins. ``log_facts`` is the natural logarithm of the number of
+        facts. Undefined features are null.
     """
     import polars as pl
 
@@ -145,10 +145,11 @@ def of_answer(scored: Scored, reading: Reading, concepts: pl.DataFrame) -> pl.Da
         Table with the columns ``answer_margin``, ``entropy``, ``prior`` and ``frequency``.
         ``answer_margin`` is the value of the selected choice minus the value of the second-best
         choice, in the units that ``Chosen.margin`` describes. ``entropy`` is the entropy of the
-        softmax of the choices' values, divided by the maximum possible entropy. ``prior`` is the
-        selected choice's highest score per byte in prompts with an empty question; null if the run
-        does not use the anchoring method ``choice``. ``frequency`` is the mean Zipf frequency of
-        the anchor question's concepts. Undefined features are null.
+        softmax of the choices' values, divided by the maximum possible entropy. ``prior`` is
+        computed from prompts with an empty question: the highest score per byte of the selected
+        choice in any prompt variant. ``prior`` is null if the run does not score the choices as
+        answers (anchoring method ``choice``). ``frequency`` is the mean Zipf frequency of the
+        anchor question's concepts. Undefined features are null.
     """
     import polars as pl
 

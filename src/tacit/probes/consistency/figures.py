@@ -81,7 +81,10 @@ _SIGNS = ("positive_accuracy", "negative_accuracy")
     "Figure 3 of Sahu et al. (2022), with the chance level and the lift above chance.",
 )
 def consistency(shown: Shown) -> Chart | None:
-    """Plot conceptual consistency, its chance level, and its lift above chance (Figure 3)."""
+    """Plot conceptual consistency, its chance level, and its lift above chance.
+
+    The plot of conceptual consistency corresponds to Figure 3 of Sahu et al. (2022).
+    """
     table = shown.defined("consistency", "consistency")
     if table is None:
         return None
@@ -103,7 +106,10 @@ def consistency(shown: Shown) -> Chart | None:
 
 @figure("Background score and answers", "Figure 4 of Sahu et al. (2022).")
 def background_and_anchors(shown: Shown) -> Chart | None:
-    """Plot the mean background score and the accuracy on anchor questions (Figure 4).
+    """Plot the background score and the anchor accuracy (Sahu et al. 2022, Figure 4).
+
+    The background score is averaged over relations. The anchor accuracy is the accuracy on anchor
+    questions.
 
     The panel of a measure is omitted if the measure is undefined for all models.
     """
@@ -158,7 +164,7 @@ def background_and_anchors(shown: Shown) -> Chart | None:
     "The same figure as Figure 5 of Sahu et al. (2022).",
 )
 def background_against_consistency(shown: Shown) -> Chart | None:
-    """Plot background scores against consistency, by relation and model (Figure 5)."""
+    """Plot relations' background scores against consistency (Sahu et al. 2022, Figure 5)."""
     import polars as pl
 
     both = by_relation(shown)
@@ -198,7 +204,11 @@ def background_against_consistency(shown: Shown) -> Chart | None:
 
 @figure("Prompting bias", "Figure 6 of Sahu et al. (2022).")
 def prompting_bias(shown: Shown) -> Chart | None:
-    """Plot the accuracy on facts and on negatives, by answering method (Figure 6)."""
+    """Plot the accuracies on facts and on negatives (Sahu et al. 2022, Figure 6).
+
+    Negatives are false versions of facts. The figure has one row for each model and answering
+    method.
+    """
     import polars as pl
 
     table = shown.defined("background_variants", "background_score")
@@ -256,13 +266,19 @@ def prompting_bias(shown: Shown) -> Chart | None:
 
 @figure("Consistency by relation", "Figure 7a of Sahu et al. (2022).")
 def consistency_by_relation(shown: Shown) -> Chart | None:
-    """Plot conceptual consistency and its lift for each relation (Figure 7a)."""
+    """Plot each relation's conceptual consistency and its lift above chance.
+
+    The plot of conceptual consistency corresponds to Figure 7a of Sahu et al. (2022).
+    """
     return _subsets(shown, "relation")
 
 
 @figure("Consistency by concept", "Figure 7b of Sahu et al. (2022).")
 def consistency_by_concept(shown: Shown) -> Chart | None:
-    """Plot conceptual consistency and its lift for each frequent concept (Figure 7b)."""
+    """Plot conceptual consistency and its lift above chance for each frequent concept.
+
+    The plot of conceptual consistency corresponds to Figure 7b of Sahu et al. (2022).
+    """
     return _subsets(shown, "concept")
 
 
@@ -272,7 +288,7 @@ def consistency_by_concept(shown: Shown) -> Chart | None:
     "meta-prompt and answer-word pair is used.",
 )
 def prompt_sensitivity(shown: Shown) -> Chart | None:
-    """Plot the background score by meta-prompt and label pair (not in the paper)."""
+    """Plot the background score by meta-prompt and label pair (not in Sahu et al. 2022)."""
     ways, winners = shown.table("background_variants"), shown.table("winners")
     alone = None if ways is None else ways.filter(preset="single")
     if ways is None or alone is None or alone["background_score"].is_null().all():
@@ -313,7 +329,10 @@ def prompt_sensitivity(shown: Shown) -> Chart | None:
     "variant is used.",
 )
 def anchor_sensitivity(shown: Shown) -> Chart | None:
-    """Plot the anchor accuracy by prompt variant and anchoring method (not in the paper)."""
+    """Plot anchor accuracy by prompt variant and anchoring method.
+
+    Sahu et al. (2022) have no such figure.
+    """
     import polars as pl
 
     ways, winners = shown.defined("anchor_variants", "accuracy"), shown.table("winners")
@@ -358,7 +377,10 @@ def anchor_sensitivity(shown: Shown) -> Chart | None:
     "plotted against the number of parameters for each family of models.",
 )
 def size_of_models(shown: Shown) -> Chart | None:
-    """Plot measures of several models against the number of parameters (not in the paper)."""
+    """Plot measures of several models against the models' numbers of parameters.
+
+    Sahu et al. (2022) have no such figure.
+    """
     return scale_chart(shown, scaling)
 
 
@@ -368,7 +390,10 @@ def size_of_models(shown: Shown) -> Chart | None:
     "facts precede the question in the prompt. Every question is asked without and with facts.",
 )
 def intervention(shown: Shown) -> Chart | None:
-    """Plot how facts in the prompt change the accuracy, by kind of fact (not in the paper)."""
+    """Plot how the accuracy changes if facts are added to the prompt, by kind of fact.
+
+    Sahu et al. (2022) have no such figure.
+    """
     import polars as pl
 
     table = shown.defined("intervention", "change")
@@ -427,7 +452,10 @@ FIGURES: Mapping[str, FigureSpec] = {
 
 
 def _measure(kind: str, table: pl.DataFrame) -> tuple[pl.DataFrame, Axis, Column]:
-    """Return the table, the axis and the column for a plot of ``consistency`` or ``lift``."""
+    """Return a panel's data, its value axis, and the specification of the plotted column.
+
+    The panel shows the measure ``kind``: ``consistency`` or ``lift``.
+    """
     import polars as pl
 
     if kind == "consistency":
@@ -628,7 +656,7 @@ def _shade(value: float | None, most: float, colours: Palette) -> str:
 
 
 def _meta_prompts(ways: pl.DataFrame) -> Iterator[str]:
-    """Yield the texts of the meta-prompts (Table 1) for a caption."""
+    """Yield the texts of the meta-prompts (Table 1 of Sahu et al. 2022) for a caption."""
     texts, dots = load_templates().meta_prompts, "\N{HORIZONTAL ELLIPSIS}"
     for meta in sorted(ways["meta"].unique()):
         if meta <= len(texts):
@@ -646,7 +674,10 @@ def _guessing(choices: pl.DataFrame) -> dict[str, float]:
 
 
 def _baselines(model: str, anchoring: str, shown: Shown) -> tuple[float | None, float | None]:
-    """Return two accuracies: random guessing, and the model if all variants are used."""
+    """Return the accuracy of random guessing, and a model's accuracy.
+
+    The model's accuracy is computed from all prompt variants together.
+    """
     choices, anchors = (shown.table(name) for name in ("choices", "anchors"))
     guess = None if choices is None else _guessing(choices).get(model)
     if anchors is None:

@@ -7,12 +7,12 @@ versions) of the question's own facts, presented as if they were true. The third
 anchor question contains irrelevant facts, which belong to another anchor question. Because any text
 before a question may change the answer, the answers after true facts are also compared with the
 answers after negatives and after irrelevant facts. A fact and its negative differ only in their
-tails (second concepts). Answers are compared over all anchor questions, and separately within four
-groups of anchor questions. The groups are defined by facts from the anchor question's own
-background. Anchor questions are grouped by whether the model correctly answers the background
-questions about all of the question's own facts. To detect copying from the context, anchor
-questions are also grouped by whether one of their own background facts contains a concept of the
-correct choice.
+tails (second concepts). The accuracies with different contexts (facts before the question), or
+without a context, are compared on all anchor questions and on four subsets of the anchor questions.
+Two of the four subsets of anchor questions are defined by whether the model correctly answers the
+background questions about all facts in the true context (each question's own facts). To detect
+copying, the other two of the four subsets of anchor questions are defined by whether a fact in the
+true context (each question's own facts) contains a concept of the correct choice.
 """
 
 from __future__ import annotations
@@ -267,10 +267,10 @@ def _answers(
 def _all_right(
     own: Mapping[int, Sequence[Fact]], known: CorrectAnswers, asked: Asked
 ) -> dict[int, bool | None]:
-    """Return for each anchor question whether all of its facts were answered correctly.
+    """Return, for each anchor question, whether all answers about its facts are correct.
 
-    The result for an anchor question is None if no answer about its facts is known to be incorrect,
-    but at least one answer is missing.
+    For each anchor question, the result is False if any answer about its facts is incorrect. If no
+    answer is incorrect but an answer is missing, the result is None.
     """
     of = asked.facts.select("head", "relation", "tail").iter_rows()
     right = dict(zip(of, known.positive.tolist(), strict=True))
@@ -350,7 +350,9 @@ def summary(contexts: Contexts, anchoring: str, found: pl.DataFrame) -> dict[str
 
 
 def sentences(found: Mapping[str, Any]) -> Iterator[str]:
-    """Yield sentences on accuracy changes and on anchor questions that are not compared.
+    """Yield sentences on how facts in the prompt change the accuracy.
+
+    The last sentences contain the numbers of anchor questions that are excluded from comparisons.
 
     Args:
         found: The summary's entries on the effect of stating facts before anchor questions.
@@ -403,7 +405,11 @@ def _change(row: Mapping[str, Any]) -> str:
 
 
 def _left_out(found: Mapping[str, Any]) -> Iterator[str]:
-    """Yield sentences on anchor questions that are missing from a comparison of conditions."""
+    """Yield sentences on the numbers of anchor questions excluded from comparisons.
+
+    For example, a question is excluded if the model did not answer it both with and without facts
+    in the prompt.
+    """
     bare, asked = found["without_context"], found["asked"]
     alone = found["anchors"] - asked[CONDITIONS[2]]
     if bare or alone:

@@ -97,7 +97,10 @@ class AnswerPrediction:
         }
 
     def table(self) -> pl.DataFrame:
-        """Return the table ``EFFECTS`` of the facts and their effects."""
+        """Return the table ``EFFECTS``: each fact's effect on the predicted probability.
+
+        The predicted probability is the probability that the model's answer is correct.
+        """
         import polars as pl
 
         return pl.DataFrame(self.to_json()["facts"], schema=EFFECTS.schema)
@@ -239,7 +242,10 @@ class NewQuestion:
     def _effects(
         self, known: FactAnswers, predictor: Predictor, values: Mapping[str, float | None]
     ) -> tuple[FactEffect, ...]:
-        """Return the facts with their effects, sorted by decreasing absolute effect."""
+        """Return the facts' effects on ``p_correct``, sorted by decreasing absolute value.
+
+        ``p_correct`` is the predicted probability of a correct answer.
+        """
         found = []
         correct = known.correct.positive
         names = self.asked.facts.select("head", "relation", "tail").rows()

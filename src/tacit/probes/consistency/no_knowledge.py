@@ -1,14 +1,14 @@
 """Measure how well tails alone distinguish facts from negatives (METHODS section 4).
 
 Some background questions are about facts, and the others are about negatives (false statements). If
-the tail (second concept) alone reveals which of the two a question is about, a model can reach a
-high background score without knowing the relation between the concepts. The no-knowledge baseline
-is a logistic regression on attributes of the tail. The first four attributes of a tail are its
-number of words, its length, its Zipf frequency and its part of speech. The fifth attribute of a
-tail is its degree: the number of facts in the knowledge base that contain the tail as first or
-second concept. The sixth attribute of a tail is the number of facts in the knowledge base with the
-same relation and tail. All facts with the same head (first concept) are in the same fold of the
-cross-validation.
+the tail (second concept) alone reveals whether a background question is about a true or a false
+statement, background scores can be high without knowledge of the relation. The no-knowledge
+baseline is a logistic regression on six attributes of the tail (second concept). The first four
+attributes of a tail are its number of words, its number of characters, its Zipf frequency and its
+part of speech. The fifth attribute of a tail is its degree: the number of facts in the knowledge
+base that contain the tail as first or second concept. The sixth attribute of a tail is the number
+of facts in the knowledge base with the same relation and tail. All facts with the same head (first
+concept) are in the same fold of the cross-validation.
 
 The knowledge base contains every fact as an edge, but it does not contain the negatives. For the
 tail of a fact, the fifth and sixth attributes (two counts of facts with this tail) leave out the
@@ -156,7 +156,10 @@ def _with_answers(tails: pl.DataFrame, facts: pl.DataFrame) -> pl.DataFrame:
 
 
 def _with_predictions(rows: pl.DataFrame) -> pl.DataFrame:
-    """Add a column with the out-of-fold probability that each row's tail belongs to a fact."""
+    """Add each row's out-of-fold probability of being a fact rather than a negative.
+
+    A negative is a false version of a fact.
+    """
     import polars as pl
 
     numbers = rows.select(

@@ -59,7 +59,8 @@ class Rows:
     """The anchor questions that have an answer and all features.
 
     Args:
-        anchors: The index of each anchor question, shape (rows,).
+        anchors: For each row, the index of its anchor question among all anchor questions of the
+            run, shape (rows,).
         right: Whether the model answered each anchor question correctly, shape (rows,).
         clusters: The cluster of each anchor question, shape (rows,): the concept that the question
             is about or, if this concept is unknown, a text with the question's id.
@@ -132,8 +133,9 @@ class Rows:
     def ranked(self, predictor: str) -> Floats:
         """Return the scores by which a predictor ranks anchor questions, shape (rows,).
 
-        The predictor ``base_rate`` ranks all anchor questions equally. The predicted probabilities
-        of ``base_rate`` differ only because the folds contain different shares of correct answers.
+        The predictor ``base_rate`` ranks all anchor questions equally. The predictor ``base_rate``
+        uses no features, so the probabilities that it predicts differ only between cross-validation
+        folds.
         """
         return np.zeros(len(self.right)) if predictor == BASE_RATE else self.predicted[predictor]
 
@@ -165,11 +167,12 @@ def estimates(rows: Rows, bootstrap: Bootstrap) -> _Estimates:
     """Estimate the measures of the predictors and the differences between predictors.
 
     Returns:
-        Estimates by pair of predictor names, then by measure. If both names of a pair are given,
-        the estimate is the measure of the first predictor minus the measure of the second
-        predictor. All estimates are computed from the same resamples of question concepts. If the
-        second of the two predictor names is empty, the estimate is the measure of the first
-        predictor alone. If the predictors cannot be fitted, the estimates have no values.
+        Estimates by pair of predictor names and, for each pair, by measure (such as ``auroc``). For
+        example, under the pair ``("both", "margin")``, the estimate of a measure such as AUROC is
+        the value for ``both`` minus the value for ``margin``. All estimates are computed from the
+        same resamples of question concepts. Under the pair ``("both", "")``, whose second name is
+        empty, the estimate is the value of the measure for the predictor ``both`` alone. If the
+        predictors cannot be fitted, the estimates have no values.
     """
     keys = [((name, ""), measure) for name in PREDICTORS for measure in MEASURES]
     keys += [(pair, measure) for pair in PAIRS for measure in GAINED]
@@ -329,7 +332,11 @@ def adds(summary: Mapping[str, Any]) -> str:
 
 
 def background_adds(summary: Mapping[str, Any]) -> bool:
-    """Check whether the predictor ``both`` beats the others in AUROC, with all CIs above 0."""
+    """Check whether predictor ``both`` has a higher AUROC than three simpler predictors.
+
+    The confidence intervals of its AUROC differences to ``base_rate``, ``margin`` and ``answer``
+    must all be above 0.
+    """
     rows = [row for row in summary[GAINS.name] if row["predictor"] == BOTH]
     return bool(rows) and all((row["auroc_low"] or 0.0) > 0 for row in rows)
 

@@ -126,9 +126,10 @@ class PromptSet:
 
         Returns:
             The answers to the anchor questions, by the kind of the stated facts (``true``,
-            ``false`` or ``irrelevant``). For each kind of stated facts, the answers are in the
-            order of the anchor questions in ``Contexts.texts``. The result omits ``irrelevant``,
-            for example, if no anchor question is asked after irrelevant facts.
+            ``false`` or ``irrelevant``). For each kind of facts in the prompt (true, false or
+            irrelevant), the answers are in the same order as the anchor questions in
+            ``Contexts.texts``. The result omits ``irrelevant``, for example, if no anchor question
+            is asked after irrelevant facts.
         """
         found: dict[str, Chosen] = {}
         way = self.anchoring[0]
@@ -198,7 +199,7 @@ class PromptSet:
 
 
 def _requests(questions: Sequence[Sequence[Prompt]]) -> Requests:
-    """Return one request per prompt; the keys are the question index and the variant index."""
+    """Return one request per prompt, identified by its question index and variant index."""
     import polars as pl
 
     prompts = [prompt for group in questions for prompt in group]

@@ -34,10 +34,10 @@ class Inputs:
         words: For each input, its answer word.
         metas: The numbers that identify the meta-prompts.
         pairs: The label pairs (pairs of answer words), each with the positive word first.
-        positive: For each meta-prompt and label pair, the index of the input with the pair's
-            positive word, shape (metas, pairs).
-        negative: For each meta-prompt and label pair, the index of the input with the pair's
-            negative word, shape (metas, pairs).
+        positive: For each combination of a meta-prompt and a label pair (pair of answer words), the
+            index of the input with the pair's positive word, shape (metas, pairs).
+        negative: For each combination of a meta-prompt and a label pair (pair of answer words), the
+            index of the input with the pair's negative word, shape (metas, pairs).
     """
 
     variants: tuple[int, ...]
@@ -122,8 +122,8 @@ class Bounds:
     """Arrays of scores in which each missing score is replaced by an upper bound.
 
     The upper bound of a missing score is minus infinity if the answer cannot be chosen, and
-    infinity if no bound is known. If a field such as ``background`` (the scores of background
-    questions) is None, an answer without a score cannot be chosen.
+    infinity if no bound is known. If a field, such as ``background``, is None, every missing score
+    has the upper bound minus infinity, so an answer without a score cannot be chosen.
     """
 
     background: Floats | None = None

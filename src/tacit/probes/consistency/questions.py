@@ -1,4 +1,7 @@
-"""Build prompts from facts and anchor questions with the paper's meta-prompts (section 3.2)."""
+"""Build prompts from facts, anchor questions and meta-prompts.
+
+The meta-prompts (prompt templates) are those of Sahu et al. (2022, section 3.2).
+"""
 
 from __future__ import annotations
 
@@ -29,7 +32,7 @@ class PromptVariant:
     """A prompt variant: a meta-prompt with a label pair, or a meta-prompt that names no labels.
 
     Args:
-        meta: The number of the meta-prompt in the paper's Table 1, starting at 1.
+        meta: The number of the meta-prompt in Table 1 of Sahu et al. (2022), starting at 1.
         pair: The pair of answer words (labels) that the prompt mentions; None if the prompt
             mentions no labels.
         answers: The answer words. Each positive word is followed by the negative word of its pair.
@@ -61,10 +64,13 @@ class PromptVariant:
 def prompt_variants(
     templates: Templates, version: str = "review-lexicon"
 ) -> tuple[PromptVariant, ...]:
-    """Return the prompt variants of a yes/no question: 24, or 23 for the arXiv version.
+    """Return the prompt variants of a yes/no question.
+
+    There are 24 variants, or 23 with the five meta-prompts in the arXiv version of Sahu et al.
+    (2022).
 
     Raises:
-        RequestError: If ``version`` is not the name of a version of the paper.
+        RequestError: If ``version`` is not the name of a version of Sahu et al. (2022).
     """
     words = tuple(word for pair in templates.pairs for word in pair)
     return tuple(
@@ -77,13 +83,16 @@ def prompt_variants(
 def choice_variants(
     templates: Templates, version: str = "review-lexicon"
 ) -> tuple[PromptVariant, ...]:
-    """Return the prompt variants for scoring choices: 23, or 22 as in the arXiv version.
+    """Return the prompt variants for scoring choices.
+
+    There are 23 variants, or 22 with the five meta-prompts in the arXiv version of Sahu et al.
+    (2022).
 
     Meta-prompts (prompt templates) that ask for a truth value are excluded, because the choices of
     an anchor question are not truth values.
 
     Raises:
-        RequestError: If ``version`` is not the name of a version of the paper.
+        RequestError: If ``version`` is not the name of a version of Sahu et al. (2022).
     """
     return tuple(
         variant
@@ -205,7 +214,7 @@ class Asked:
             templates: The templates of the relations.
             wording: The rules by which concepts are inserted into the templates.
             surface: The surface texts of the facts; None to use only relation templates. If a fact
-                has a usable surface text, the background question is worded by the surface text
+                has a usable surface text, the background question is built from the surface text
                 instead of the relation template.
 
         Raises:

@@ -59,7 +59,9 @@ def wins(answers: Answers, inputs: Inputs) -> Ints:
 
 
 def choose_alone(scores: Floats, sizes: Ints, right: Ints, most: Floats | None = None) -> Alone:
-    """Count the correct answers of ``choose`` for each single prompt variant.
+    """Count the correct answers to anchor questions with each single prompt variant.
+
+    The function ``choose`` derives the answers from the scores of one prompt variant at a time.
 
     Args:
         scores: Log-probabilities in nats, shape (anchors, variants, choices); NaN if missing.
@@ -86,7 +88,10 @@ def verify_alone(
     *,
     voted: bool = False,
 ) -> Alone:
-    """Count the correct answers of ``verify`` for each meta-prompt with each label pair.
+    """Count the correct answers for each combination of meta-prompt and label pair.
+
+    The method ``verify`` asks, for each choice of an anchor question, whether the choice is the
+    answer.
 
     Args:
         scores: Log-probabilities in nats, or vote counts, shape (anchors, choices, inputs); NaN if
@@ -135,13 +140,13 @@ def background_variants(scored: Scored, asked: Asked, anchors: pl.DataFrame) -> 
     Returns:
         Table with the columns ``preset``, ``meta``, ``pair``, ``n``, ``positive_accuracy``,
         ``negative_accuracy``, ``background_score``, ``consistency``, ``chance``, ``lift``,
-        ``missing`` and ``tied``. The preset ``votes`` pools the sampled replies to all prompt
-        variants. ``meta`` and ``pair`` are null for presets other than ``single``. ``n`` is the
-        number of anchor questions with a background score. The accuracies and the background score
-        are averaged over the anchor questions that have a background score (Figure 6 of the paper).
-        ``missing`` is the number of background questions without an answer. ``tied`` is the number
-        of background questions for which "yes" and "no" have the same score. Undefined values are
-        null.
+        ``missing`` and ``tied``. If replies are sampled, the row with the preset ``votes`` counts
+        the replies to all prompt variants together. ``meta`` and ``pair`` are null for presets
+        other than ``single``. ``n`` is the number of anchor questions with a background score. The
+        accuracies and the background score are averaged over the anchor questions that have a
+        background score (Figure 6 of Sahu et al. 2022). ``missing`` is the number of background
+        questions without an answer. ``tied`` is the number of background questions for which "yes"
+        and "no" have the same score. Undefined values are null.
     """
     import polars as pl
 
@@ -210,10 +215,11 @@ def winners(
             the anchor questions.
 
     Returns:
-        Table with the columns ``of`` (``background``, ``choice`` or ``verify``), ``meta``,
-        ``pair``, ``count`` and ``share``. ``pair`` is null if the prompt variant names no label
-        pair. ``share`` is the row's ``count`` divided by the sum of the counts in all rows with the
-        same entry in the column ``of``.
+        Table with the columns ``of`` (the kind of answers: ``background``, ``choice`` or
+        ``verify``), ``meta`` (meta-prompt), ``pair`` (label pair), ``count`` (the number of answers
+        that this combination determines) and ``share``. ``pair`` is null if the prompt variant
+        names no label pair. ``share`` is the row's ``count`` divided by the sum of the counts in
+        all rows with the same entry in the column ``of``.
     """
     import polars as pl
 

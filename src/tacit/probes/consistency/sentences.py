@@ -187,7 +187,7 @@ def _unscored(summary: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _surface(counts: Mapping[str, int]) -> str:
-    """Return a sentence with the number of facts that are worded by their surface text."""
+    """Return a sentence with the number of facts whose questions use their surface text."""
     facts, texts, worded = counts["facts"], counts["with_text"], counts["worded"]
     if not texts:
         return (
@@ -214,7 +214,11 @@ def _surface(counts: Mapping[str, int]) -> str:
 
 
 def _worded(summary: Mapping[str, Any]) -> Iterator[str]:
-    """Yield sentences about surface texts, facts without a negative, and repeated choices."""
+    """Yield sentences about surface texts, missing negatives and repeated choices.
+
+    A surface text is a fact's sentence in the knowledge base, and a negative is a false version of
+    a fact. A repeated choice equals another choice of its anchor question.
+    """
     if "surface" in summary:
         yield _surface(summary["surface"])
     if summary["without_negative"]:

@@ -152,7 +152,9 @@ class Surface:
         return cls(distinct, found.height, sentences, template, Nouns.load())
 
     def question(self, fact: Fact, tail: str) -> str | None:
-        """Return a question worded by a fact's surface text, or None if the text cannot be used.
+        """Return a question built from a fact's surface text; None if the text is unusable.
+
+        The surface text is the sentence that expresses the fact in the knowledge base.
 
         Args:
             fact: The head, the relation and the tail of the fact.

@@ -64,7 +64,8 @@ def of_questions(
         votes: Vote counts of the inputs (each a prompt variant with one answer word), shape
             (questions, inputs). The vote count of an input (a prompt variant with one answer word)
             is NaN if none of the replies to its prompt could be parsed.
-        unread: The numbers of replies that could not be parsed.
+        unread: For each background question and prompt variant, the number of unparsed replies and
+            the number of truncated replies.
         inputs: The inputs, in the order of the columns of ``votes``. Each input is a prompt variant
             combined with one answer word.
         positive: The indices of the inputs whose answer word is positive.

@@ -1,4 +1,6 @@
-"""Turn facts into background questions in the paper's wording or grammatical English.
+"""Turn facts into background questions.
+
+The questions use the wording of Sahu et al. (2022) or grammatical English.
 
 The grammatical wording uses the word lists in ``consistency.yaml`` and a lexicon of words with
 their parts of speech. The grammatical wording can contain errors, because Tacit does not analyse
@@ -44,16 +46,16 @@ class Wording(Protocol):
 
 
 class Paper:
-    """The paper's wording, without corrections of grammatical errors."""
+    """The wording of Sahu et al. (2022), without corrections of grammatical errors."""
 
     def question(self, template: RelationTemplate, first: str, second: str) -> str:
-        """Return the question in the paper's wording."""
+        """Return the question in the wording of Sahu et al. (2022)."""
         return ended(template.text.format(c1=_spaced(first), c2=_spaced(second)))
 
 
 @dataclass(frozen=True)
 class Grammatical:
-    """The paper's wording, with corrected articles, noun plurals and verb forms.
+    """The wording of Sahu et al. (2022) with corrected articles, plurals and verb forms.
 
     Args:
         nouns: The nouns that are exceptions to the rules for plurals and articles.
@@ -171,8 +173,8 @@ class Grammatical:
 def wording(preset: str) -> Wording:
     """Return the wording for a preset: ``paper``, ``grammatical`` or ``surface``.
 
-    For the preset ``surface``, the function returns the paper's wording, which is used for facts
-    without a surface text.
+    For the preset ``surface``, the result is the wording of Sahu et al. (2022), but that wording is
+    used only for facts without a surface text (sentence in the knowledge base).
 
     Raises:
         RequestError: If the preset does not exist.

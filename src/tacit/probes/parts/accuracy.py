@@ -26,10 +26,10 @@ def shifted(beliefs: pl.DataFrame, stage: str) -> pl.Series:
     """Judge beliefs by a threshold at which as many statements are true as after repair.
 
     A statement counts as true if its belief is above the threshold. All statements whose belief
-    equals the threshold receive the same truth value, which can be a fraction. For example, suppose
-    that 10 statements are true after repair, and that 8 beliefs are above the threshold and 4 are
-    equal to it. Each of the 4 statements at the threshold then has the truth value (10 - 8)/4 =
-    0.5.
+    equals the threshold receive the same truth value, which can be a fraction. For example,
+    suppose that 10 statements are true after repair. If 8 beliefs are above the threshold for
+    true statements and 4 beliefs equal this threshold, each of the 4 statements has the truth
+    value (10 - 8)/4 = 0.5.
 
     Args:
         beliefs: Table with the column ``p_true`` (null if missing) and the Boolean column whose
@@ -114,13 +114,14 @@ def judge(beliefs: pl.DataFrame) -> pl.DataFrame:
     """Determine, for each labelled statement and stage, whether the truth value is right.
 
     Returns:
-        Table with one row per labelled statement and the columns ``thing``, ``annotator``,
-        ``relation``, ``label``, ``agreed`` (whether all annotators of the thing agree on the label,
-        as ParRoT++ requires), ``n`` (whether there is a belief) and ``missing`` (whether the belief
-        is missing). For each stage (raw beliefs, or beliefs repaired under one objective), a
-        Boolean column is true if the statement has a belief and its truth value in the stage is
-        right. The Boolean column ``always_true`` is true if the statement has a belief and its
-        label is true. For each objective, the column ``<objective> shifted`` is 1 if the truth
+        Table with one row per labelled statement. The columns ``thing``, ``annotator``,
+        ``relation`` and ``label`` describe the statement, and ``agreed`` is whether all annotators
+        of the thing agree on the label (as ParRoT++ requires). ``n`` is true if the belief in the
+        statement is known, and ``missing`` is the opposite of ``n``. For each stage (raw beliefs,
+        or beliefs repaired under one objective), a Boolean column is true if the belief in the
+        statement is known and the statement's truth value in the stage is right. The Boolean column
+        ``always_true`` is true if the belief in the statement is known and the gold label of the
+        statement is true. For each objective, the column ``<objective> shifted`` is 1 if the truth
         value from :func:`shifted` is right, and 0 if it is wrong or missing. A value in the column
         ``<objective> shifted`` can be a fraction if the statement's belief is exactly at the
         threshold that :func:`shifted` uses.
@@ -153,8 +154,8 @@ def of_sets(sets: Mapping[str, pl.DataFrame], bootstrap: Bootstrap) -> pl.DataFr
     """Compute the accuracy on each set of statements: overall, by gold label, and balanced.
 
     Balanced accuracy is the mean of two accuracies: one on the statements labelled true, and one on
-    the statements labelled false. Balanced accuracy is undefined if no statement labelled true has
-    a belief, or if no statement labelled false has a belief.
+    the statements labelled false. Balanced accuracy is undefined if no belief in a statement
+    labelled true is known, or if no belief in a statement labelled false is known.
 
     Returns:
         Table with the columns ``set``, ``gold`` (``all``, ``true``, ``false``, ``balanced``),
@@ -176,7 +177,7 @@ def of_sets(sets: Mapping[str, pl.DataFrame], bootstrap: Bootstrap) -> pl.DataFr
 
 
 def baselines(sets: Mapping[str, pl.DataFrame], bootstrap: Bootstrap) -> pl.DataFrame:
-    """Compute the accuracy of model-free baselines on the statements that have a belief.
+    """Compute the accuracy of model-free baselines on statements with a known belief.
 
     Returns:
         Table with the columns ``set``, ``baseline`` (one of ``BASELINES``), ``n``, ``accuracy``,
@@ -209,10 +210,11 @@ def gain(sets: Mapping[str, pl.DataFrame], bootstrap: Bootstrap) -> pl.DataFrame
     """Compute the gain in accuracy by repair, with confidence intervals.
 
     The whole gain is the sum of two parts: the gain from shifting the threshold above which a
-    statement counts as true, and the additional gain from making the beliefs consistent. The
-    threshold above which a statement counts as true is shifted until as many statements are true as
-    after repair, while the beliefs stay unchanged. If shifting the threshold above which a
-    statement counts as true lowers the accuracy, the gain from the shift is negative.
+    statement counts as true, and the additional gain from making the beliefs consistent. A
+    statement counts as true if its belief is above a threshold. The threshold is shifted until the
+    number of statements that count as true equals the number after repair, without changing the
+    beliefs. If shifting the threshold above which a statement counts as true lowers the accuracy,
+    the gain from the shift is negative.
 
     Returns:
         Table with the columns ``set``, ``objective``, ``part`` (one of ``GAIN_PARTS``), ``n``,
@@ -272,11 +274,12 @@ def of_things(verdicts: pl.DataFrame) -> pl.DataFrame:
     Returns:
         Table with the columns ``thing``, ``rank`` (1 for the highest accuracy before repair; things
         with equal accuracy are sorted by name), ``band`` (``best 20``, ``middle`` or ``worst 20``),
-        ``stage``, ``n``, ``missing``, ``accuracy`` and ``always_true``. If n things have a belief
-        and n is less than 40, the best band contains the n/2 things with the highest accuracy, and
-        the worst band contains the n/2 things with the lowest accuracy (n/2 is rounded down). The
-        names of the best and of the worst band contain the number of things in the band, as in
-        ``best 12``. ``rank`` and ``band`` are null for a thing without any belief.
+        ``stage``, ``n``, ``missing``, ``accuracy`` and ``always_true``. If beliefs are known for
+        only n < 40 things, the best band contains the n/2 things with the highest accuracy (n/2 is
+        rounded down). The worst band contains the same number of things, those with the lowest
+        accuracy. The names of the best and of the worst band contain the number of things in the
+        band, as in ``best 12``. ``rank`` and ``band`` are null for a thing about which no belief is
+        known.
     """
     import polars as pl
 

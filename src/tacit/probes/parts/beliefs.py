@@ -185,18 +185,18 @@ def answers_in(path: Path, statements: pl.DataFrame, ontology: Ontology) -> pl.D
     Args:
         path: A file of beliefs (TSV, CSV, JSONL or Parquet) with the columns ``thing``,
             ``subject``, ``relation``, ``object`` and ``p_true``. The file may have a column
-            ``annotator``, which identifies the drawing to which a belief belongs. Columns other
-            than ``thing``, ``subject``, ``relation``, ``object``, ``p_true`` and ``annotator`` are
-            ignored.
+            ``annotator``, which identifies the annotator whose drawing (sketch of the thing) a
+            belief is about. Columns other than ``thing``, ``subject``, ``relation``, ``object``,
+            ``p_true`` and ``annotator`` are ignored.
         statements: The statements of every drawing, with the columns ``thing``, ``annotator``,
             ``subject``, ``relation`` and ``object``.
         ontology: The ontology, which defines the relations that are allowed in the file.
 
     Returns:
         One row per question, with the columns ``thing``, ``subject``, ``relation``, ``object`` and
-        ``p_true``. If the file contains different beliefs about a question for two drawings
-        (annotators' sketches) of a thing, the table has one row per statement of each drawing, with
-        the column ``annotator`` after ``thing``.
+        ``p_true``. If the file contains different beliefs about the same question for two
+        annotators' drawings of a thing, the table instead has one row per drawing and statement.
+        The column ``annotator`` then follows ``thing``.
 
     Raises:
         DataError: If the file is malformed, contains two different beliefs about a question (or

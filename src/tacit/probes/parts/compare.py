@@ -87,7 +87,11 @@ def _sums(findings: Findings) -> dict[str, pl.DataFrame]:
 
 
 def violations(findings: Findings) -> pl.DataFrame:
-    """Count the violated (``over``) and decided (``under``) constraints of each thing."""
+    """Count each thing's violated constraints, and its violated or satisfied constraints.
+
+    The counts are the numerator (column ``over``) and the denominator (column ``under``) of the
+    violation rate.
+    """
     import polars as pl
 
     return _by_thing(

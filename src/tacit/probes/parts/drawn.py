@@ -30,9 +30,10 @@ def enriched_drawings(
 
     Returns:
         A table with the columns ``thing``, ``annotator``, ``subject``, ``relation``, ``object`` and
-        ``label``, and a dictionary of counts. The dictionary contains total counts, counts by
-        relation category (as in the ontology, and as in the paper's Table 1), and the number of
-        statements to ask a model about.
+        ``label``, and a dictionary of counts. The dictionary contains the numbers of things,
+        drawings, parts, relations and statements, counts by relation category, and the number of
+        statements to ask a model about. Relation categories are counted as in the ontology, and
+        also as in Table 1 of Gu et al. (2023).
 
     Raises:
         RequestError: If the file lists things and parts but no relations.
@@ -95,7 +96,7 @@ def _by_category(statements: pl.DataFrame, ontology: Ontology) -> dict[str, int]
 
 
 def _as_table_1(enriched: pl.DataFrame, categories: dict[str, int]) -> dict[str, int]:
-    """Count ``required by`` as spatial instead of functional, as in the paper's Table 1."""
+    """Count ``required by`` as spatial, not functional, as in Table 1 of Gu et al. (2023)."""
     moved = enriched.filter(enriched["relation"] == "required by").height
     shift = {"spatial": moved, "functional": -moved}
     return {name: count + shift.get(name, 0) for name, count in categories.items()}

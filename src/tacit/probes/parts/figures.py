@@ -49,7 +49,7 @@ _ALL_STATEMENTS = 216_580  # of the 300 published drawings
     "accurate are the beliefs.",
 )
 def accuracy_at(shown: Shown) -> Chart | None:
-    """Plot the paper's Figure 3: the share of drawings with an accuracy of at least s %."""
+    """Plot the share of drawings with at least s % accuracy (Gu et al. 2023, Figure 3)."""
     import polars as pl
 
     table, look = _by_objective("accuracy_at", "share", shown), shown.look
@@ -85,7 +85,7 @@ def accuracy_at(shown: Shown) -> Chart | None:
     "Figure 4 of Gu et al. (2023): agreement with the gold labels before and after repair.",
 )
 def accuracy_by_relation(shown: Shown) -> Chart | None:
-    """Plot the paper's Figure 4: each relation's accuracy before and after repair.
+    """Plot each relation's accuracy before and after repair (Gu et al. 2023, Figure 4).
 
     Relations are sorted by decreasing accuracy before repair.
     """
@@ -111,7 +111,10 @@ def accuracy_by_relation(shown: Shown) -> Chart | None:
     "The same figures as Figures 5 and 6 of Gu et al. (2023).",
 )
 def best_and_worst_things(shown: Shown) -> Chart | None:
-    """Plot the paper's Figures 5 and 6: things with the best and the worst accuracy."""
+    """Plot the things with the best and the worst accuracy.
+
+    The figure corresponds to Figures 5 and 6 of Gu et al. (2023).
+    """
     import polars as pl
 
     return _things(shown, pl.col("band") != "middle", "band")
@@ -119,7 +122,10 @@ def best_and_worst_things(shown: Shown) -> Chart | None:
 
 @figure("Things with medium accuracy", "Figure 11 of Gu et al. (2023).")
 def all_things(shown: Shown) -> Chart | None:
-    """Plot the paper's Figure 11: things with medium accuracy (ranks 21 to 80 of 100)."""
+    """Plot the things with medium accuracy (Gu et al. 2023, Figure 11).
+
+    Of 100 things, the plotted things have the ranks 21 to 80 by accuracy.
+    """
     import polars as pl
 
     return _things(shown, pl.col("band") == "middle", "column")
@@ -131,7 +137,7 @@ def all_things(shown: Shown) -> Chart | None:
     "figure of Gu et al. 2023).",
 )
 def size_of_models(shown: Shown) -> Chart | None:
-    """Plot the violation rates of models against their sizes (a figure not in the paper)."""
+    """Plot models' violation rates against model sizes (not a figure of Gu et al. 2023)."""
     return scale_chart(shown, scaling)
 
 
@@ -142,10 +148,10 @@ def size_of_models(shown: Shown) -> Chart | None:
     "same beliefs in random order).",
 )
 def violations(shown: Shown) -> Chart | None:
-    """Plot the paper's Table 3: the violation rate of each constraint type, with baselines.
+    """Plot violation rates by constraint type, with baselines (Gu et al. 2023, Table 3).
 
-    The violation rates published in the paper are included if the run covers all 300 published
-    drawings.
+    The violation rates published by Gu et al. (2023) are included if the run covers all 300
+    published drawings.
     """
     import polars as pl
 
@@ -193,14 +199,14 @@ def violations(shown: Shown) -> Chart | None:
 
 
 def _violation_ticks(published: Mapping[str, Any], colours: Palette) -> tuple[Series, ...]:
-    """Return the chart's tick marks: one per baseline, and one per model of the paper."""
+    """Return the tick marks: one per baseline, and one per model in Gu et al. (2023)."""
     hues = (colours.faults[0], colours.gold, colours.after["margin"], colours.after["log-odds"])
     names = ("shuffled beliefs", "always true", *published)
     return tuple(Series(name, hue, _BAR) for name, hue in zip(names, hues, strict=False))
 
 
 def _published_rates() -> dict[str, dict[str, float]]:
-    """Return the violation rates in the paper's Table 3, by model and constraint type."""
+    """Return the violation rates in Table 3 of Gu et al. (2023), by model and constraint."""
     import polars as pl
 
     from tacit.findings.published import printed_values
@@ -214,7 +220,7 @@ def _published_rates() -> dict[str, dict[str, float]]:
 
 
 def _is_all(summary: Mapping[str, Any]) -> bool:
-    """Check whether a run asked about the same 300 drawings as the paper's Table 3."""
+    """Check whether a run covers the 300 drawings of Table 3 in Gu et al. (2023)."""
     return (summary.get("drawings"), summary.get("statements")) == (300, _ALL_STATEMENTS)
 
 
@@ -232,7 +238,10 @@ FIGURES: Mapping[str, FigureSpec] = {
 
 
 def _things(shown: Shown, band: pl.Expr, by: str) -> Chart | None:
-    """Plot accuracy by thing: a row of panels per model, one panel per value of ``by``."""
+    """Plot the accuracy on each thing, with one row of panels per model.
+
+    Each panel in a row shows the things with the same value in the column ``by``.
+    """
     import polars as pl
 
     table = _by_objective("accuracy_by_thing", "accuracy", shown)

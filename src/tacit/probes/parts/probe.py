@@ -75,8 +75,8 @@ class PartsProbe:
         Raises:
             RequestError: If both ``prompt`` and a ``preset`` other than ``plain`` are given, or
                 ``nouns`` is given and ``number`` is ``paper``.
-            DataError: If a file is missing or malformed, if a thing is unknown, or if every thing
-                has fewer than two parts.
+            DataError: If a file is missing or malformed, if a selected everyday thing does not
+                occur in the data, or if every thing has fewer than two parts.
         """
         template = options.template()
         wording = Wording.of(options.number, options.nouns)
@@ -97,8 +97,8 @@ class PartsProbe:
                 drawings.
 
         Raises:
-            DataError: If a file is missing or malformed, if a thing is unknown, or if every thing
-                has fewer than two parts.
+            DataError: If a file is missing or malformed, if a selected everyday thing does not
+                occur in the data, or if every thing has fewer than two parts.
         """
         ontology = Ontology.load("parts")
         if is_things(path):
@@ -257,13 +257,15 @@ class PartsProbe:
             answers: A table with one row per question, or, if the answers differ between the
                 drawings (annotators' sketches) of a thing, with one row per statement of each
                 drawing. The columns are ``thing``, ``subject``, ``relation``, ``object`` and
-                ``p_true`` (null if the belief is missing). If there is one row per statement of
-                each drawing, the table also has the column ``annotator``. All columns of
-                ``answers`` are copied to the table of questions in the findings.
+                ``p_true`` (null if the belief is missing). If ``answers`` contains separate beliefs
+                for each annotator's drawing of a thing, the column ``annotator`` identifies the
+                drawing. All columns of ``answers`` are copied to the table of questions in the
+                findings.
 
         Returns:
-            The findings, with confidence intervals from a bootstrap that resamples things. If there
-            are no annotators' drawings of the probe's things, the accuracy tables have no rows.
+            The findings, with confidence intervals from a bootstrap that resamples everyday things
+            (such as a tree) with all their statements. If there are no annotators' drawings of the
+            probe's things, the accuracy tables have no rows.
 
         Raises:
             DataError: If a belief is malformed.

@@ -26,7 +26,7 @@ SCHEMA = (
 
 
 def data_tables(probe: PartsProbe, seed: Mapping[str, tuple[str, ...]] | None) -> pl.DataFrame:
-    """Compare counts from the drawings with the paper's values, such as those in Table 1.
+    """Compare counts from drawings with the values in Gu et al. (2023), such as Table 1.
 
     Args:
         probe: The parts probe, which contains the drawings.
@@ -37,8 +37,8 @@ def data_tables(probe: PartsProbe, seed: Mapping[str, tuple[str, ...]] | None) -
         A table with the columns ``table``, ``row``, ``column``, ``model``, ``ours``, ``ours_low``,
         ``ours_high``, ``published``, ``difference`` and ``elicitation``. The columns ``model``,
         ``ours_low``, ``ours_high`` and ``elicitation`` are always null. Averages are rounded to two
-        decimals, as in the paper. ``ours`` is the value that Tacit computes from the drawings, and
-        is null if the value cannot be computed.
+        decimals, as in Gu et al. (2023). ``ours`` is the value that Tacit computes from the
+        drawings, and is null if the value cannot be computed.
     """
     tables = {"sizes": _sizes(probe, seed), "agreed": _agreed(probe), "labels": _labels(probe)}
     printed = [cell for cell in printed_values(PAPER, tables) if cell.model is None]
@@ -46,14 +46,14 @@ def data_tables(probe: PartsProbe, seed: Mapping[str, tuple[str, ...]] | None) -
 
 
 def model_tables(findings: Findings) -> pl.DataFrame:
-    """Compare findings with the paper's results for models, such as those in Table 3.
+    """Compare findings with the results for models in Gu et al. (2023), such as Table 3.
 
     Returns:
         A table with the same columns as the result of :func:`data_tables`. ``model`` is the name of
-        a model in the paper, and ``elicitation`` is the elicitation method of the findings, if it
-        is known. Shares are in per cent with two decimals. If the findings contain confidence
-        intervals, ``ours_low`` and ``ours_high`` are the ends of a share's 95 % CI, in per cent
-        with two decimals.
+        a model in Gu et al. (2023). ``elicitation`` is the elicitation method that Tacit used for
+        the findings; null if the method is unknown. Shares are in per cent with two decimals. If
+        the findings contain confidence intervals, ``ours_low`` and ``ours_high`` are the ends of a
+        share's 95 % CI, in per cent with two decimals.
     """
     import polars as pl
 
@@ -99,7 +99,7 @@ def _figures(figures: Mapping[str, float | None]) -> pl.DataFrame:
 
 
 def _sizes(probe: PartsProbe, seed: Mapping[str, tuple[str, ...]] | None) -> pl.DataFrame:
-    """Return Tacit's values for the paper's Table 1."""
+    """Return Tacit's values for Table 1 of Gu et al. (2023)."""
     import polars as pl
 
     drawn = [relation for _, _, _, relation, _ in drawing_statements(probe.drawings).iter_rows()]

@@ -20,7 +20,10 @@ MOST_GRAPHS = 40
 """Maximum number of graphs per model; rendering a graph takes a third of a second."""
 
 MOST_STATEMENTS = 30_000
-"""Maximum number of statements per model; if exceeded, some drawings are omitted."""
+"""Maximum number of statements per model in the report's table of statements.
+
+If a model has more statements, the table contains only a sample of the annotators' drawings.
+"""
 
 _KEY = ("thing", "annotator")
 _QUESTION = ("thing", "subject", "relation", "object")

@@ -80,14 +80,16 @@ def check_and_repair(beliefs: pl.DataFrame, ontology: Ontology) -> RepairedBelie
 def violation(
     groups: Mapping[str, pl.DataFrame], baselines: pl.DataFrame, bootstrap: Bootstrap
 ) -> pl.DataFrame:
-    """Compute the violation rate of each constraint type before and after repair (Table 3).
+    """Compute the violation rate of each constraint type before and after repair.
+
+    The rates before repair correspond to Table 3 of Gu et al. (2023).
 
     Args:
         groups: For each stage (``before`` or an objective of repair), the constraint counts of each
             drawing, with the columns of ``Check.groups``.
         baselines: The result of ``tacit.probes.parts.violation_baselines.baselines`` for the raw
             beliefs.
-        bootstrap: The bootstrap that computes the confidence intervals by resampling things.
+        bootstrap: The bootstrap that resamples everyday things to compute the confidence intervals.
 
     Returns:
         A table with the columns ``constraint``, ``stage``, ``violated``, ``applicable``,
@@ -144,7 +146,7 @@ def set_level(groups: pl.DataFrame, bootstrap: Bootstrap) -> dict[str, Any]:
 
     Args:
         groups: A table with one row per drawing, as in ``Check.groups``.
-        bootstrap: The bootstrap that computes the confidence intervals by resampling things.
+        bootstrap: The bootstrap that resamples everyday things to compute the confidence intervals.
 
     Returns:
         ``drawings_with_violation`` is the number of drawings with at least one violated constraint.
@@ -220,7 +222,10 @@ def _changed(by_drawing: pl.DataFrame, objective: str) -> dict[str, int | None]:
 
 
 def repair_by_drawing(repairs: Mapping[Objective, Repaired]) -> pl.DataFrame:
-    """Return the repair results by drawing and objective, as in ``Repaired.table``."""
+    """Return the repair results, with one row per drawing and objective of repair.
+
+    The columns are ``objective`` and the columns of ``Repaired.table``.
+    """
     import polars as pl
 
     return pl.concat(

@@ -94,7 +94,10 @@ def _worse_than_shuffled(summary: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _opposite(summary: Mapping[str, Any], gain: float) -> Iterator[str]:
-    """Yield text if the accuracy gain changes sign under an objective other than ``paper``."""
+    """Yield a sentence if the sign of the accuracy gain depends on the repair objective.
+
+    The accuracy gain is the accuracy after repair minus the accuracy before repair.
+    """
     rows = [
         row
         for row in summary["accuracy_gain"]

@@ -65,9 +65,10 @@ UNKNOWN = "the prompts depend on the vocabularies of all models, and not all are
 def estimates(plan: Plan) -> Iterator[Estimate]:
     """Yield an estimate of each run, model by model; nothing is stored or downloaded.
 
-    If a model is on this machine, it is loaded for a short trial. If a model must first be
-    downloaded, there is no trial, and only the numbers of prompts are estimated, provided that the
-    prompts are known without the model.
+    If a model is on this machine, it is loaded for a short trial that measures its speed. If a
+    model must first be downloaded, Tacit estimates only the numbers of prompts, and no duration. If
+    the prompts depend on a vocabulary that is not on this machine, the numbers of prompts are
+    unknown.
 
     Raises:
         DataError: If ``Plan.check`` raises this error.

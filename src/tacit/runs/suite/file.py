@@ -387,8 +387,9 @@ def valid(value: Any, kind: Any, about: Option | None = None) -> Any:  # noqa: A
     """Convert a value from YAML to the type of an option.
 
     A YAML parser reads the words ``on`` and ``off`` as Booleans, and digits as a number. If the
-    option expects text, a number is converted back to text. If the option expects the word ``on``
-    or ``off``, True is converted back to ``on``, and False to ``off``.
+    option expects text, but the YAML parser has read the value as a number, the number is converted
+    back to text. If the option expects the word ``on`` or ``off``, but the YAML parser has read the
+    word as a Boolean, the Boolean is converted back to the word.
 
     Raises:
         ValidationError: If the value cannot be converted to the type of the option, or if the value

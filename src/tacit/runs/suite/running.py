@@ -32,8 +32,8 @@ class SuiteRuns(Mapping[str, Runs]):
     """The finished runs of a suite: a mapping from run names to one run for each model.
 
     Args:
-        runs: The finished runs, by the name of the run. The name of a run in the suite's file is
-            omitted if the run is not finished for any model.
+        runs: The finished runs, by the name of the run. A run name in the suite's file is missing
+            from ``runs`` if no model has finished the run.
         failed: The error message of each failed run, by the pair of run name and model name.
         skipped: A pair of run name and model name for each run that was not started because an
             earlier run had failed.
@@ -118,7 +118,7 @@ class _Work:
 
     Args:
         plan: The plan of the suite.
-        status: The status of all runs. The status is updated after each run.
+        status: The status of all runs of the suite, which is updated after each run.
         fail_fast: Whether to stop after the first run that fails.
     """
 
@@ -226,6 +226,9 @@ def _published(plan: Plan, status: Status, *, report: bool) -> SuiteRuns:
 
 
 def _of(plan: Plan, name: str, found: Sequence[Run]) -> list[Run]:
-    """Return each model's finished run for one entry of the suite's file, named by model."""
+    """Return the finished runs of one entry of the suite's file, one run for each model.
+
+    Each returned run is named after its model.
+    """
     folders = {run.folder for run in plan.runs if run.name == name}
     return named([run for run in found if run.folder in folders])

@@ -7,8 +7,9 @@ pattern and line width. The tooltip of an edge describes any constraint violatio
 surrounds shell, and shell surrounds yolk``. A stage is one set of truth values: the beliefs before
 repair, the beliefs after repair, or the gold labels. All stages (before repair, after repair, gold
 labels) are shown as graphs if no graph has more than ``drawing.MOST_LINES`` lines and no line label
-overlaps another label or a part. If a graph has too many lines or a line label overlaps a part or
-another label, all stages (before repair, after repair, gold labels) are shown as tables.
+overlaps another label, or the dot or name of a part. If a graph has too many lines, or a line label
+overlaps another label or the dot or name of a part, all stages (before repair, after repair, gold
+labels) are shown as tables.
 
 If a relation is transitive, graphs omit each edge that two other edges of the relation imply
 (transitive reduction). An edge that two other edges imply is omitted only if none of these three
@@ -41,7 +42,7 @@ _GROUP = ("model", "thing", "annotator")
 
 
 def parts_graph(beliefs: pl.DataFrame, ontology: Ontology, look: Theme | None = None) -> str:
-    """Return the parts graph of one drawing as SVG.
+    """Return an SVG graph of the relations between the parts in one annotator's drawing.
 
     Args:
         beliefs: The rows of the table ``beliefs`` for one drawing. The columns are ``thing``,
@@ -49,8 +50,8 @@ def parts_graph(beliefs: pl.DataFrame, ontology: Ontology, look: Theme | None = 
             values before repair), and a column named after the repair objective (truth values after
             repair). If there are gold labels, ``beliefs`` also has a column ``label``.
         ontology: The relations and their constraints.
-        look: The chart theme: the colour palette, and the repair objective whose repaired beliefs
-            are shown.
+        look: The chart theme. Its palette determines the colours, and its field ``objective``
+            selects the repaired beliefs that are shown.
 
     Returns:
         An SVG document. Equal beliefs result in identical documents. The document shows the stages
@@ -86,8 +87,8 @@ def graphs(
         tables: A mapping from table names to the tables of the findings. If the table ``beliefs``
             is missing or empty, no graphs are returned.
         ontology: The relations and their constraints.
-        look: The chart theme: the colour palette, and the repair objective whose repaired beliefs
-            are shown.
+        look: The chart theme. Its palette determines the colours, and its field ``objective``
+            selects the repaired beliefs that are shown.
         drawings: The thing and the annotator of each selected drawing; None to select one typical
             drawing.
 

@@ -1,10 +1,13 @@
-"""Show the statements about one annotator's sketch as SVG graphs or, else, as tables.
+"""Draw the statements about one annotator's sketch as SVG graphs or as SVG tables.
+
+Tables are drawn if a graph would be too crowded.
 
 In a graph, the parts are arranged on a ring. Each part has the same position in the graphs of all
 stages (before repair, after repair, gold labels). If two parts are related, a single line connects
 them, and the labels of the line list all relations between the two parts. All graphs are replaced
-by tables if one graph has more than ``MOST_LINES`` lines, or if a label would overlap another label
-or a part. Each table shows one relation, with subjects as rows and objects as columns.
+by tables if one graph has more than ``MOST_LINES`` lines, or if a line label would overlap another
+label, or the dot or name of a part. Each table shows one relation, with subjects as rows and
+objects as columns.
 """
 
 from __future__ import annotations
@@ -105,8 +108,8 @@ class _Line:
         names: For each relation that the line represents, a pair of the relation's name (worded
             with the part ``tail`` as subject and the part ``head`` as object) and the relation's
             edge in the graph.
-        directed: Whether the line has an arrowhead because at least one of its relations is not
-            symmetric.
+        directed: Whether the line has an arrowhead. A line has an arrowhead if at least one of its
+            relations is not symmetric.
     """
 
     tail: str

@@ -93,9 +93,10 @@ class Graph:
     """The graph of one drawing at one stage: before repair, after repair or gold labels.
 
     Args:
-        stage: The name of the column that contains the truth values of the stage.
+        stage: The name of the column with the truth values: ``before`` (before repair), a repair
+            objective (after repair) or ``label`` (gold labels).
         edges: The edges, sorted by relation, tail and head.
-        statements: Number of statements about the drawing.
+        statements: Number of statements about the annotator's drawing (sketch of a thing).
         believed: Number of statements that are true according to the column ``stage``.
         violated: Number of violated constraints.
         decided: Number of applicable constraints that are violated or satisfied.
@@ -131,14 +132,17 @@ def parts_of(beliefs: pl.DataFrame) -> list[str]:
 
 
 def graph_of(beliefs: pl.DataFrame, ontology: Ontology, stage: str) -> Graph:
-    """Return the graph of one drawing, from truth values before or after repair, or gold.
+    """Return the graph of one drawing at one stage.
+
+    The stage (before repair, after repair or gold labels) determines which statements are true.
 
     Args:
         beliefs: The beliefs about one drawing, with the columns ``subject``, ``relation``,
             ``object`` and ``p_true``, and the Boolean column that ``stage`` names. If there are
             gold labels, ``beliefs`` also has a column ``label``.
         ontology: The relations and their constraints.
-        stage: The name of the column with the stage's truth values; unknown truth values are null.
+        stage: The name of the column with the truth values: ``before`` (before repair), a repair
+            objective (after repair) or ``label`` (gold labels). An unknown truth value is null.
 
     Raises:
         DataError: If a column is missing, or a statement is malformed or occurs twice.
@@ -235,8 +239,8 @@ def _reduced(edges: Sequence[Edge], ontology: Ontology) -> list[Edge]:
     An edge of a transitive relation is marked (``follows`` is True) if two other edges of the
     relation imply it and none of the three edges violates a constraint. If some edges of a relation
     form a cycle and none of them violates a constraint, all edges of the relation stay unmarked
-    (``follows`` is False). If a relation's edges without constraint violations contain no cycle,
-    every edge that is marked (``follows`` is True) follows from edges that are not marked.
+    (``follows`` is False). Every edge that is marked (``follows`` is True) follows from edges of
+    the same relation that are not marked.
     """
     found = []
     relations = dict.fromkeys(edge.relation for edge in edges)
