@@ -57,8 +57,8 @@ def test_a_gain_that_is_a_loss_under_another_objective_is_in_the_headline() -> N
     assert (
         "The sign of the change in accuracy depends on the objective of repair: repair with the "
         f"objective log-odds changes accuracy by {MINUS}9.7 points "
-        f"(95 % CI {MINUS}10.7 to {MINUS}8.7 points) and repair with the objective margin changes accuracy "
-        f"by {MINUS}9.4 points" in shown
+        f"(95 % CI {MINUS}10.7 to {MINUS}8.7 points) and repair with the objective margin "
+        f"changes accuracy by {MINUS}9.4 points" in shown
     )
     assert "The sign of the change" not in text(
         summary(gain(0.082), gain(0.097, "log-odds"), gain(0, "margin"))
