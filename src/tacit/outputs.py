@@ -57,7 +57,7 @@ def check_outputs(
     """Reject output files that are invalid or would replace an unrelated file.
 
     Args:
-        inputs: The input files of the command. An input file may be of any kind.
+        inputs: The input files of the command.
         outputs: The output files of the command, each with its kind. If an output is not requested,
             its path is None.
         force: Whether to overwrite existing files of any kind.

@@ -245,7 +245,9 @@ class RepeatedKeyError(ValueError):
 
 
 def once(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
-    """Convert key-value pairs to a dictionary for ``json.loads``; reject duplicate keys.
+    """Convert the key-value pairs of a JSON object to a dictionary; reject duplicate keys.
+
+    The function serves as the argument ``object_pairs_hook`` of ``json.loads``.
 
     Raises:
         RepeatedKeyError: If a key occurs twice.

@@ -89,8 +89,8 @@ def report(runs: Sequence[Run], kind: PageKind = "report", *, warn: bool = False
 
     Args:
         runs: The runs.
-        kind: The kind of page: ``report`` or ``comparison``. The kind is included in the page's
-            metadata.
+        kind: The kind of page: ``report`` or ``comparison``. The kind of page is included in the
+            metadata of the HTML page.
         warn: See the argument ``warn`` of :func:`write_report`.
     """
     sections, warnings = _sections(runs, warn=warn)

@@ -84,7 +84,7 @@ class Kind(Protocol[R, A]):
         ...
 
     def request(self, row: Mapping[str, Any], shared: Mapping[str, Any]) -> R:
-        """Return the request that a dictionary from the method ``row`` encodes."""
+        """Restore the request from a dictionary that the method ``row`` returned."""
         ...
 
     def check(self, request: R, answer: A) -> str | None:

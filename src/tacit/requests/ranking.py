@@ -278,7 +278,7 @@ class RankingKind:
         return {prompt.vocabulary.digest: prompt.vocabulary for prompt in requests}
 
     def row(self, request: RankingPrompt) -> dict[str, Any]:
-        """Return the text, separator, vocabulary digest, number of top candidates, and targets."""
+        """Return the prompt as a dictionary; the vocabulary is represented by its digest."""
         return {
             "text": request.text,
             "separator": request.separator,

@@ -148,7 +148,7 @@ class SamplingKind:
         return {"text": request.text, "numbers": list(request.numbers)}
 
     def request(self, row: Mapping[str, Any], shared: Mapping[str, Any]) -> SamplingPrompt:  # noqa: ARG002 - see Kind
-        """Return the prompt that the method ``row`` converted to the given row."""
+        """Restore the prompt from a dictionary that the method ``row`` returned."""
         return SamplingPrompt(row["text"], tuple(row["numbers"]))
 
     def check(self, request: SamplingPrompt, answer: Samples) -> str | None:

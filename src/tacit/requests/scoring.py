@@ -40,7 +40,10 @@ OUTSIDE = "not among the most probable tokens that the server returns"
 OUTSIDE_FIRST = (
     "not among the most probable first tokens that the server returns, or has several tokens"
 )
-"""A reason why a score is missing; the answer's probability has a known upper bound."""
+"""A reason why an answer's score is missing.
+
+An upper bound of the answer's probability is nevertheless known.
+"""
 
 UNSAID = "the server returns no value for one of its tokens"
 UNSAID_FIRST = "the server returns no value for the first token of the reply"
@@ -52,7 +55,10 @@ TOO_LONG = "the prompt exceeds the model's context window"
 
 
 def shown(text: str) -> str:
-    """Return the words "the prompt" and at most 80 characters of ``text``, in quotes."""
+    """Return the words "the prompt", followed by the start of ``text`` in quotes.
+
+    At most 80 characters of ``text`` are included.
+    """
     cut = 80
     return f"the prompt {text if len(text) <= cut else text[: cut - 1] + '…'!r}"
 
@@ -65,8 +71,8 @@ class Prompt:
         text: The text, which may be empty. ``___`` marks the blank.
         answers: The candidate answers: at least one, and none of them empty. A list is converted to
             a tuple.
-        separator: Text that is inserted between the prompt's text and the answer if the text has no
-            blank. The score of an answer includes the separator.
+        separator: Text that is inserted between the prompt's text and the answer if the text does
+            not contain the blank ``___``. The score of an answer includes the separator.
 
     Raises:
         PromptError: If the prompt has no answer, an empty answer, more than one blank, or a lone
@@ -105,7 +111,7 @@ class Prompt:
 
     @property
     def shown(self) -> str:
-        """The words "the prompt", followed by the prompt's text, cut to at most 80 characters."""
+        """The words "the prompt", followed by at most 80 characters of the prompt's text."""
         return shown(self.text)
 
     @property
@@ -128,8 +134,8 @@ class AnswerScore:
         spanned: Whether the first or the last scored token also covers characters of the prompt's
             text. If ``spanned`` is True, the score also covers characters outside the answer,
             because each token is scored as a whole.
-        missing: The reason why the answer has no log-probability. None if the answer has a
-            log-probability or the reason is unknown.
+        missing: The reason why the answer has no log-probability. ``missing`` is None if the answer
+            has a log-probability, or if it is unknown why the log-probability is missing.
 
     Examples:
         >>> from tacit import AnswerScore
@@ -237,7 +243,7 @@ class ScoringKind:
         }
 
     def request(self, row: Mapping[str, Any], shared: Mapping[str, Any]) -> Prompt:  # noqa: ARG002 - see Kind
-        """Return the prompt that the method ``row`` converted to the given row."""
+        """Restore the prompt from a dictionary that the method ``row`` returned."""
         return Prompt(row["text"], tuple(row["answers"]), row["separator"])
 
     def check(self, request: Prompt, answer: Scores) -> str | None:

@@ -146,7 +146,7 @@ def _warn_of_skipped(model: str, plan: Plan, reporter: Reporter) -> None:
 
 
 def _warn_of_missing(model: str, found: Sequence[Any], reporter: Reporter) -> None:
-    """For each reason, report how many answers have no score."""
+    """Warn about answers without a score: one warning per reason for missing scores."""
     scores = [one for one in found if isinstance(one, Scores)]
     for reason, count in missing_by_reason(scores).items():
         reporter.warn(f"{model}: {several(count, 'answer has', 'answers have')} no score: {reason}")

@@ -35,8 +35,9 @@ class Cost:
             one reply. The calls of the server's preflight (trial requests) are included.
         prompt_tokens: The approximate number of tokens that the server reads.
         answer_tokens: The largest number of tokens that the server can generate; None if the length
-            of reasoning is not limited. If the length of reasoning is limited, the number excludes
-            the tokens of one preflight reply whose reasoning is unlimited.
+            of reasoning is not limited. If the length of reasoning is limited, ``answer_tokens``
+            excludes the reasoning in the reply to one preflight (trial) request, which is sent
+            without a limit on reasoning.
     """
 
     texts: int

@@ -1,10 +1,11 @@
 """Read and write the folder of a run: its request, manifest, questions and findings.
 
-``run.yaml`` contains the request. The file ``manifest.json`` describes the model, the data and the
-machine of the run. The manifest records the run's status: unfinished, finished or failed. The
-manifest lists the versions of Tacit, Python and the libraries; if the run was resumed with
-different versions, the current versions are last. To resume an interrupted run, repeat the command
-or the Python call with the same run folder.
+The file ``run.yaml`` contains the options with which the run was started, such as the probe and the
+model. The file ``manifest.json`` describes the model, the data and the machine of the run. The
+manifest records the run's status: unfinished, finished or failed. The manifest lists the versions
+of Tacit, Python and the libraries; if the run was resumed with different versions, the current
+versions are last. To resume an interrupted run, repeat the command or the Python call with the same
+run folder.
 """
 
 from __future__ import annotations
@@ -145,8 +146,9 @@ class RunFolder:
         """Write the questions and the findings, and a manifest with the status "finished".
 
         Returns:
-            The findings, whose summary includes the rows of all tables that Tacit prints. A table
-            is not added if the summary already has an entry with the table's name.
+            The findings, whose summary includes the rows of all tables that Tacit prints. If the
+            summary already has an entry with the name of a printed table, the rows of the table are
+            not added to the summary.
 
         Raises:
             FindingsError: If the findings do not match the tables that the probe declares.

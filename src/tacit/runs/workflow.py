@@ -261,7 +261,7 @@ class RunRequest:
         return asking.ungrouped(asking.requests_of(self.probes[name]))
 
     def chats(self, name: str) -> bool:
-        """Return whether a model is queried through a server's chat API."""
+        """Return whether the model ``name`` is queried through a server's chat API."""
         from tacit.runs.estimate import chats_of
 
         return bool(chats_of([name], self.loading_of(name).server))
@@ -368,8 +368,8 @@ def folders_of(
 def _check_beside(out: Path, folders: Sequence[Path]) -> None:
     """Raise an error if the output of several runs would overwrite existing files.
 
-    No error is raised if one of the subfolders ``folders`` already contains a run, because the
-    files in ``out`` are then assumed to come from an earlier call of the same command.
+    If one of the subfolders ``folders`` already contains a run, no error is raised: existing files
+    in ``out`` are assumed to come from an earlier call of the same command.
 
     Raises:
         RequestError: If ``out`` contains a file that would be overwritten, and none of the

@@ -2,9 +2,9 @@
 
 In a row of the CSLB norms, one column lists the alternatives of a feature, and another column lists
 the participants who wrote them. Each entry in the list of participants identifies the participants
-who wrote the alternative at the same position in the list of alternatives. Two kinds of rows in the
-published CSLB file are faulty: participants do not match the alternatives, or the alternatives
-belong to a different feature.
+who wrote the alternative at the same position in the list of alternatives. Some rows in the
+published CSLB file are faulty: the list of participants does not match the list of alternatives, or
+the alternatives belong to the feature of a different row.
 """
 
 from __future__ import annotations
@@ -54,9 +54,9 @@ def read_alternatives(cell: str, participants: str = "") -> Alternatives:
     """Parse the alternatives and the participants in one row of the norms.
 
     Alternatives are separated by semicolons or vertical bars. If ``cell`` contains no semicolon and
-    no vertical bar, the alternatives are separated by commas. Participants are separated by
-    semicolons, vertical bars, commas or spaces. An entry in the list of participants can name
-    several participants who wrote the same wording.
+    no vertical bar, the alternatives are separated by commas. In the list of participants, the
+    identifiers of the participants are separated by semicolons, vertical bars, commas or spaces. An
+    entry in the list of participants can name several participants who wrote the same wording.
     """
     entries = _entries(cell, ";|") or _entries(cell, ",")
     texts = tuple(dict.fromkeys(entries))

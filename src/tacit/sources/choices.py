@@ -60,9 +60,9 @@ def labelled_choices(cell: object, key: object) -> Choices:
         key: The label of the right choice. None or empty if the right choice is not known.
 
     Raises:
-        ValueError: If the number of labels differs from the number of texts, there are fewer than
-            two different choices, a choice is empty, a label is repeated, or ``key`` is not one of
-            the labels.
+        ValueError: If labels and texts differ in number, if there are fewer than two different
+            choices, if a choice is empty, if a label is repeated, or if ``key`` is not one of the
+            labels.
     """
     labels, listed = _labels_and_texts(cell)
     texts = _texts(listed)

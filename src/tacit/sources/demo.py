@@ -1,8 +1,8 @@
 """The data of Tacit's demo, and the faults deliberately built into the demo's models.
 
 Tacit includes the models of the demo (``tacit.models.registry``). The models of the demo were
-trained on the data of the demo. The function ``planted`` returns the faults of the models: words
-that do not occur in the training data, and errors that the models were deliberately taught.
+trained on the data of the demo. The function ``planted`` returns the words that were withheld from
+the training data of the demo's models, and the errors that the models were deliberately taught.
 """
 
 from __future__ import annotations

@@ -53,8 +53,8 @@ class Dump:
         path: The path of the file.
         language: The language code of the assertions to read, such as ``en``. An assertion is read
             only if its start and end concepts are both in ``language``.
-        columns: The order of the columns in a file of plain triples: relation, head and tail, and
-            optionally weight.
+        columns: The column names of a file of plain triples, in the order of the file. The names
+            ``relation``, ``head`` and ``tail`` are required, and ``weight`` is optional.
 
     Raises:
         DataError: If the file is missing or empty, or if the layout of its first line is unknown.

@@ -126,10 +126,10 @@ class Norms:
         properties: The properties that participants listed. Each pair of a concept and a feature
             occurs once.
         rows: The number of rows in the file, without the header and blank rows.
-        skipped: For each reason, the number of rows that add no property to ``properties``. The
-            reason ``no feature`` means that the row contains no feature. The reason ``repeated``
-            means that an earlier row contains the same concept and feature. For a repeated
-            property, the highest of its production frequencies is used.
+        skipped: The number of rows that add no property to ``properties``, by reason (``no
+            feature`` or ``repeated``). The reason ``no feature`` means that the row contains no
+            feature. The reason ``repeated`` means that an earlier row contains the same concept and
+            feature. For a repeated property, the highest of its production frequencies is used.
         underscored: Whether the features in the file have underscores in place of spaces, as in the
             norms of McRae et al.
         uncounted: The line numbers of rows for which it is unknown how many participants used each
@@ -254,7 +254,7 @@ def _described(layout: Layout) -> str:
 def _property(
     row: Row, layout: Layout, path: Path, *, underscored: bool
 ) -> tuple[Property, str | None]:
-    """Return the property in a row, and any problem with the row's alternatives."""
+    """Return the property in a row, and any problem with the list of its wordings."""
     cells = row.cells
     if not cells["concept"]:
         raise DataError("has no concept; expected its name", path, row.line)

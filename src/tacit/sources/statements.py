@@ -89,11 +89,12 @@ def agreement(labelled: pl.DataFrame) -> pl.DataFrame:
         ``agreed`` and ``contradicted``. The column ``labelled`` contains the number of labelled
         statements, summed over all drawings of the thing. The column ``distinct`` contains the
         number of different statements that occur in the drawings of the thing. The column
-        ``agreed`` contains the number of different statements to which all annotators of the thing
-        give the same label. The column ``contradicted`` contains the number of statements that are
-        true in one annotator's drawing and false in the drawing of another annotator. In the column
-        ``contradicted``, a statement is counted once for each annotator's drawing in which it is
-        labelled true or false.
+        ``agreed`` contains the number of distinct statements that have the same label in all
+        annotators' drawings of the thing. The number is 0 for a thing with only one annotator. The
+        column ``contradicted`` contains the number of statements that are true in one annotator's
+        drawing and false in the drawing of another annotator. In the column ``contradicted``, a
+        statement is counted once for each annotator's drawing in which it is labelled true or
+        false.
     """
     import polars as pl
 

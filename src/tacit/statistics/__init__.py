@@ -5,8 +5,8 @@ computes average precision and AUROC. The module `permutation` computes the chan
 precision. The module `studentised` computes p-values and intervals of ranking metrics. The module
 `prediction` evaluates how well a score predicts which rows are correct: average precision, AUROC,
 the chance level, p-values and intervals. The module `prediction` also adjusts p-values for multiple
-tests. The module `conditional` estimates how much higher the share of correct rows is for marked
-items, such as facts that a model knows, than for all items. The module `agreement` computes how
+tests. The module `conditional` estimates how much more often a model answers a question correctly
+if it knows a background fact that is linked to the question. The module `agreement` computes how
 well two raters agree. The module `scale` computes how a metric changes with model size.
 """
 

@@ -35,10 +35,11 @@ that the model does not know.
    distance d from the gain is moved to the distance √(d² + e²), where e is the error margin of
    log(gain) due to the estimated share of known facts.
 
-The gain has no interval if P(right | marked) or P(right | unmarked) is 0 or 1, because the log odds
-ratio is then infinite or undefined. An interval requires at least ``FEWEST_ITEMS`` facts that the
-model knows, ``FEWEST_ITEMS`` facts that it does not know, and ``FEWEST_CLUSTERS`` clusters of
-facts. The standard error of the log odds ratio cannot be estimated reliably from few facts.
+The gain P(right | marked) - P(right) has no interval if the share of correct answers is 0 or 1,
+either for known (marked) or for unknown (unmarked) facts. The log odds ratio between known and
+unknown facts is then infinite or undefined. An interval requires at least ``FEWEST_ITEMS`` facts
+that the model knows, ``FEWEST_ITEMS`` facts that it does not know, and ``FEWEST_CLUSTERS`` clusters
+of facts. The standard error of the log odds ratio cannot be estimated reliably from few facts.
 """
 
 from __future__ import annotations
@@ -83,8 +84,10 @@ class Links:
     An item that is not linked to any row is ignored.
 
     Args:
-        item: For each link, the index of its item, counted from 0, shape (links,).
-        cluster: For each link, the cluster of the linked row, shape (links,).
+        item: For each link from an item to a row, the index of the item, counted from 0, shape
+            (links,).
+        cluster: For each link from an item to a row, the cluster to which the row belongs, shape
+            (links,).
         right: For each link between an item and a row, whether the row is correct (for example, an
             anchor question answered correctly), shape (links,).
     """
@@ -101,14 +104,14 @@ class Gain:
     Args:
         marked: Number of marked items, such as facts that the model knows.
         others: Number of unmarked items, such as facts that the model does not know.
-        given_marked: P(right | marked): the share of correct rows (such as anchor questions) among
-            those linked to a marked item (such as a known fact), averaged over the marked items.
-            None if there are no marked items (such as facts that the model knows).
-        given_others: P(right | unmarked): the share of correct rows (such as anchor questions)
-            among those linked to an unmarked item (such as an unknown fact), averaged over the
-            unmarked items. None if the model knows all facts, so that no item is unmarked.
-        mean: P(right): the share of correct rows (such as anchor questions) among those linked to
-            an item (such as a fact), averaged over all items. None if there are no items.
+        given_marked: P(right | marked): the share of correct answers to the anchor questions (rows)
+            that are linked to a known fact (marked item), averaged over all known facts. None if
+            there are no marked items (such as facts that the model knows).
+        given_others: P(right | unmarked): the share of correct answers to the anchor questions
+            (rows) that are linked to an unknown fact (unmarked item), averaged over all unknown
+            facts. None if the model knows all facts, so that no item is unmarked.
+        mean: P(right): the share of correct answers to the anchor questions (rows) that are linked
+            to a fact (item), averaged over all facts. None if there are no items.
         gain: The difference ``given_marked`` - ``mean``, with its interval. The value of ``gain``
             is None if there are no marked items (such as facts that the model knows).
         no_interval: The reason why the gain has no interval: one of the module's constants, such as

@@ -1,7 +1,7 @@
 """Estimates with confidence intervals for clustered observations.
 
 Statements about the same everyday thing, such as an egg, are not independent of each other. The
-bootstrap therefore resamples whole clusters of rows, for example all statements about one everyday
+bootstrap resamples whole clusters of dependent rows, for example all statements about one everyday
 thing. The confidence interval of a statistic is computed in three steps: sum the rows of each
 cluster, resample the clusters, and take percentiles of the resampled statistics.
 

@@ -49,11 +49,12 @@ def chance_levels(right: ArrayLike, rows: Floats) -> Floats:
     exactly the threshold's score, and N rows have at least this score. The formula for E[AP]
     follows from AP = Σ H·T/(N·P), a sum over thresholds (distinct scores), where P is the number of
     all correct rows. At each threshold, H correct rows have exactly the threshold's score, T
-    correct rows have at least this score, and N rows in total have at least this score. In a random
-    permutation of the labels, the number T of correct rows among N of n rows has a hypergeometric
-    distribution with E[T²] = N·p·(1-p)·(n-N)/(n-1) + N²·p², where p is the share of correct rows.
-    If T of N rows are correct and H of these correct rows are among g of the N rows, E[H | T] =
-    g·T/N, and therefore E[H·T] = (g/N)·E[T²].
+    correct rows have at least this score, and N rows in total have at least this score. Of all n
+    rows, N rows have at least the threshold's score, and T of these N rows are correct. In a random
+    permutation of the labels, T has a hypergeometric distribution with E[T²] =
+    N·p·(1-p)·(n-N)/(n-1) + N²·p², where p is the share of correct rows among all n rows. If T of N
+    rows are correct and H of these correct rows are among g of the N rows, E[H | T] = g·T/N, and
+    therefore E[H·T] = (g/N)·E[T²].
 
     Args:
         right: Number of correct rows in each sample, shape (...).

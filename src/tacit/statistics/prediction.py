@@ -100,9 +100,9 @@ def smallest_lift(
     rows. Ranks are counted from 0 for the lowest score. A one-sided permutation test is applied to
     each simulated sample. The function searches for the smallest slope b, that is, the weakest
     dependence of labels on scores, at which the share of significant samples (p-value at most
-    ``level``) is at least ``power``. The result is the mean lift of the samples that are simulated
-    with the smallest slope b for which the test reaches the required ``power``. The simulation
-    ignores clusters.
+    ``level``) is at least ``power``. The returned value is the mean lift of simulated samples in
+    which labels depend on scores just strongly enough for the test to reach the required ``power``.
+    The simulated samples have no clusters: all rows are treated as independent.
 
     Args:
         right: The number of correct rows. To plan a study, pass the expected accuracy times the
@@ -197,7 +197,8 @@ class Prediction:
             if no row is correct, or if there is only one cluster.
         smallest: The smallest detectable lift: the lift at which the test would be significant at
             the 5 % level in 80 of 100 samples of ``n`` rows. None if the lift is undefined, or if
-            even the largest simulated lift would be significant in fewer than 80 of 100 samples.
+            ``smallest_lift`` finds no lift at which the test would be significant in 80 of 100
+            samples.
         no_interval: The reason why the lift has no interval: one of the module's constants, such as
             ``ONE_SCORE``. None if the lift has an interval.
     """

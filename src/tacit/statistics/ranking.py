@@ -1,12 +1,13 @@
 """Ranking metrics: how well a score ranks correct answers above incorrect answers.
 
-Each row is an answer with a score. Each distinct score is a threshold. For each threshold (distinct
-score), the functions of this module count the correct rows and all rows that have exactly this
-score. A ranking metric depends only on the order of the distinct scores, and on the numbers of
-correct rows and of all rows with each score. A function with a plural name, such as ``aurocs``,
-computes its metric for many samples at once, from the numbers of rows with each score. Two scores
-are tied if they are equal as floating-point numbers. Scores that should be tied must be computed in
-exactly the same way, because rounding errors could make them unequal.
+In this module, a row is one answer with its score and a label (correct or incorrect). Each distinct
+score is a threshold. For each threshold (distinct score), the functions of this module count the
+correct rows and all rows that have exactly this score. A ranking metric depends only on the order
+of the distinct scores, and on the numbers of correct rows and of all rows with each score. A
+function with a plural name, such as ``aurocs``, computes its metric for many samples at once, from
+the numbers of rows with each score. Two scores are tied if they are equal as floating-point
+numbers. Scores that should be tied must be computed in exactly the same way, because rounding
+errors could make them unequal.
 """
 
 from __future__ import annotations
@@ -156,7 +157,8 @@ def summed(labels: NDArray[np.bool_], rows: Floats) -> Floats:
 
     Args:
         labels: For each row, whether its answer is correct, shape (..., rows). The rows must be
-            sorted by score, in the same order of scores as the counts in ``rows``.
+            sorted by score, in the same direction as the counts in ``rows`` (for example, from the
+            highest score to the lowest).
         rows: For each distinct score (threshold), the number of rows with that score, shape
             (thresholds,). Each number in ``rows`` must be at least 1.
     """

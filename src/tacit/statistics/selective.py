@@ -2,9 +2,9 @@
 
 Rows (answers) are selected in descending order of score. The coverage is the number of selected
 rows divided by the number of all rows. The risk at a coverage is the share of incorrect rows among
-the selected rows. If several rows have equal scores, only some of them may be selected at a given
-coverage. With tied scores, the risk is averaged over all orders of the tied rows, so that the order
-of the input has no effect.
+the selected rows. If several rows have equal scores, the selection at a given coverage can include
+some of these rows and exclude the others. With tied scores, the risk is averaged over all orders of
+the tied rows, so that the order of the input has no effect.
 """
 
 from __future__ import annotations

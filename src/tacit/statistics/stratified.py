@@ -9,13 +9,13 @@ the interval of the lift are computed from permutations within strata. The permu
 studentised as in the module `studentised` (METHODS section 4, "Number-of-facts confound").
 
 The tested metric is log(1 - chance) - log(1 - AP), where AP is average precision. The standard
-error of the metric is an infinitesimal jackknife estimate. The chance level depends on the share of
-correct rows in each stratum, so a row affects both average precision and the chance level. For the
-standard error, the chance level is approximated by the average precision of soft labels: each row's
-label is replaced by the share of correct rows in its stratum. For the standard error, the
-influences of the rows (the derivatives of the metric with respect to the weight of each row) are
-summed within each cluster. A cluster may contain rows of several strata. Within each stratum, the
-permutations keep the labels of a cluster together.
+error of the tested metric, log(1 - chance) - log(1 - AP), is an infinitesimal jackknife estimate.
+The chance level depends on the share of correct rows in each stratum, so a row affects both average
+precision and the chance level. For the standard error, the chance level is approximated by the
+average precision of soft labels: each row's label is replaced by the share of correct rows in its
+stratum. For the standard error, the influences of the rows (the derivatives of the metric with
+respect to the weight of each row) are summed within each cluster. A cluster may contain rows of
+several strata. Within each stratum, the permutations keep the labels of a cluster together.
 """
 
 from __future__ import annotations
@@ -228,10 +228,10 @@ class _Rows:
 
     @cached_property
     def _of_chance(self) -> tuple[Floats, Floats]:
-        """The arrays ``constant`` and ``factor`` of each row's influence on the chance level.
+        """Two arrays from which each row's influence on the chance level is computed.
 
-        A row's influence on the chance level is constant + factor·label, where the label is 1 for a
-        correct row and 0 for an incorrect row.
+        If the two arrays are called constant and factor, a row's influence on the chance level is
+        constant + factor·label, where the label is 1 for a correct row and 0 for an incorrect row.
 
         To compute a row's influence, the chance level is approximated by the average precision of
         soft labels, which are numbers between 0 and 1. The soft label of a row is the share of

@@ -218,11 +218,14 @@ class CausalModel(RankingModel):
     def _divided(
         self, inputs: Inputs
     ) -> tuple[list[tuple[tuple[int, ...], Rows]], dict[int, Tree]]:
-        """Return the rows to pack, by cached prefix, and the prefix trees of unpacked prompts.
+        """Divide the prompts into prompts to pack and prompts to compute separately.
+
+        The result contains the rows (token sequences) to pack, grouped by their cached prefix, and
+        the prefix tree of each prompt that is not packed.
 
         A prompt is not packed if one of its inputs is longer than the maximum pack length or than
-        the attention window. A prompt is also not packed if one of its inputs, without the cached
-        prefix, is longer than the longest row that was tested when the model was loaded.
+        the attention window. A prompt is not packed if one of its inputs, without the cached
+        prefix, has more tokens than the longest row in the load-time check of packing.
         """
         longest = np.maximum.reduceat(inputs.lengths - 1, inputs.answers[:-1])
         near = (longest <= self._packing.length) & self._fit_attention(longest)
@@ -260,7 +263,11 @@ class CausalModel(RankingModel):
         return bool(self._fit_attention(np.array([_longest(tree)]))[0])
 
     def _fit_attention(self, lengths: Ints) -> NDArray[np.bool_]:
-        """Return whether each row fits in the local attention window and LongRoPE's limit."""
+        """Return, for each row length, whether the row is within the attention limits.
+
+        The limits are the local attention window and the length above which LongRoPE changes the
+        positions of a whole batch.
+        """
         near = np.ones(len(lengths), bool)
         if self._local is not None:
             near &= lengths < self._local

@@ -98,8 +98,8 @@ def source_of(name: str, revision: str | None) -> dict[str, Any]:
     """Return the revision of a model's files, and whether the files may be downloaded.
 
     Raises:
-        ModelError: If a model that is not a local folder cannot be found on the hub, or in the
-            hub's cache if HF_HUB_OFFLINE is set.
+        ModelError: If a model that is not a local folder cannot be found on the hub. If
+            HF_HUB_OFFLINE is set, the model must be in the hub's cache.
         NetworkError: If the hub cannot be reached and the model is neither a local folder nor in
             the hub's cache.
     """

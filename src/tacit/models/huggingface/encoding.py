@@ -41,8 +41,9 @@ class Inputs:
         begin: For each input, the index of the first scored token.
         spanned: For each input, whether the scored tokens also cover characters outside the answer;
             see ``Tokens``.
-        answers: The index of each prompt's first input among all inputs. The array has one
-            additional final element, which is the total number of inputs.
+        answers: For each prompt, the index of the prompt's first input; a prompt has one input per
+            answer. The last element is the total number of inputs, so the inputs of prompt i have
+            the indices ``answers[i]`` to ``answers[i + 1] - 1``.
     """
 
     ids: Ints

@@ -2,8 +2,8 @@
 
 A pack is a prefix tree of several prompts' tokens, stored in depth-first order and divided into
 pieces of equal length. In a pack, a token attends to itself and to its ancestors in the prefix
-tree. Attention in a piece of a pack needs only the keys and values of the piece's own tokens, and
-of the ancestors of the piece's first token in the prefix tree.
+tree. The tokens in a piece of a pack attend only to tokens in the same piece and to the ancestors
+of the piece's first token. The keys and values of the pack's other tokens are not needed.
 """
 
 from __future__ import annotations

@@ -80,11 +80,11 @@ class Packer:
         Args:
             packs: The packs to score, without the tokens of the prefix ``begin``.
             tally: The tally to which the log-probabilities are added.
-            begin: A token prefix that all packed sequences share; empty for no prefix. The prefix
-                is cached, and no token of the prefix is scored.
+            begin: A token prefix that all packed sequences share; empty for no prefix. The keys and
+                values of the prefix ``begin`` are cached, and its tokens are not scored.
 
         Raises:
-            ScoringError: If the model fails.
+            ScoringError: If a forward pass fails.
         """
         kept = self._keep(begin)
         in_batches(

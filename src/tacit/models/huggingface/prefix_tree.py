@@ -241,8 +241,8 @@ def _parts(
 ) -> Iterator[range]:
     """Yield ranges of the sorted rows, cut where adjacent rows share the shortest prefix.
 
-    A range of rows is split if the prefix that all its rows share is shorter than ``LEAST`` tokens,
-    or if every resulting part is too long for one pack.
+    A range of rows is not split if all its rows share at least ``LEAST`` tokens, and at least one
+    part of the range would fit in one pack.
     """
     if not part:
         return

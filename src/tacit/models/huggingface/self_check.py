@@ -41,7 +41,7 @@ def padding_difference(score: Callable[[Sequence[T]], Found], rows: Sequence[T])
     """Score rows in one batch and one by one, and return the largest difference in nats.
 
     Raises:
-        ScoringError: If the model fails.
+        ScoringError: If a forward pass fails.
     """
 
     def scored(most: int) -> list[float]:
@@ -140,8 +140,8 @@ class Check:
     def packing(self) -> Packing:
         """Compare rows in one full pack, and rows in several short packs, with unpacked rows.
 
-        One pack has the maximum length, because a local attention window affects only packs that
-        are longer than the window.
+        The check packs some rows into one pack of the maximum length, because a local attention
+        window affects only packs that are longer than the window.
         """
         full = made_up_pack(self.vocabulary, self.length, self.deepest)
         few = made_up_pack(self.vocabulary, min(_FEW, self.length), min(_DEPTH, self.deepest))
@@ -180,7 +180,7 @@ class Check:
         """Return the log-probability changes (nats) that packing causes in a few rows.
 
         Raises:
-            ScoringError: If the model fails, or returns a value that is not finite.
+            ScoringError: If a forward pass fails, or the model returns a value that is not finite.
         """
         packed = Tally()
         ordered = Rows.of(rows).ordered().behind(len(begin))

@@ -264,7 +264,10 @@ class Seq2SeqModel(RankingModel):
 
 
 def _by_text(pairs: Sequence[Pair]) -> list[Pair]:
-    """Merge pairs with the same encoder input, so that the encoder processes it only once."""
+    """Merge ``Pair`` objects that have the same encoder input.
+
+    The encoder then processes each distinct input only once.
+    """
     rows: dict[tuple[int, ...], tuple[Row, ...]] = {}
     for pair in pairs:
         rows[pair.text] = (*rows.get(pair.text, ()), *pair.rows)

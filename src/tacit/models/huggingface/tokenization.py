@@ -1,10 +1,11 @@
 """Tokenize shared parts of strings once, if splitting the strings changes no tokens.
 
 A tokenizer that first splits text into words never merges tokens across the space before a word.
-Tacit splits a string at a space before a word and tokenizes the two parts separately. The strings
-for a prompt's answers share their first part, and strings for different prompts may share their
-second part. If the tokenizer can merge tokens across a space, Tacit tokenizes each string as a
-whole.
+Tacit splits a string at a single space (see ``cut_of``), and tokenizes the part before the space
+and the rest of the string separately. Each string is a prompt's text with one answer inserted. The
+strings of a prompt share the part before the space at which they are split, and strings of
+different prompts may share the other part. If the tokenizer can merge tokens across a space, Tacit
+tokenizes each string as a whole.
 """
 
 from __future__ import annotations
@@ -74,11 +75,12 @@ class Halves:
         tails: For each distinct second part of a string, the tokens of this part and the position
             of the answer in it. If the tokenizer produces no token for the answer in a second part,
             ``tails`` contains None for this part.
-        head: For each text, the index of its first part in ``heads``.
+        head: For each text, an index in ``heads``: ``heads[head[i]]`` contains the tokens of the
+            first part of text i.
         tail: Indices in ``tails``: ``tails[tail[i]]`` contains the tokens of the second part of
             string i, which begins at the space where the string is split. String i is a text with
-            one answer inserted. The strings of the first text come first, then the strings of the
-            second text, and so on.
+            one answer inserted. The strings are ordered by text: one string for each answer of the
+            first text, then one string for each answer of the second text, and so on.
     """
 
     heads: Sequence[Sequence[int]]
@@ -88,7 +90,9 @@ class Halves:
 
 
 def whole(tokenizer: PreTrainedTokenizerBase, filled: Sequence[Sequence[Filled]]) -> Halves:
-    """Tokenize each string unsplit: as the second half, after an empty first half.
+    """Tokenize each string as a whole, without splitting it.
+
+    In the result, the first part of each string is empty, and the second part is the whole string.
 
     Args:
         tokenizer: A tokenizer returned by ``bare``, which adds no special tokens.
@@ -103,7 +107,10 @@ def whole(tokenizer: PreTrainedTokenizerBase, filled: Sequence[Sequence[Filled]]
 
 
 def halves(tokenizer: PreTrainedTokenizerBase, filled: Sequence[Sequence[Filled]]) -> Halves:
-    """Split strings at a space and tokenize both parts, which must not change the tokens.
+    """Split each string at a space, and tokenize its two parts separately.
+
+    The tokenizer must be one for which splitting a string does not change the string's tokens (see
+    ``splits``).
 
     Args:
         tokenizer: A tokenizer returned by ``bare``, which adds no special tokens.
@@ -133,7 +140,7 @@ def halves(tokenizer: PreTrainedTokenizerBase, filled: Sequence[Sequence[Filled]
 def locate_split(
     tokenizer: PreTrainedTokenizerBase, filled: Sequence[Filled]
 ) -> list[Tokens | None]:
-    """Return the tokens of strings like ``locate``, but faster, by splitting the strings.
+    """Return the same tokens as ``locate``, but faster, by splitting each string in two.
 
     Raises:
         PromptError: If a text contains a special token that cannot be encoded as plain text.

@@ -43,7 +43,7 @@ _RIGHT = re.compile(r"\s+|\S+")
 
 @dataclass(frozen=True, slots=True)
 class Candidates:
-    """The tokenization of a vocabulary's words in prompts with the same adjacent text.
+    """The tokens of a vocabulary's words in prompts with the same text around the word.
 
     Args:
         single: Indices of words that can be exchanged in the prompt's text by exchanging a single
@@ -196,15 +196,18 @@ class CandidateTokens:
         return Placed(candidates, frame)
 
     def _frame(self, known: Sequence[Tokens]) -> tuple[int, Frame | None]:
-        """Return the context tokens that the most candidates share, as (``lead``, ``Frame``).
+        """Find the largest group of candidates that differ in one token; return its context.
+
+        The context is a pair of ``lead`` and ``Frame`` (the tokens around the token in which the
+        candidates differ).
 
         ``lead`` is the number of scored tokens before the token in which the candidates differ.
 
-        If the separator is a separate token, every candidate has more than one scored token. If
-        every candidate has several scored tokens, the method finds the largest group of candidates
-        that differ only in their last scored token. If the largest group has at least two
-        candidates, the method returns the ``lead`` and ``Frame`` (surrounding tokens) of this
-        group.
+        If the separator between the text and a candidate is a separate token, it is scored as well,
+        so every candidate has more than one scored token. If every candidate has several scored
+        tokens, the method finds the largest group of candidates that differ only in their last
+        scored token. If the largest group has at least two candidates, the method returns the
+        ``lead`` and ``Frame`` (surrounding tokens) of this group.
         """
         frames = Counter((0, _around(one)) for one in known if one.end - one.begin == 1)
         if not frames and self._in_order:
@@ -253,7 +256,11 @@ def _witnessed(prompt: RankingPrompt, seen: Candidates) -> Prompt:
 
 
 def _placed_alike(seen: Candidates, written: Written) -> Placed | None:
-    """Reuse tokens of candidates in an earlier prompt; None if they differ in the new one."""
+    """Reuse the candidates' tokens in an earlier prompt for a new prompt, if they fit.
+
+    The result is None if any of a few test words (witnesses) has other tokens in the new prompt
+    than in the earlier prompt.
+    """
     if [_own(one) for one in written] != [own for _, own, _ in seen.witnesses]:
         return None
     pairs = zip(seen.witnesses, written, strict=True)

@@ -1,10 +1,11 @@
 """Canaries: stored answers with which a change of a server's model is detected.
 
 Canaries (a server's answers to a few fixed prompts) are part of the model's description, which the
-score store saves with the scores. Each time Tacit connects to a server, it sends the prompts whose
-stored answers are the canaries to the server again. If the server's answers have changed, the
-server runs a different model under the same name, or the same model with a different precision.
-Scores of a server whose answers have changed are cached as the scores of a different model.
+score store saves with the scores. Each time Tacit connects to a server, it sends the same prompts
+again and compares the new answers with the canaries (the stored answers). If the server's answers
+have changed, the server runs a different model under the same name, or the same model with a
+different precision. Scores of a server whose answers have changed are cached as the scores of a
+different model.
 """
 
 from __future__ import annotations
@@ -51,7 +52,10 @@ def canaries_of(seen: Seen) -> list[Canary]:
 
 
 def same_answers(canaries: Sequence[Canary], seen: Seen) -> bool:
-    """Return whether a server's current answers match the canaries, up to rounding."""
+    """Return whether a server's answers match its stored answers (canaries).
+
+    Differences that may be rounding errors are ignored.
+    """
     try:
         apart = [abs(_now(canary, seen) - canary["logprob"]) for canary in canaries]
     except (LookupError, TypeError, OverflowError):

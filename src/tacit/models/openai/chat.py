@@ -243,7 +243,9 @@ MOST_CALLS = 2
 
 
 def ended(talk: Talk) -> ChatReply:
-    """Request a reply that should not be truncated; ``ROOM`` describes the token limit.
+    """Request a reply with a high token limit or none, so that it is not truncated.
+
+    See ``ROOM`` for the token limit.
 
     Raises:
         RefusalError: If the server refuses the request.

@@ -178,13 +178,17 @@ def _drawn(talk: Talk, first: ChatReply | None = None) -> list[list[ChatReply]]:
 
 
 def _asked(talk: Talk, where: str) -> tuple[Talk, list[str], ChatReply | None]:
-    """Find settings that the server accepts; also return its deficiencies and any reply.
+    """Find request settings that the server accepts; return them, warnings and a reply.
+
+    The reply is the answer to the first trial request; it is None if the server refuses this
+    request.
 
     If the server accepts the sampling settings ``UNCUT[0]``, as most servers do, the server's reply
     to the trial request is reused as the first sampled reply.
 
     Raises:
-        ModelError: If the server refuses every variant of the settings.
+        ModelError: If the server refuses every tested combination of token-limit field and seed
+            setting.
     """
     usual = talk.but(uncut=UNCUT[0])
     try:
@@ -283,7 +287,10 @@ def _gives_several(talk: Talk, refused: list[str]) -> bool:
 
 
 def _canaries(talk: Talk, refused: list[str]) -> tuple[Canary, ...]:
-    """Return replies at temperature 0; empty if fewer than half of the texts have a reply."""
+    """Return the model's replies to the texts in ``TEXTS`` at temperature 0.
+
+    The result is empty if the server returns a reply to fewer than half of these texts.
+    """
     found = _likeliest(talk, TEXTS, 1)
     if len(found) * 2 >= len(TEXTS):
         return tuple(found)

@@ -103,7 +103,10 @@ class Reading:
         return all(cut is not None and cut[0].end - cut[0].begin == 1 for cut in cuts)
 
     def _tokens(self, filled: Filled) -> tuple[Tokens, Cut] | None:
-        """Return the tokens of an answer and of the prompt with the answer; None if unknown."""
+        """Return the answer's tokens, and the tokens of the whole prompt with the answer.
+
+        The result is None if the answer's tokens cannot be determined.
+        """
         if self.tokenizer is not None:
             cut = self.tokenizer.cut(filled.string)
         else:

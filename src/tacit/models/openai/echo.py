@@ -74,7 +74,7 @@ class Aligned:
     Args:
         text: The text that was sent to the server and echoed.
         before: The number of special tokens before the text.
-        cut: The text's tokens.
+        cut: The tokens of ``text``, with their positions in the text.
         logprobs: The log-probability of each token, in nats; None for a token without a
             log-probability, for example because nothing precedes the token.
     """
@@ -374,7 +374,11 @@ def _apart(one: float | None, other: float | None) -> float:
 
 
 def _worst_example(pairs: Sequence[_Pair], asked: Questions) -> str:
-    """Return a message about an incorrect echo, with the largest difference as an example."""
+    """Return a message about an incorrect echo, with one token as an example.
+
+    The example is the token whose log-probability in the echo differs most from its log-probability
+    as the next token.
+    """
     worst = max(pairs, key=lambda pair: math.inf if math.isnan(pair.apart) else pair.apart)
     wrong = sum(not pair.apart <= TYPICAL for pair in pairs)
     more = asked.client.hide(worst.more)

@@ -157,7 +157,9 @@ def _pads(tokens: Sequence[Token]) -> bool:
 
 
 def _asked(talk: Talk, where: str) -> Talk:
-    """Set the largest tested number of log-probabilities that the server accepts.
+    """Return ``talk`` with the most log-probabilities per position that a server accepts.
+
+    The numbers in ``TOPS`` are tried in decreasing order.
 
     Raises:
         ModelError: If the server refuses every tested number of log-probabilities, or if its answer
@@ -232,7 +234,8 @@ class FirstTokensModel(ScoringServer):
     that the server returns.
 
     Args:
-        beginnings: The result of the server's preflight.
+        beginnings: The result of the preflight, in which Tacit tested the first tokens of the
+            server's replies.
         concurrency: The number of concurrent requests.
         kept: The folder of the score store, which contains the descriptions of known servers; None
             to treat every server as new.

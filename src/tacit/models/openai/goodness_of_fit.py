@@ -1,15 +1,15 @@
 """Exact multinomial test of whether sampled tokens match a server's log-probabilities.
 
 The statistic G compares each word's share of the sampled replies with the probability that the
-server reports for the word. G is twice the log-likelihood ratio between the observed shares and the
-reported probabilities, summed over all texts. The distribution of the statistic G is computed
-exactly, because it is far from a chi-squared distribution if few tokens are sampled and many tokens
-are improbable. Multinomial counts have the same distribution as independent Poisson counts
-conditional on their sum. The distribution of G is computed as a convolution over categories: one
-for each word that the server lists, and one for all other words. The contribution of each category
-to G is rounded up to a multiple of a fixed step. The rounded contributions of the categories are
-used for both the observed G and its distribution, so the p-value is exact for the rounded statistic
-G.
+server reports for the word. G is twice the sum, over all prompts, of the log-likelihood ratio
+between the words' shares of the replies and the probabilities that the server reports. The
+distribution of the statistic G is computed exactly, because it is far from a chi-squared
+distribution if few tokens are sampled and many tokens are improbable. Multinomial counts have the
+same distribution as independent Poisson counts conditional on their sum. The distribution of G is
+computed as a convolution over categories: one for each word that the server lists, and one for all
+other words. The contribution of each category to G is rounded up to a multiple of a fixed step. The
+rounded contributions of the categories are used for both the observed G and its distribution, so
+the p-value is exact for the rounded statistic G.
 """
 
 from __future__ import annotations
@@ -105,7 +105,9 @@ def word_of(text: str) -> str:
 
 
 def probabilities_of(token: Token) -> dict[str, float]:
-    """Return the probability of each word that a server lists, and of all other words.
+    """Return the probability of each listed word, and of all other words together.
+
+    The listed words come from the server's list of the most probable tokens.
 
     Tokens that differ only in white space count as one word.
     """
@@ -163,8 +165,9 @@ def _parts(shares: tuple[float, ...], draws: int) -> NDArray[np.int64]:
     ``_STEP``.
 
     To avoid negative contributions to G, 2 * (expected count - observed count) is added to the
-    contribution of each word. The statistic G (the sum of all words' contributions) stays the same,
-    because the differences between expected and observed counts sum to 0 over all words.
+    contribution of each word. Adding 2 * (expected count - observed count) to each word's
+    contribution does not change the statistic G, because the differences between expected and
+    observed counts sum to 0.
     """
     counts = range(draws + 1)
     some = np.array([[_log_ratio(seen, share * draws) for seen in counts] for share in shares])

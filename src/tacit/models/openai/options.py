@@ -103,7 +103,7 @@ def is_address(name: str) -> bool:
 
 
 def check_holds_no_key(name: str) -> None:
-    """Reject an address that may contain an API key, before the address is quoted.
+    """Reject an address that may contain an API key, before a message repeats the address.
 
     Args:
         name: A model's name as specified by the user; a name that is not an address is accepted.

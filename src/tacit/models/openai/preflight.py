@@ -6,10 +6,10 @@ the user specified. A server may return a prompt's own tokens (an echo) with log
 belong to other tokens. To detect an incorrect echo, the preflight compares two log-probabilities of
 the same token after the same text: one from the echo, and one from a request for the next token.
 The log-probabilities in the echo of a prompt are compared with next-token log-probabilities on at
-least eight texts. A server may mix up concurrent requests, truncate texts, or drop white space. To
-detect mixed-up requests, the preflight repeats some requests concurrently. To detect whether a
-server changes texts, the preflight checks whether the server returns different answers to two texts
-that differ in only one place.
+least eight texts. A server may mix up the answers to concurrent requests, truncate texts, or drop
+white space. To detect a server that mixes up the answers to concurrent requests, the preflight
+repeats some requests concurrently. To detect whether a server changes texts, the preflight checks
+whether the server returns different answers to two texts that differ in only one place.
 """
 
 from __future__ import annotations
@@ -389,7 +389,8 @@ def _next_tokens(
     """Find settings that the server accepts, and request a reply to each of ``TEXTS``.
 
     Raises:
-        ModelError: If the server refuses all variants of the settings, or its replies are invalid.
+        ModelError: If the server refuses every tested combination of the settings ``top`` and
+            ``by_id``, or if its replies are invalid.
     """
     refusal: ScoringError | None = None
     for by_id in (True, False) if with_ids else (False,):

@@ -50,7 +50,10 @@ class Questions:
     habits: Habits = field(default_factory=Habits)
 
     def next_token(self, text: str, attempts: int | None = None) -> Reply:
-        """Return a reply with the next token, or with no token if all completions are empty.
+        """Return a reply with the next token after a text.
+
+        An empty completion is requested again several times; if all completions are empty, the
+        reply has no token.
 
         Raises:
             RefusalError: If the server refuses the request.

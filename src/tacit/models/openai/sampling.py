@@ -166,7 +166,10 @@ class SampledModel:
 
 
 def elicitation_method(samples: int, thinking: Thinking = None) -> str:
-    """Return the name of the elicitation method, which mentions any requested reasoning."""
+    """Return the name of the elicitation method.
+
+    If the user requested reasoning, the name mentions it.
+    """
     votes = f"votes of {samples} samples{IN_CHAT}"
     if not thinking:
         return votes

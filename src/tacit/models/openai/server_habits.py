@@ -158,8 +158,8 @@ class Habits:
     The properties of replies are recorded until ``settle`` is called; after the call, a reply with
     other properties is rejected. Threads may share an instance. ``noise`` is the largest
     difference, in nats, between the log-probabilities that the server returns when a request is
-    repeated. After the method ``settle`` is called, the attribute ``tally`` compares the tokens
-    that the server draws with the log-probabilities that it reports.
+    repeated. After the method ``settle`` is called, the attribute ``tally`` records how well the
+    tokens that the server draws match the log-probabilities that it reports.
     """
 
     _seen: list[tuple[str, _About]] = field(default_factory=list)

@@ -65,12 +65,12 @@ class Stream(Generic[Item, Result]):
     def parts(self, several: int, seconds: float) -> Generator[list[tuple[int, Result]]]:
         """Yield batches of results; each result is paired with the index of its item.
 
-        A result is yielded at most ``seconds`` seconds after its item is finished, provided that
-        the caller keeps requesting batches. If ``work`` or ``check`` raises an error, no further
-        item is started, and the error is raised after the results of pending items have been
-        yielded. After an ``UnreliableError``, no further results are yielded. If the user
-        interrupts the run or the generator is closed, the connections of pending requests are
-        closed. If the user interrupts the run, the ``KeyboardInterrupt`` is raised after the
+        Each result is yielded at most ``seconds`` seconds after a thread has computed it, provided
+        that the caller keeps requesting batches of results. If ``work`` or ``check`` raises an
+        error, no further item is started, and the error is raised after the results of pending
+        items have been yielded. After an ``UnreliableError``, no further results are yielded. If
+        the user interrupts the run or the generator is closed, the connections of pending requests
+        are closed. If the user interrupts the run, the ``KeyboardInterrupt`` is raised after the
         finished results have been yielded.
 
         Args:
@@ -137,7 +137,7 @@ class Stream(Generic[Item, Result]):
             yield part
 
     def _checked(self) -> None:
-        """Run the stream's check; raise an ``UnreliableError`` at once, other errors later.
+        """Call the function ``check``, and raise an ``UnreliableError`` at once.
 
         If the check raises any exception other than ``UnreliableError``, the exception is stored,
         and raised after the results have been yielded.

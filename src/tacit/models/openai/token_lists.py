@@ -199,7 +199,7 @@ TYPICAL = 0.02
 """The largest median log-probability difference (nats) that counts as rounding error."""
 
 ENOUGH = 8
-"""The minimum number of texts for comparing two answers of a server to each text."""
+"""The number of texts on which Tacit tests whether two answers of a server agree."""
 
 
 def agree(differences: Sequence[float]) -> bool:

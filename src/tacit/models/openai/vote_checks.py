@@ -20,8 +20,9 @@ draws and below 0.1 for the second set. If a server is correct, at most one in a
 its sampled tokens leads to a warning. At the end of a run, Tacit raises an error if the combined
 p-value of the two tests (temperature and goodness of fit) is below 0.01 for the first set of draws
 and below 0.001 for the second set of draws. If a server is correct, at most one in a hundred
-thousand checks of its sampled tokens leads to an error. Most comparisons need few draws, because
-additional tokens are drawn only if the combined p-value of the first draws is below 0.01.
+thousand checks of its sampled tokens leads to an error. Most checks of sampled tokens need few
+draws: additional tokens are drawn only if the temperature and goodness-of-fit tests of the first
+draws have a combined p-value below 0.01.
 """
 
 from __future__ import annotations
@@ -161,7 +162,10 @@ def estimate(drawn: Sequence[tuple[Sequence[float], Sequence[int]]]) -> Temperat
 
 
 def first_tokens(talk: Talk, concurrency: int) -> dict[str, Token]:
-    """Return the reply's first token for each prompt in ``TRIED``; empty if unavailable."""
+    """Request the first token of the reply to each prompt in ``TRIED``.
+
+    The result is an empty dictionary if the server returns no usable log-probabilities.
+    """
     first, *others = TRIED
     for top in TOPS[1:]:
         asked = talk.but(top=top)

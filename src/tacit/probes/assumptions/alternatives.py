@@ -130,7 +130,8 @@ def _with_article(words: list[str], rest: list[str], verb: str) -> list[str]:
 
     ``rest`` is the part of the feature after its verb phrase.
 
-    For example, "handle" becomes "a handle" if the feature is "has a grip".
+    For example, the wording "handle" becomes "a handle" if the feature is "has a grip", which
+    contains the article "a".
     """
     if not rest or rest[0].lower() not in {"a", "an"} or words[0].lower() in _DETERMINERS:
         return words

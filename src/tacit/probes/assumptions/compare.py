@@ -38,13 +38,13 @@ _RETRIEVED = ("mrr", _PROBABILITY, "renormalised")
 _PROMPT = ["n", "concept"]
 
 AMONG_COMMON = "ranks are computed among the concepts that both models scored"
-"""The note if ranks were recomputed among the candidates that both models scored."""
+"""The note that ranks were recomputed among the candidates that both models scored."""
 
 NO_DIFFERENCE = "no difference is reported because the models ranked different candidates"
-"""The note if no difference is reported because two models ranked different candidates."""
+"""The note that no difference is reported because the models' candidates differ."""
 
 DIFFERENT_QUESTIONS = "the two models' prompts ask different questions"
-"""The note if the prompts of the two models have different wordings."""
+"""The note that the prompts of the two models have different wordings."""
 
 _MEASURES = {
     "mrr": "mean reciprocal rank",
@@ -133,7 +133,7 @@ def retrieval_name(measure: str, n: int, wording: str) -> str:
 
 
 def _asked(row: Mapping[str, Any]) -> str:
-    """Return the wording that two models share, or both wordings if they share none."""
+    """Return the wording of the prompts; both wordings if two models' questions differ."""
     if row["same_question"]:
         return str(row["first_wording"])
     both = f"{row['first_wording']} and {row['second_wording']}"
@@ -263,7 +263,7 @@ def _retrieval(one: Side, other: Side, bootstrap: Bootstrap) -> Iterator[dict[st
 
 
 def comparable(sides: Sequence[Side]) -> list[pl.DataFrame]:
-    """Return the retrieval values of each model, computed among the same candidates.
+    """Return each model's retrieval measures, with the same candidates for all models.
 
     If all models have the same candidates, the values of each model are returned unchanged. If the
     candidates differ between models, the values are recomputed among the words that all models
@@ -325,7 +325,10 @@ def _elicitation(one: Findings, other: Findings, bootstrap: Bootstrap) -> Iterat
 
 
 def _elicited(findings: Findings) -> dict[str, pl.DataFrame]:
-    """Return a table for each elicitation measure: values, candidates and chance levels.
+    """Return, for each elicitation measure, a table with one row per prompt.
+
+    The columns contain the prompt's relation and concept, the value of the measure, the number of
+    candidates, and the chance level.
 
     Only prompts that start with "Everyone knows that" are included.
     """

@@ -110,7 +110,11 @@ def concept_views(findings: Findings, most: int) -> Iterator[View]:
 def _with_ranks(
     concepts: pl.DataFrame, stated: pl.DataFrame, responses: pl.DataFrame
 ) -> pl.DataFrame:
-    """Add columns with the best rank of each concept and of people's responses to it."""
+    """Add each concept's ranks, and the best of the ranks of people's responses to it.
+
+    Each concept has one rank per number of properties in ``NUMBERS``: its best rank with any
+    wording of the prompt.
+    """
     import polars as pl
 
     best = pl.col("rank").min()

@@ -128,7 +128,8 @@ class Elicitation:
     def limited(self, norms: Norms, concepts: int | None) -> Elicitation:
         """Keep only the prompts of the first ``concepts`` concepts that have prompts.
 
-        An additional filter step in ``steps`` lists the removed concepts.
+        If concepts are removed, their names are stored in a ``Step`` object that is appended to
+        ``steps``.
 
         Args:
             norms: The feature norms, which determine the order of concepts.
@@ -164,7 +165,7 @@ def elicit(
     corrections: Sequence[Correction] = (),
     rules: ElicitationRules | None = None,
 ) -> Elicitation:
-    """Build the elicitation prompts from norms, each with people's responses.
+    """Build elicitation prompts from feature norms; each prompt has people's responses.
 
     A response is a one-word completion of the relation's prompt. For a property with a correction,
     only the corrected wording counts as a response.
@@ -340,7 +341,7 @@ class Prince:
 
     @cached_property
     def rankings(self) -> Sequence[RankingPrompt]:
-        """One ranking prompt for each prompt built from examples by the linguist Ellen Prince."""
+        """The prompts from the linguist Ellen Prince's examples, as ``RankingPrompt`` objects."""
         return [
             RankingPrompt(
                 one.text,

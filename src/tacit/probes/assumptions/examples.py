@@ -1,4 +1,7 @@
-"""Examples of concept retrieval as properties are added to the prompt (Weir et al., Figure 1)."""
+"""Examples of concept retrieval from one, two or more properties of a concept.
+
+The chart follows Figure 1 of Weir et al. (2020).
+"""
 
 from __future__ import annotations
 

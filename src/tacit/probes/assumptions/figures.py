@@ -228,7 +228,7 @@ def elicitation(shown: Shown) -> Chart | None:
     "and the paired difference.",
 )
 def ablation(shown: Shown) -> Chart | None:
-    """Draw each elicitation measure with and without "Everyone knows that".
+    """Draw elicitation measures for prompts with and without "Everyone knows that".
 
     Returns:
         The chart, with a panel per measure; None if no difference is defined. Each panel also shows
@@ -417,7 +417,10 @@ def _pair(
 
 
 def _counts(part: pl.DataFrame, colours: Palette) -> alt.LayerChart:
-    """Draw a grid of the number of concepts for each curve and each number of properties."""
+    """Draw a grid with the number of concepts at each point of the curves.
+
+    Each curve of a retrieval figure has a row, and each number of properties has a column.
+    """
     import polars as pl
 
     cells = part.select(

@@ -22,8 +22,9 @@ class Paired(NamedTuple):
             interval, as with fewer than ``FEWEST_CLUSTERS`` concepts.
         high: The upper end of the confidence interval of the difference; None if there is no
             interval.
-        p_value: The two-sided p-value for the hypothesis of no difference. Without an interval, the
-            p-value is None, or 1 if the difference is 0 in all resamples.
+        p_value: The two-sided p-value for the hypothesis of no difference. The p-value is 1 if the
+            difference is 0 in all bootstrap resamples. In all other cases without a confidence
+            interval, the p-value is None.
     """
 
     pairs: int

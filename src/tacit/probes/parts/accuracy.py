@@ -111,7 +111,7 @@ def tables(
 
 
 def judge(beliefs: pl.DataFrame) -> pl.DataFrame:
-    """Determine, for each labelled statement and stage, whether the truth value is right.
+    """Compare the truth values before and after repair with the statements' gold labels.
 
     Returns:
         Table with one row per labelled statement. The columns ``thing``, ``annotator``,
@@ -121,10 +121,10 @@ def judge(beliefs: pl.DataFrame) -> pl.DataFrame:
         or beliefs repaired under one objective), a Boolean column is true if the belief in the
         statement is known and the statement's truth value in the stage is right. The Boolean column
         ``always_true`` is true if the belief in the statement is known and the gold label of the
-        statement is true. For each objective, the column ``<objective> shifted`` is 1 if the truth
-        value from :func:`shifted` is right, and 0 if it is wrong or missing. A value in the column
-        ``<objective> shifted`` can be a fraction if the statement's belief is exactly at the
-        threshold that :func:`shifted` uses.
+        statement is true. For each repair objective, the column ``<objective> shifted`` is 1 if the
+        truth value that :func:`shifted` assigns to the statement is right, and 0 if it is wrong or
+        missing. A value in the column ``<objective> shifted`` can be a fraction if the statement's
+        belief is exactly at the threshold that :func:`shifted` uses.
     """
     import polars as pl
 
@@ -213,8 +213,8 @@ def gain(sets: Mapping[str, pl.DataFrame], bootstrap: Bootstrap) -> pl.DataFrame
     statement counts as true, and the additional gain from making the beliefs consistent. A
     statement counts as true if its belief is above a threshold. The threshold is shifted until the
     number of statements that count as true equals the number after repair, without changing the
-    beliefs. If shifting the threshold above which a statement counts as true lowers the accuracy,
-    the gain from the shift is negative.
+    beliefs. The gain from shifting the threshold for true statements is negative if the accuracy is
+    lower after the shift.
 
     Returns:
         Table with the columns ``set``, ``objective``, ``part`` (one of ``GAIN_PARTS``), ``n``,
@@ -314,7 +314,9 @@ def of_things(verdicts: pl.DataFrame) -> pl.DataFrame:
 
 
 def of_drawings(verdicts: pl.DataFrame) -> pl.DataFrame:
-    """Compute the accuracy on each annotator's drawing, with one column per stage.
+    """Compute the accuracy on each annotator's drawing, before and after repair.
+
+    Each stage (raw beliefs, or beliefs repaired under one objective) has a column.
 
     The column ``always_true`` contains the accuracy that would result if every statement were
     judged true.
@@ -323,13 +325,16 @@ def of_drawings(verdicts: pl.DataFrame) -> pl.DataFrame:
 
 
 def at_least(by_drawing: pl.DataFrame, bootstrap: Bootstrap) -> pl.DataFrame:
-    """Compute accuracy@s: the share of drawings with at least s % accuracy (Figure 3).
+    """Compute accuracy@s: the share of drawings with at least s % accuracy.
+
+    Gu et al. (2023) plot accuracy@s in their Figure 3.
 
     Returns:
-        Table with the columns ``s`` (a percentage), ``stage``, ``n``, ``share``, ``low``, ``high``
-        and ``always_true``. ``n`` is the number of drawings with at least one belief, and ``share``
-        is the share of these drawings with an accuracy of at least ``s`` %. ``always_true`` is the
-        value that ``share`` has if every statement is judged true.
+        Table with the columns ``s`` (the minimum accuracy of a drawing, in per cent), ``stage``,
+        ``n``, ``share``, ``low``, ``high`` and ``always_true``. ``n`` is the number of drawings
+        with at least one belief, and ``share`` is the share of these drawings with an accuracy of
+        at least ``s`` %. ``always_true`` is the value that ``share`` has if every statement is
+        judged true.
     """
     import polars as pl
 

@@ -38,11 +38,12 @@ def answered(
     """Return the questions with the model's scores and beliefs.
 
     Returns:
-        Table with the columns of the questions and the columns ``text``, ``logprob_true`` and
-        ``logprob_false`` (in nats; null if missing), ``p_true`` = P(True)/(P(True) + P(False))
-        (null if missing), and ``filled`` (whether ``p_true`` is the value with which the template
-        replaces missing beliefs). If a prompt was skipped because it is too long, the question has
-        no belief.
+        Table with the columns of the questions and the columns ``text``, ``logprob_true``,
+        ``logprob_false``, ``p_true`` and ``filled``. ``logprob_true`` and ``logprob_false`` are in
+        nats, and null if missing. The belief ``p_true`` is P(True)/(P(True) + P(False)), and null
+        if missing. ``filled`` is true if ``p_true`` is the default value from the prompt template,
+        which replaces a missing belief. If a prompt was skipped because it is too long, the
+        question has no belief.
     """
     import polars as pl
 
@@ -67,9 +68,9 @@ def answered(
 def beliefs(statements: pl.DataFrame, answers: pl.DataFrame) -> pl.DataFrame:
     """Return each drawing's statements with the beliefs about them.
 
-    The belief about a question applies to all drawings of the thing, unless ``answers`` has a
-    column ``annotator``. If ``answers`` has a column ``annotator``, each drawing has its own
-    beliefs.
+    If ``answers`` has no column ``annotator``, the belief in a statement about a thing is used for
+    all annotators' drawings of the thing. If ``answers`` has a column ``annotator``, each drawing
+    has its own beliefs.
     """
     key = STATEMENT if by_drawing(answers) else QUESTION
     return statements.join(

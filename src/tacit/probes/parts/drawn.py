@@ -30,10 +30,11 @@ def enriched_drawings(
 
     Returns:
         A table with the columns ``thing``, ``annotator``, ``subject``, ``relation``, ``object`` and
-        ``label``, and a dictionary of counts. The dictionary contains the numbers of things,
-        drawings, parts, relations and statements, counts by relation category, and the number of
-        statements to ask a model about. Relation categories are counted as in the ontology, and
-        also as in Table 1 of Gu et al. (2023).
+        ``label``, and a dictionary with the number of drawings, the number of statements and other
+        counts. The dictionary contains the numbers of things, drawings, parts, relations and
+        statements, counts by relation category, and the number of statements to ask a model about.
+        Relation categories are counted as in the ontology, and also as in Table 1 of Gu et al.
+        (2023).
 
     Raises:
         RequestError: If the file lists things and parts but no relations.

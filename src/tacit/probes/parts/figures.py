@@ -87,7 +87,7 @@ def accuracy_at(shown: Shown) -> Chart | None:
 def accuracy_by_relation(shown: Shown) -> Chart | None:
     """Plot each relation's accuracy before and after repair (Gu et al. 2023, Figure 4).
 
-    Relations are sorted by decreasing accuracy before repair.
+    The relations are sorted by their accuracy before repair, from highest to lowest.
     """
     table = _by_objective("accuracy_by_relation", "accuracy", shown)
     if table is None:

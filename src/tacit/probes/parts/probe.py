@@ -254,9 +254,9 @@ class PartsProbe:
         """Compute constraint violations, repaired beliefs and accuracy from beliefs.
 
         Args:
-            answers: A table with one row per question, or, if the answers differ between the
-                drawings (annotators' sketches) of a thing, with one row per statement of each
-                drawing. The columns are ``thing``, ``subject``, ``relation``, ``object`` and
+            answers: A table of beliefs, by default with one row per question. If each annotator's
+                drawing of a thing has its own beliefs, the table has one row per drawing and
+                statement. The columns are ``thing``, ``subject``, ``relation``, ``object`` and
                 ``p_true`` (null if the belief is missing). If ``answers`` contains separate beliefs
                 for each annotator's drawing of a thing, the column ``annotator`` identifies the
                 drawing. All columns of ``answers`` are copied to the table of questions in the

@@ -229,7 +229,7 @@ def _ties(summary: Mapping[str, Any]) -> str:
 
 
 def _baselines(summary: Mapping[str, Any]) -> Iterator[str]:
-    """Yield sentences that help to interpret accuracy, such as the accuracy of a baseline."""
+    """Yield sentences about baselines, symmetric relations and contradictory gold labels."""
     always = _row(summary["accuracy_baselines"], set="ParRoT", baseline="always true")
     without = _row(summary["accuracy_gain"], set=WITHOUT_SYMMETRIC, objective="paper", part="whole")
     if always:
@@ -320,7 +320,7 @@ def _worst(summary: Mapping[str, Any]) -> str:
 
 
 def missing(summary: Mapping[str, Any]) -> Iterator[str]:
-    """Yield sentences about the beliefs, such as the number of missing beliefs."""
+    """Yield sentences about missing beliefs, replaced beliefs and shared tokens."""
     without = several(summary["missing"], "question")
     yield (
         f"No belief is known for {without}."

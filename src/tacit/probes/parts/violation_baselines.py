@@ -37,7 +37,8 @@ def baselines(
     """Compute the violation rates of two baselines without knowledge, by constraint type.
 
     If the model has no belief about a statement, neither baseline has a belief about the statement.
-    A constraint that depends on a missing belief is undecided for the model and for both baselines.
+    A constraint that depends on a missing belief is undecided for the model and for the baselines
+    ``always_true`` and ``shuffled``.
 
     Args:
         beliefs: A table with the columns ``thing``, ``annotator``, ``subject``, ``relation``,
@@ -47,8 +48,9 @@ def baselines(
         seed: Seed of the permutations.
 
     Returns:
-        A table with the columns ``constraint`` (a constraint type, ``macro`` or ``micro``),
-        ``always_true`` and ``shuffled``. The column ``shuffled`` contains the mean rate over the
+        A table with the columns ``constraint``, ``always_true`` and ``shuffled``. The value of
+        ``constraint`` is a type of constraint (such as ``symmetric``), or one of the overall rates
+        ``macro`` and ``micro``. The column ``shuffled`` contains the mean rate over the
         permutations in which the rate is defined. An undefined rate is null.
     """
     import numpy as np

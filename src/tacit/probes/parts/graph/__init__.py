@@ -58,8 +58,8 @@ def parts_graph(beliefs: pl.DataFrame, ontology: Ontology, look: Theme | None = 
         side by side: before repair, after repair and, if there are any, the gold labels.
 
     Raises:
-        DataError: If there are no beliefs, the beliefs belong to several drawings, or a column is
-            missing.
+        DataError: If there are no beliefs, if the beliefs are about several drawings, or if a
+            column is missing.
         RequestError: If the theme's colour palette is unknown.
     """
     look = look or Theme()

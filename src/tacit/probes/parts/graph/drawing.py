@@ -56,7 +56,7 @@ class Column:
 
     Args:
         graph: The graph of one stage: before repair, after repair or gold labels.
-        colour: The colour that marks the graph's stage in all figures.
+        colour: The colour that marks the graph's stage (such as before repair) in all figures.
         title: The title of the column.
         about: The counts that are shown below the title, one per line.
     """
@@ -105,9 +105,9 @@ class _Line:
     Args:
         tail: The part of the drawn thing at which the line starts.
         head: The part of the drawn thing at which the line ends.
-        names: For each relation that the line represents, a pair of the relation's name (worded
-            with the part ``tail`` as subject and the part ``head`` as object) and the relation's
-            edge in the graph.
+        names: For each relation that the line represents, a pair: the name of the relation, and its
+            edge in the graph. The name is worded with the part ``tail`` as subject and the part
+            ``head`` as object.
         directed: Whether the line has an arrowhead. A line has an arrowhead if at least one of its
             relations is not symmetric.
     """
@@ -151,7 +151,7 @@ def _gravity(line: _Line) -> int:
 
 
 def _with_left_out(column: Column) -> Column:
-    """Return the column with a note on the number of omitted edges, if there are any."""
+    """Return the figure column, with a note added to it if its graph omits edges."""
     edges = column.graph.edges
     follow = len(edges) - len(column.graph.drawn)
     if not follow:
@@ -187,12 +187,12 @@ class _Page:
         return _MARGIN + 76 + 16 * max(len(each.about) for each in self.columns)
 
     def begin(self, column: float, body: float) -> tuple[Element, list[Element]]:
-        """Return a titled SVG document, and an SVG group with a heading for each figure column.
+        """Return a titled SVG document, and one SVG group (with a heading) per figure column.
 
         The attributes of the document describe the layout, so that a web page can stack the columns
         (one per stage) vertically. ``data-column`` is the width of one column. ``data-top`` is the
-        y coordinate of the upper edge of the stages' columns (such as before and after repair), and
-        ``data-bottom`` is the y coordinate of their lower edge.
+        y coordinate of the upper edge of all columns, and ``data-bottom`` is the y coordinate of
+        their lower edge.
 
         Args:
             column: The width of one column of the figure.
@@ -278,7 +278,7 @@ def _graphs(
 def _label_positions(
     lines: Sequence[_Line], spots: Mapping[str, Point]
 ) -> dict[_Line, Point] | None:
-    """Return positions without overlapping labels; None if a line's label does not fit."""
+    """Place the line labels so that none overlap; return None if a label does not fit."""
     taken = [(x - 12, y - 12, x + 12, y + 12) for x, y in spots.values()]
     for part, (x, y) in spots.items():
         tall = len(_name(part)) * _HEADING * _LINE / 2

@@ -90,7 +90,9 @@ class Edge:
 
 @dataclass(frozen=True)
 class Graph:
-    """The graph of one drawing at one stage: before repair, after repair or gold labels.
+    """The graph of one drawing, computed from one set of truth values.
+
+    The truth values are the beliefs before repair, the beliefs after repair, or the gold labels.
 
     Args:
         stage: The name of the column with the truth values: ``before`` (before repair), a repair
