@@ -278,9 +278,9 @@ def repair(
     out: Annotated[
         Path,
         typer.Option(
-            help="File for the beliefs, with three added columns: believed, repaired, and free "
-            "(whether true and false are equally good for repair, so that a fixed rule chooses "
-            "between them)."
+            help='File for the beliefs, with three added columns. "believed": the truth value '
+            'before repair. "repaired": the truth value after repair. "free": whether a '
+            "fixed rule chose the truth value, because both values are equally good."
         ),
     ],
     ontology: OntologyName = "parts",

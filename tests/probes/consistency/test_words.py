@@ -98,7 +98,7 @@ def test_one_question_concept() -> None:
     """It does not show how concepts differ."""
     right = [True, False, True, True] * 10
     sentence = words_of(right, FALLING, [1] * 40)
-    assert "because all 40 anchor questions have the same question concept" in sentence
+    assert "because all 40 anchor questions are about the same concept" in sentence
     assert "interval" not in sentence
 
 

@@ -339,7 +339,7 @@ def _ranked(found: Mapping[str, Any], summary: Mapping[str, Any], n: str) -> str
     if reason == prediction.ONE_CLUSTER:
         return (
             "Whether background scores predict correct answers cannot be tested, because all "
-            f"{n} have the same question concept: {figures}, {right}."
+            f"{n} are about the same concept: {figures}, {right}."
         )
     if reason == prediction.TOO_FEW_CLUSTERS:
         return (

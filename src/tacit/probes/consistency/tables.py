@@ -578,8 +578,8 @@ RELEVANCE = TableSpec(
             "given_right",
             "questions correct, fact correct",
             "percent",
-            meaning="The accuracy on anchor questions with a known background fact (the model "
-            "correctly answers “yes” to the question about it), averaged over the known "
+            meaning="The accuracy on the anchor questions of the facts that the model knows (it "
+            "correctly answers “yes” to the background question), averaged over these "
             "facts.",
             shown=False,
         ),
@@ -587,26 +587,26 @@ RELEVANCE = TableSpec(
             "given_wrong",
             "questions correct, fact incorrect",
             "percent",
-            meaning="The accuracy on anchor questions with an unknown background fact (the "
-            "model incorrectly answers “no” to the question about it), averaged over "
-            "the unknown facts.",
+            meaning="The accuracy on the anchor questions of the facts that the model does not "
+            "know (it incorrectly answers “no” to the background question), averaged "
+            "over these facts.",
             shown=False,
         ),
         Column(
             "accuracy",
             "questions correct",
             "percent",
-            "The accuracy on anchor questions with a known or unknown background fact (the "
-            "model answered the question about it), averaged over these facts.",
+            "The accuracy on the anchor questions of all facts for which the model answered the "
+            "background question, averaged over these facts.",
             shown=False,
         ),
         Column(
             "relevance",
             "relevance, points",
             "points",
-            "The column ``given_right`` minus the column ``accuracy``: the accuracy on anchor "
-            "questions with a known background fact, minus the accuracy on anchor questions "
-            "with any background fact.",
+            "The column ``given_right`` minus the column ``accuracy``: the accuracy on the "
+            "anchor questions of the facts that the model knows, minus the accuracy on the "
+            "anchor questions of all facts, both averaged over facts.",
             ends=("low", "high"),
         ),
         Column(

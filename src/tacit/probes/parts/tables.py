@@ -573,8 +573,8 @@ TABLES = (
     TableSpec(
         "beliefs",
         "Beliefs",
-        "For each statement: the belief, the truth value before repair, the truth values after "
-        "repair, and the gold label.",
+        "For each statement: the belief, the truth value before repair, the truth value after "
+        "repair with each objective, and the gold label.",
         columns=(
             *(_THING, _ANNOTATOR, QUESTIONS.columns[1], _RELATION, QUESTIONS.columns[3]),
             Column(
