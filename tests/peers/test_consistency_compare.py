@@ -26,7 +26,7 @@ FIGURES = [
 ]
 """The figures that are defined for anchors of eight clusters."""
 
-RATIO = "log of the adjusted odds ratio"
+RATIO = "log odds ratio of a correct answer, adjusted for the number of facts"
 """Undefined here: it needs ten clusters."""
 
 
