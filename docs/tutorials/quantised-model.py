@@ -21,7 +21,8 @@
 #
 # The notebook downloads nothing: it rounds the weights of the demo model, which is part of Tacit,
 # to 8, 4 and 3 bits. If you already have the original and the quantised checkpoint of a model, skip
-# the cells that round the weights, and use the names of the two checkpoints.
+# the cells that round the weights. In the later cells, replace the two model paths by the names of
+# your checkpoints.
 
 # %%
 from pathlib import Path

@@ -115,8 +115,9 @@ class Runs:
     ) -> Run:
         """Run a probe on models (default: the causal demo model); return the first model's run.
 
-        The manifests of an earlier run are deleted first. If an old manifest remained in the
-        folder, a run with changed models or data would fail.
+        The manifests of an earlier run are deleted first. Old manifests are deleted because a run
+        fails if its models or data differ from those in a manifest that is already in the output
+        folder.
         """
         from tacit.models.registry import DEMO
         from tacit.present.progress import Terminal

@@ -119,7 +119,10 @@ def test_parts_and_verbatim_concepts_are_options(tacit: Tacit, base: Path) -> No
 
 def test_whether_the_frequency_cap_bites_is_reported(tacit: Tacit, base: Path) -> None:
     """By import and info of the default cap, and by background of the cap it used."""
-    words = "Words eligible as negatives: 7; excluded by the limit to the {} most frequent: {}"
+    words = (
+        "7 words can replace the second concept of a fact to make a negative; the limit to the {} "
+        "most frequent words excludes {} of them"
+    )
     ran = tacit("kb", "import", "triples.tsv", "--out", "again.kb")
     assert words.format("10,000", "none") in ran.out
     about = json.loads(tacit("kb", "info", base, "--json").out)

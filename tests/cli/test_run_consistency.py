@@ -48,10 +48,10 @@ def test_a_run_from_its_questions_to_one_of_them(tacit: Tacit, source: Path) -> 
     ran = run(tacit, "run", "--anchors", "choice,verify")
     assert ran.code == 0
     assert "demo: Conceptual consistency, all questions" in ran.out
-    assert "3 anchor questions (multiple choice), 1 of which has no background fact" in ran.out
+    assert "3 anchor questions (multiple choice), of which 1 has no background fact" in ran.out
     assert (
-        "4 distinct background facts in total. The facts and their negatives are asked as 8 yes/no"
-        in ran.out
+        "4 distinct background facts in total. Each background fact and each negative (false "
+        "fact) is asked as a yes/no question, which gives 8 background questions" in ran.out
     )
     manifest = json.loads((source / "run" / "manifest.json").read_text())
     assert manifest["status"] == "finished"
@@ -109,7 +109,8 @@ def test_what_the_extraction_counted_is_recorded_and_printed(tacit: Tacit, sourc
     assert "Audit of the background facts" in page
     for sentence in (
         "Questions with more facts than the cap of 1: 2; facts left out: 2 (",
-        "Words eligible as negatives: 9; excluded by the limit to the 10,000 most frequent: none",
+        "9 words can replace the second concept of a fact to make a negative",
+        "the limit to the 10,000 most frequent words excludes none of them",
     ):
         assert sentence in ran.out
         assert sentence in page

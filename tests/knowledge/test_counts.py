@@ -92,15 +92,17 @@ def test_what_the_caps_cut_reads_as_sentences(base: KnowledgeBase) -> None:
     cut, words = counts_in_words(asdict(found))
     assert cut.startswith("Questions with more facts than the cap of 1: 1; facts left out: 1 (")
     assert (
-        words == "Words eligible as negatives: 5; excluded by the limit to the 3 most frequent: 2"
+        words
+        == "5 words can replace the second concept of a fact to make a negative; the limit to the "
+        "3 most frequent words excludes 2 of them"
     )
     (words,) = counts_in_words(asdict(replace(found, facts_beyond_cap=0)))
-    assert words.startswith("Words eligible")
+    assert "words can replace the second concept" in words
 
 
 def test_a_frequency_cap_that_never_bites_says_so() -> None:
     """CN-100K has fewer dictionary words than the 10,000 that the paper draws from."""
     assert negatives_in_words(6941, 10_000) == (
-        "Words eligible as negatives: 6,941; excluded by the limit to the 10,000 most frequent: "
-        "none"
+        "6,941 words can replace the second concept of a fact to make a negative; the limit to "
+        "the 10,000 most frequent words excludes none of them"
     )

@@ -129,7 +129,7 @@ def _run() -> None:
 
 @contextmanager
 def _flushed() -> Iterator[None]:
-    """Flush standard output at the end of a ``with`` block, so that errors are reported."""
+    """Flush standard output at the end of a ``with`` block, to detect write errors."""
     try:
         yield
     finally:

@@ -35,8 +35,8 @@ Beliefs = Annotated[
     Path,
     typer.Argument(
         help="A table of beliefs (TSV, CSV, JSONL or Parquet) with the columns subject, "
-        "relation, object and p_true. To check groups of beliefs separately, name columns "
-        "that identify the group with --groups."
+        "relation, object and p_true. To check groups of beliefs separately, use --groups "
+        "to name the columns whose values identify a group."
     ),
 ]
 Groups = Annotated[
@@ -60,8 +60,8 @@ OntologyName = Annotated[
     str,
     typer.Option(
         "--ontology",
-        help="The ontology, which defines relations and constraints: parts, taxonomy, time, space, "
-        "or a YAML file.",
+        help="The ontology that defines the relations and constraints. Give the name of a "
+        "built-in ontology (parts, taxonomy, time or space) or a YAML file.",
     ),
 ]
 Duplicates = Annotated[
@@ -178,8 +178,8 @@ def _violation_lines(result: dict[str, Any], hidden: int) -> str:
 
     Args:
         result: The result of the check, in the format of ``tacit check --json``.
-        hidden: The number of groups of beliefs whose believed statements contradict each other,
-            although each decided constraint of the group is satisfied.
+        hidden: The number of groups of beliefs that violate no constraint but whose believed
+            statements cannot all be true together.
     """
     kinds = ("symmetric", "asymmetric", "inverse", "transitive", "implies", "excludes")
     # The paper does not have the last two kinds, and most ontologies use neither.
@@ -278,19 +278,20 @@ def repair(
     out: Annotated[
         Path,
         typer.Option(
-            help='File for the beliefs, with three added columns. "believed": the truth value '
-            'before repair. "repaired": the truth value after repair. "free": whether a '
-            "fixed rule chose the truth value, because both values are equally good."
+            help='Output file: the beliefs, with the added columns "believed", "repaired" and '
+            '"free". "believed": the truth value before repair. "repaired": the truth '
+            'value after repair. "free": whether both truth values are equally good for '
+            "the objective, so that a fixed rule chose one."
         ),
     ],
     ontology: OntologyName = "parts",
     objective: Annotated[
         Goal,
         typer.Option(
-            help="The objective that repair maximises: paper (the sum of the confidences of all "
-            "statements that are true after repair), log-odds (the probability of the repaired "
-            "truth values) or margin (agreement with the beliefs, weighted by their distance from "
-            "one half)."
+            help="The objective that repair maximises. paper: the sum of the confidences of all "
+            "statements that are true after repair. log-odds: the joint probability of the "
+            "repaired truth values. margin: agreement with the beliefs before repair; a "
+            "belief counts more the further its probability is from one half."
         ),
     ] = Goal.paper,
     groups: Groups = None,
@@ -313,8 +314,8 @@ def repair(
     """Repair a table of beliefs, so that the beliefs satisfy all logical constraints.
 
     Repair solves a weighted MaxSAT problem: the repaired beliefs satisfy every constraint and
-    preserve as much of the model's confidence as possible. The repaired beliefs are proven optimal
-    unless the time limit is reached.
+    preserve as much of the model's confidence as possible. Unless the time limit is reached, the
+    solver proves that no other consistent truth values preserve more confidence.
 
     The default, --objective paper, is the objective of ParRoT (Gu et al. 2023). With --objective
     paper, a statement becomes true if no constraint forbids it, even if the model's belief in the

@@ -154,7 +154,7 @@ def background_command(
 ) -> None:
     """Extract the background facts of all questions, and write the facts to a file.
 
-    The output file has one row per combination of question and background fact. The column
+    For each question, the output file has one row per background fact of this question. The column
     "negative" contains a randomly drawn tail (second concept) that makes the fact false.
 
     Example: tacit kb background conceptnet.kb --questions dev.jsonl --out facts.tsv

@@ -45,7 +45,10 @@ def prompts_command(
     ] = "sentence",
     vocabulary: Annotated[
         Path | None,
-        typer.Option(help="In retrieval, use only the concepts that the file lists, one per line."),
+        typer.Option(
+            help="Ask retrieval prompts (given properties, which concept?) only for "
+            "the concepts that the file lists, one per line."
+        ),
     ] = None,
     no_preface: Annotated[
         bool,
@@ -166,7 +169,7 @@ def _lost(namings: dict[str, int]) -> list[str]:
 
 
 def _rows_at(problem: str, lines: list[int], rows: int) -> str:
-    """Format the number and the line numbers of the rows that have a given problem."""
+    """Return text with the number of rows that have a problem, and their line numbers."""
     more = ", …" if lines[_SHOWN:] else ""
     shown = ", ".join(map(str, lines[:_SHOWN]))
     return f"{problem}: {len(lines):,} of {rows:,} rows; lines {shown}{more}"

@@ -56,8 +56,9 @@ def predict(
 ) -> None:
     """Predict whether the model of a finished run answers a new question correctly.
 
-    The command asks the model the new question and yes/no questions about its background facts, and
-    then applies the predictor that was fitted in the run.
+    The command asks the model the new question and yes/no questions about the new question's
+    background facts. Then it applies the predictor that was fitted to the answers of the finished
+    run.
 
     Example: tacit predict runs/gpt2 "Where does a dog sleep?" --choices kennel,tree,pond
     """

@@ -36,7 +36,10 @@ def parrot(
     beliefs: given.BeliefsFile = None,
     out: Annotated[
         Path | None,
-        typer.Option(help="File for the comparison: TSV, CSV, JSONL or Parquet."),
+        typer.Option(
+            help="File for the comparison of Tacit's results with the published ones: "
+            "TSV, CSV, JSONL or Parquet."
+        ),
     ] = None,
     settings: ModelSettings,
     engine: EngineOptions,
@@ -48,9 +51,9 @@ def parrot(
 
     The command compares counts from the annotators' drawings with Tables 1 and 5 of Gu et al. 2023.
     If a model or a file of beliefs is given, the command also compares the probe's results with
-    Tables 3, 4, 6 and 7, Figure 3 and Section 6.3 of Gu et al. 2023. Section 6.3 reports the
-    percentages of drawings for which repair makes the beliefs more accurate, less accurate or
-    leaves their accuracy unchanged.
+    Tables 3, 4, 6 and 7, Figure 3 and Section 6.3 of Gu et al. 2023. Section 6.3 of the paper
+    reports the percentages of drawings whose accuracy repair increases, decreases or does not
+    change.
 
     Example: tacit reproduce parrot --drawings drawings --model gpt2
     """
@@ -104,9 +107,9 @@ def parrot(
 def consistency(*, options: ConsistencyOptions, as_json: given.AsJson = False) -> None:
     """Compare the consistency probe's set-up with Sahu et al. 2022.
 
-    The command compares, for example, Tacit's numbers of meta-prompts, answer words, relations and
-    answer choices with the numbers in the paper. Sahu et al. 2022 report none of their results as a
-    number, so the command does not compare results.
+    The command compares, for example, Tacit's numbers of prompt templates, answer words, relations
+    and answer choices with the numbers in the paper. Sahu et al. 2022 report none of their results
+    as a number, so the command does not compare results.
 
     Example: tacit reproduce consistency --questions dev.jsonl --kb conceptnet.kb
     """
@@ -137,7 +140,10 @@ def sta(
     ] = None,
     out: Annotated[
         Path | None,
-        typer.Option(help="File for the comparison: TSV, CSV, JSONL or Parquet."),
+        typer.Option(
+            help="File for the comparison of Tacit's results with the published ones: "
+            "TSV, CSV, JSONL or Parquet."
+        ),
     ] = None,
     force: given.Force = False,
     as_json: given.AsJson = False,

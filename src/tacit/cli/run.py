@@ -118,7 +118,7 @@ def echo_runs(found: Mapping[str, Run], together: Together) -> None:
 
 
 def echo_run(run: Run) -> None:
-    """Print a model's results as tables and sentences, with the elicitation method."""
+    """Print a model's results as tables and sentences; also print the elicitation method."""
     told, findings = base.declared(probe(run.probe)), run.findings
     made = ((each.spec, each.table) for each in told.views(findings, run.request, MOST_ROWS))
     found = ((spec, findings.table(spec)) for spec in told.tables.values() if spec.printed)

@@ -172,8 +172,8 @@ def anchor(
 ) -> None:
     """Show one anchor question of a run, with its background facts and its scores.
 
-    The output shows each step from the anchor question's background facts to the question's
-    contribution to the conceptual consistency of the run.
+    The output shows the question's background facts, the model's answers and scores, and how much
+    the question contributes to the conceptual consistency of the run.
 
     Example: tacit show anchor runs/gpt2 1afa02df
     """

@@ -38,8 +38,9 @@ class Assignment:
             assignment.
         row_free: For each row of the table of beliefs, whether its statement has the opposite truth
             value in another assignment with the same total weight.
-        room: For each group of beliefs, the proven upper bound on the total weight minus the total
-            weight of the assignment; 0 if the assignment is proven optimal.
+        room: For each group of beliefs, a proven limit on how far the total weight of the true
+            statements is below the largest possible total weight. ``room`` is 0 if the assignment
+            of the group is proven optimal.
         optimal: For each group of beliefs, whether the assignment is proven optimal.
         settled: Whether, in every group of beliefs, the tie rule compared all assignments with the
             largest total weight before it chose one of them.

@@ -79,18 +79,19 @@ class Check:
             of violated constraints among the group's violated and satisfied constraints, or null if
             all constraints of the group are undecided. The column ``consistent`` is True if the
             believed statements of the group can all be true together. If the revision cost was
-            requested, ``groups`` also has the columns ``revision_cost`` (null if the cost is not
-            proven), ``revision_cost_at_least`` and ``revision_cost_at_most``.
+            requested, ``groups`` also has the columns ``revision_cost`` (null if time ran out
+            before the cost was determined), ``revision_cost_at_least`` and
+            ``revision_cost_at_most``.
         revision_cost: The smallest number of beliefs that must change to make all groups
             consistent, computed by exact repair. ``revision_cost`` is None if it was not requested,
-            or if the cost of some group was not proven within the time limit. The revision cost of
-            a group with a violated constraint is at least 1. If a group has a belief for every
-            relation and every ordered pair of different items, its revision cost is positive only
-            if a constraint is violated. The revision cost can be positive although no constraint is
-            violated, because beliefs can require contradictory truth values of a statement that has
-            no belief. For example, the three beliefs "A above B", "B above C" and "C above A"
-            cannot all be true. If there are no other beliefs, no constraint is violated, but the
-            revision cost is 1.
+            or if time ran out before the smallest number of changed beliefs was determined for
+            every group. The revision cost of a group with a violated constraint is at least 1. If a
+            group has a belief for every relation and every ordered pair of different items, its
+            revision cost is positive only if a constraint is violated. The revision cost can be
+            positive although no constraint is violated, because beliefs can require contradictory
+            truth values of a statement that has no belief. For example, the three beliefs "A above
+            B", "B above C" and "C above A" cannot all be true. If there are no other beliefs, no
+            constraint is violated, but the revision cost is 1.
         revision_cost_at_least: A proven lower bound on the revision cost; None if the revision cost
             was not requested.
         revision_cost_at_most: The number of beliefs that change in the best repair found, which is
@@ -253,11 +254,12 @@ def check(
 ) -> Check:
     """Count the constraints that a table of beliefs violates.
 
-    A constraint that applies to the believed statements is violated, satisfied or undecided. A
-    constraint is undecided if its outcome depends on a statement that has no row or no belief. A
-    statement that has no row or no belief counts neither as believed nor as disbelieved. The
-    violation rate is the number of violated constraints, divided by the number of constraints that
-    are either violated or satisfied.
+    A transitive constraint or an implication is counted as violated, satisfied or undecided if its
+    premises are believed. Every other constraint is counted if at least one of its two statements
+    is believed. A constraint is undecided if its outcome depends on a statement that has no row or
+    no belief. A statement that has no row or no belief counts neither as believed nor as
+    disbelieved. The violation rate is the number of violated constraints, divided by the number of
+    constraints that are either violated or satisfied.
 
     Args:
         beliefs: A table with the columns ``subject``, ``relation``, ``object``, ``p_true`` (null if
@@ -272,8 +274,9 @@ def check(
         revision_cost: Whether to compute the revision cost, which is the smallest number of beliefs
             that must change to make all groups consistent.
         time_limit: Time limit in seconds for the computation of the revision cost (the smallest
-            number of beliefs that must change). If a revision cost is not proven within the time
-            limit, bounds on the cost are reported. None means no time limit.
+            number of beliefs that must change). If time runs out before the revision cost is
+            determined, only a lower and an upper bound on the cost are reported. None means no time
+            limit.
 
     Raises:
         DataError: If the beliefs are malformed, or contain a statement twice in the same group.

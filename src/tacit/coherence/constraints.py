@@ -2,8 +2,8 @@
 
 A relation and its inverse (for example, "above" and "below") express the same facts, so they form
 one relation class. A constraint connects two relation classes if a relation of one class implies or
-excludes a relation of the other class. Relation classes that implications or exclusions connect,
-directly or through other classes, form a family of relations. The beliefs of each family of
+excludes a relation of the other class. Relation classes form a family of relations if implications
+or exclusions connect them, directly or through other classes. The beliefs of each family of
 relations can be repaired independently.
 """
 
@@ -40,7 +40,7 @@ class RelationClass:
 
 @dataclass(frozen=True)
 class Family:
-    """A family: relation classes that are connected by implications or exclusions.
+    """A family of relations, connected by inverses, implications or exclusions.
 
     Args:
         classes: The relation classes of the family (each class is a relation with its inverse, if
@@ -68,7 +68,10 @@ class Family:
 
     @property
     def order(self) -> bool:
-        """Whether the family has a single relation class, which is asymmetric and transitive."""
+        """Whether the only relation of the family, besides its inverse, is an order relation.
+
+        An order relation is asymmetric and transitive.
+        """
         first = self.classes[0]
         alone = len(self.classes) == 1 and not self.implications and not self.exclusions
         return alone and first.transitive and first.asymmetric
@@ -248,7 +251,11 @@ def _class_of(relation: Relation) -> RelationClass:
 def _representatives(
     relations: Mapping[str, Relation],
 ) -> tuple[dict[str, str], dict[str, bool]]:
-    """Map each relation to its class's name, and to whether its inverse is listed first."""
+    """Return each relation's class, and whether the ontology lists its inverse before it.
+
+    A relation and its inverse form one class, which is named after the one that the ontology lists
+    first.
+    """
     first: dict[str, str] = {}
     turned: dict[str, bool] = {}
     for name, relation in relations.items():

@@ -67,9 +67,9 @@ def best_assignments(
     """Return the assignment with the largest total weight for each row of ``weights``.
 
     If several assignments have the largest total weight, the function chooses one with the fewest
-    true statements. If several of the assignments with the largest total weight have equally few
-    true statements, the function chooses the one whose true statements have the smallest sum of
-    tie-breaking numbers.
+    true statements. Each statement has a tie-breaking number, which ``ties`` returns. Of two
+    assignments with the same total weight and the same number of true statements, the function
+    prefers the assignment whose true statements have the smaller sum of tie-breaking numbers.
 
     Args:
         assignments: All consistent assignments, as returned by `all_assignments`.

@@ -41,8 +41,8 @@ class Rows:
     """Rows a·x <= b of a linear program; each entry of x is a statement's truth value.
 
     Args:
-        family: The family (relations that constraints connect with each other) to which the
-            statements belong.
+        family: The family of relations to which the statements belong. Relations belong to the same
+            family if implications or exclusions connect them.
         n: Number of items (subjects and objects of the statements).
         total: Whether the items must form a total order: for every pair of items, exactly one of
             the statements "i precedes j" and "j precedes i" is true.
@@ -283,10 +283,9 @@ def best_solution(
         start: A function that receives the solution of the linear program and the objective value,
             and returns a good integer solution. If ``start`` is given, the region ``within`` must
             contain every integer solution that satisfies ``rows``. If ``start`` is given, branch
-            and bound searches for a different solution that is at least as good as the solution
-            that ``start`` returns, because the best solution may not be unique. If the search
-            proves that no other solution is at least as good, the solution that ``start`` returned
-            is the only optimum.
+            and bound searches for another integer solution that is at least as good as the solution
+            that ``start`` returns. If the search proves that no other solution is at least as good,
+            the solution that ``start`` returned is the only optimum.
         branch: Whether to use branch and bound if the solution of the linear program is not
             integral.
     """

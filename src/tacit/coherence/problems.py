@@ -4,13 +4,14 @@ Statements that are equivalent because their relations are symmetric or inverse 
 one variable. For each group of beliefs and each family of relations with a transitive relation, the
 items (subjects and objects) are split into connected components. Each connected component of items
 is a separate repair problem. The weight of a statement is computed from the belief in the
-statement, and can be negative. Two items are connected if a statement about them has a weight of at
-least 0. In an order relation (asymmetric and transitive) without negative weights, however, a
-statement of weight 0 does not connect its two items into one repair problem. In a family without a
-transitive relation, each pair of items is a separate repair problem. Solving the repair problems
-separately loses nothing: the best assignments of the separate problems together form a best
-assignment for all statements. There is always a best assignment in which every true statement has
-positive weight or is implied by true statements of positive weight.
+statement, and can be negative. Usually, a statement connects its subject and its object into one
+repair problem if the weight of the statement is at least 0. For an asymmetric, transitive relation
+without negative weights, a statement connects its subject and its object into one repair problem
+only if the weight of the statement is positive. In a family without a transitive relation, each
+pair of items is a separate repair problem. Solving the repair problems separately loses nothing:
+the best assignments of the separate problems together form a best assignment for all statements.
+There is always a best assignment in which every true statement has positive weight or is implied by
+true statements of positive weight.
 """
 
 from __future__ import annotations
@@ -95,8 +96,9 @@ def variables_of(
         coded: The beliefs, encoded as integers.
         weights: One integer weight per belief.
         families: The ontology's families of relations.
-        places: For each relation of the ontology, in order, its family (relations that constraints
-            connect) and its relation class (the relation and its inverse).
+        places: For each relation of the ontology, in order, its family (the relation and all
+            relations connected with it by implications or exclusions) and its relation class (the
+            relation and its inverse).
     """
     family = np.array([place.family for place in places])[coded.relation]
     position = np.array([place.position for place in places])[coded.relation]
@@ -119,7 +121,9 @@ def variables_of(
 
 
 def split(variables: Variables, families: Sequence[Family]) -> list[Bucket]:
-    """Split the variables into independent repair problems, grouped by family and size.
+    """Split the variables into independent repair problems, and group these in buckets.
+
+    A bucket contains the problems with the same family of relations and the same number of items.
 
     A variable that belongs to no repair problem is false in the assignment that repair chooses.
 

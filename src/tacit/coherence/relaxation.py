@@ -2,9 +2,9 @@
 
 The method is the primal-dual hybrid gradient method (Chambolle and Pock 2011) with diagonal
 preconditioning. Every 100 steps, the method restarts from its last iterate or from the average of
-its iterates, whichever proves the smaller upper bound. The method uses the constraint matrix only
-in matrix-vector products. By weak duality, every vector of multipliers yields a valid upper bound,
-so the method can stop at any time.
+its iterates, whichever proves the smaller upper bound. The primal-dual hybrid gradient method uses
+the constraint matrix only in matrix-vector products. By weak duality, every vector of multipliers
+yields a valid upper bound, so the method can stop at any time.
 """
 
 from __future__ import annotations
@@ -97,8 +97,8 @@ def relaxed_bound(program: Program, deadline: float) -> float:
 def pairwise_bound(program: Program) -> float:
     """Return a quick upper bound: the total weight of the statements of positive weight.
 
-    In an order family (one asymmetric, transitive relation), the total includes only the heavier of
-    the two statements about each pair of items.
+    If the only relation is asymmetric and transitive, the bound includes only the larger of the
+    weights of two contrary statements, such as "A above B" and "B above A".
     """
     return float(program.weights @ _pairwise(program))
 
@@ -106,8 +106,8 @@ def pairwise_bound(program: Program) -> float:
 def _pairwise(program: Program) -> Booleans:
     """Select the statements of positive weight.
 
-    In an order family (one asymmetric, transitive relation), select only the heavier of the two
-    statements about each pair of items.
+    If the only relation is asymmetric and transitive, select at most one of two contrary
+    statements, such as "A above B" and "B above A": the statement with the larger weight.
     """
     true = program.weights > 0
     if program.family.order:

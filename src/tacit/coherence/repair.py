@@ -7,21 +7,20 @@ affect the chosen assignment.
 
 1. In the chosen assignment, a statement is true only if its weight is positive, or if other true
    statements imply it.
-2. An order family is a family of relations that consists of one asymmetric, transitive relation. In
-   an order family (one asymmetric, transitive relation) without negative weights, repair arranges
-   the items in the order whose statements have the largest total weight. Each statement has a
-   tie-breaking number, which is computed from the words of the statement. If several orders of the
-   items are equally good, repair sums, for each order, the tie-breaking numbers of the
-   positive-weight statements that are true in the order. If several orders of the items have the
-   largest total weight, repair chooses the order with the smallest sum of tie-breaking numbers
-   (hash values of statements). In an order family (one asymmetric, transitive relation) without
-   negative weights, a statement of positive weight is true exactly if it agrees with the item order
-   that repair chooses. In an order family (one asymmetric, transitive relation) without negative
-   weights, a statement of weight 0 is true only if true statements of positive weight imply it.
-3. If a family of relations has a negative weight, or does not consist of a single asymmetric,
-   transitive relation, repair chooses a best assignment with the fewest true statements. If several
-   best assignments have equally few true statements, repair chooses the one whose true statements
-   have the smallest sum of tie-breaking numbers (computed from the words of each statement).
+2. If a family of relations consists of one asymmetric, transitive relation (such as "above") and no
+   weight is negative, repair arranges the items in the order whose statements have the largest
+   total weight. Each statement has a tie-breaking number, which is computed from the words of the
+   statement. If several orders of the items have the largest total weight, repair chooses the order
+   with the smallest sum of tie-breaking numbers. The sum for an order includes the tie-breaking
+   numbers of all statements that have positive weight and are true in the order. When repair
+   arranges the items of an asymmetric, transitive relation in an order, it makes a statement of
+   positive weight true if the statement agrees with the order, and false otherwise.
+3. The third rule applies if a family has several relations (not counting inverses), a negative
+   weight, or a relation that is not both asymmetric and transitive. By the third rule, repair
+   chooses an assignment with the fewest true statements among the assignments with the largest
+   total weight. Of two assignments with the same total weight and the same number of true
+   statements, the third rule prefers the assignment whose true statements have the smaller sum of
+   tie-breaking numbers.
 
 Two assignments are equally good if their total weights are equal. Weights are rounded to integers
 for the objective ``paper``, and to millionths for the other objectives. The tie-breaking number of
@@ -128,12 +127,13 @@ class Repaired:
         turned_true: The number of statements that are true in the assignment but not believed.
             ``turned_true`` includes statements that have no belief but are true in the assignment.
         turned_false: Number of statements that are believed but false in the assignment.
-        free: The number of statements for which only the tie rule decided whether they are true or
-            false. A statement is counted if it has the opposite truth value in another, equally
-            good assignment.
+        free: The number of statements whose truth value was decided only by the tie rule, which
+            chooses one of several equally good assignments. A statement is counted if it has the
+            opposite truth value in another, equally good assignment.
         settled: Whether repair considered all equally good assignments when it chose one of them by
-            the tie rule. If ``settled`` is False, ``free`` may be smaller than the true number of
-            statements that only the tie rule decided. ``settled`` is False if time ran out, or if
+            the tie rule. If ``settled`` is False, repair may have overlooked equally good
+            assignments, so ``free`` (the number of statements whose truth value differs between
+            equally good assignments) may be too small. ``settled`` is False if time ran out, or if
             the objective values of two assignments are so close that the solver cannot distinguish
             them.
         missing: Number of rows of the table of beliefs in which ``p_true`` is null.

@@ -70,7 +70,8 @@ def solve(
         effort: The time limit and the number of processes.
 
     Returns:
-        The chosen assignments of the problems in each bucket, in the order of ``buckets``. Unless
+        One ``Answers`` object per bucket of repair problems, in the order of ``buckets``. Each
+        ``Answers`` object contains the chosen truth value of every statement in the bucket. Unless
         time runs out, the chosen assignments do not depend on the number of processes.
 
     Raises:
@@ -218,7 +219,10 @@ def _seconds(program: Program) -> float:
 
 
 def _solve_hard(programs: list[Program], effort: Effort) -> list[Solution]:
-    """Solve integer programs that enumeration did not solve, here or in worker processes."""
+    """Solve integer programs in this process, in worker processes, or in both.
+
+    Each integer program is a repair problem that ``_solve_listed`` did not solve by enumeration.
+    """
     solutions: dict[int, Solution] = {}
     limited = effort.deadline < math.inf
     alone = min(effort.processes, len(programs)) <= 1 and not limited

@@ -41,9 +41,9 @@ def applicable(
     Returns:
         One row per constraint that applies, with the columns ``kind``, ``g``, ``s1``, ``r1``,
         ``o1``, ``s2``, ``r2``, ``o2``, ``s3``, ``r3``, ``o3`` and ``violated``. The columns ``s3``,
-        ``r3`` and ``o3`` contain the third statement of a transitive constraint. If the constraint
-        is not transitive, the columns ``s3``, ``r3`` and ``o3`` are null. The column ``violated``
-        is null if the constraint is undecided.
+        ``r3`` and ``o3`` contain the third statement of a transitive constraint. In rows whose
+        ``kind`` is not ``transitive``, the columns ``s3``, ``r3`` and ``o3`` are null. The column
+        ``violated`` is null if the constraint is undecided.
     """
     counters: dict[str, Callable[[_Decided, Ontology], pl.DataFrame]] = {
         "symmetric": _symmetric,
@@ -96,11 +96,11 @@ class _Decided:
         return self.believed.filter(pl.col("r").is_in(relations), pl.col("s") != pl.col("o"))
 
     def other(self, frame: pl.DataFrame, of: tuple[str, str, str]) -> pl.DataFrame:
-        """Add a column ``other``: the truth value of a second statement for each row.
+        """Look up one statement's truth value per row, and add it as the column ``other``.
 
-        In each row, the columns listed in ``of`` are the subject, relation and object of the second
-        statement. The column ``other`` is null if the truth value of the second statement is
-        unknown.
+        The argument ``of`` lists the columns that contain the subject, relation and object of the
+        statement to look up. The column ``other`` is null if the truth value of the statement to
+        look up is unknown.
         """
         found = frame.join(
             self.truth.rename({"true": "other"}),

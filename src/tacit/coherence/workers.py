@@ -1,4 +1,4 @@
-"""Solve integer programs in this process, or in worker processes until a deadline."""
+"""Solve integer programs in this process or in workers, and stop at the deadline."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ class Worker:
         return worker
 
     def finish(self, deadline: float) -> dict[int, Solution]:
-        """Wait at most until the deadline for all solutions; return those that have arrived.
+        """Wait for all solutions, but not beyond the deadline; return the solutions received.
 
         Raises:
             WorkError: If the worker process failed.

@@ -247,8 +247,8 @@ class Engine:
     def execute(self, plan: Plan) -> Generator[Part]:
         """Compute and store a plan's blocks in this process; yield each block after storing it.
 
-        If the model streams answers, yield one ``Part`` after each write to the store. The ``Part``
-        lists the requests whose answers were written.
+        If the model streams answers, yield a ``Part`` after each write to the store. Each ``Part``
+        lists the requests whose answers were written to the store.
 
         Raises:
             ScoringError: If the model failed.
@@ -362,7 +362,10 @@ class _Planned:
 
 @dataclass
 class _Left:
-    """A request's unanswered parts, such as candidate answers: their number and token cost."""
+    """The number and token cost of a request's parts that remain to be computed.
+
+    A part of a request is, for example, one candidate answer.
+    """
 
     parts: int
     tokens: int

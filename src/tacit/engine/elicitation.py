@@ -41,7 +41,10 @@ def asked_of(model: LanguageModel, requests: Sequence[Request]) -> Sequence[Requ
 
 
 def answered(request: Request, answer: Any) -> Any:  # noqa: ANN401 - any kind of answer
-    """Convert sampled replies to votes for a ``Prompt``; return any other answer unchanged."""
+    """Convert replies sampled for a ``Prompt`` to votes; return other answers unchanged.
+
+    The votes for a candidate answer are the number of sampled replies with this answer.
+    """
     if isinstance(request, Prompt) and isinstance(answer, Samples):
         return votes_of(answer.replies, request.answers)
     return answer

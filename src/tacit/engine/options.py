@@ -77,8 +77,8 @@ class EngineOptions:
 
         Raises:
             ModelError: If the name of a model is invalid (see ``tacit.models.loading.check_name``).
-                With ``--engine ray``, names are not checked, because a model's folder may exist
-                only on the workers' machines.
+                With ``--engine ray``, model names are not checked, because the folder of a model
+                may exist only on the machines of the workers.
             RequestError: If an option for Ray is used without ``--engine ray``, or an option cannot
                 be used with a model on a server.
         """

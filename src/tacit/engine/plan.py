@@ -93,8 +93,9 @@ class Plan:
         digest: A digest (hash) of the model's fingerprint and all requests. A file with recorded
             blocks of requests belongs to this plan if the file contains the same digest.
         skipped: The error message for each request that is longer than the model's context window.
-        whole: Whether the answers to all requests of a block are computed together. If True, the
-            rounding of an answer may depend on the other requests in the block.
+        whole: Whether the answers to all requests of a block are computed together. If ``whole`` is
+            True, an answer can depend slightly, through floating-point rounding, on the other
+            requests in the block.
     """
 
     asked: Sequence[Request]
@@ -167,7 +168,10 @@ def cut(requests: Sequence[Any], costs: Sequence[int], block_tokens: int) -> lis
 def cut_neighbours(
     requests: Sequence[R], cost: Callable[[Sequence[R]], list[int]], block_tokens: int
 ) -> list[Block]:
-    """Split requests, sorted by text, into blocks, for models that reuse prompt prefixes.
+    """Sort requests by text, and split them into blocks of similar requests.
+
+    Requests that are close to each other in the sorted list often share a prompt prefix, which some
+    models compute only once per block.
 
     Args:
         requests: Distinct requests.

@@ -196,7 +196,9 @@ def schema(optional: Collection[str] = ("n",)) -> dict[str, Any]:
 def compare(
     declared: Sequence[TableSpec], questions: Mapping[str, pl.DataFrame]
 ) -> pl.DataFrame | None:
-    """Compare each pair of models: return both means and their paired difference.
+    """Compare means over questions between each pair of models.
+
+    The result contains the means of both models and the paired difference of the means.
 
     The bootstrap resamples the clusters of questions. Each resample contains the same clusters for
     both models of a pair.

@@ -1,9 +1,9 @@
 """Published values, and the comparison of Tacit's results with published values.
 
-The folder ``tacit/data/published`` contains one YAML file per paper. Each file consists of blocks,
-and each block contains published values from one table of the paper. For example, the following
-block of a YAML file lists published values from Table 3 of a paper, and specifies how Tacit
-computes its own values for comparison::
+The folder ``tacit/data/published`` contains one YAML file per paper. A YAML file of published
+values consists of blocks, and each block contains values from a single table of the paper to which
+the file belongs. For example, the following block of a YAML file lists published values from Table
+3 of a paper, and specifies how Tacit computes its own values for comparison::
 
     - table: "3"
       levels: [model, row, column]     # the levels of the nested keys of ``values``
@@ -13,15 +13,16 @@ computes its own values for comparison::
       as: percent                      # how to compute the number: a key of ``MAKERS``
       values: {Macaw-11B: {symmetric: {rate: 29.98}}}
 
-The entries of a YAML block, except ``values``, can contain placeholders. For example, ``{row}`` is
-replaced by the key of ``values`` at the level ``row``. If a block lacks the entry ``model``,
-``row`` or ``column``, the corresponding key of ``values`` is used: ``Macaw-11B``, ``symmetric`` or
-``rate`` in the example. A published value is a number, or a range with the ends ``low`` and
-``high``. If the published values in a YAML block are counts, the block contains their total under
-the key ``of``, and Tacit converts each count to a percentage of the total. If a block of published
-values has an entry ``others``, the value of ``others`` applies to all keys, such as names of
-things, that occur in Tacit's table but not in ``values``. Published values are compared with
-findings, but never used to compute findings.
+The entries of a YAML block, except ``values``, can contain placeholders. For example, if a block
+has the entry ``levels: [model, row, column]``, the placeholder ``{row}`` is replaced by the second
+of the nested keys in ``values``. If a YAML block has no entry ``model``, ``row`` or ``column``, the
+nested keys of ``values`` are used. For example, ``values: {Macaw-11B: {symmetric: {rate: 29.98}}}``
+means the model ``Macaw-11B``, the row ``symmetric`` and the column ``rate``. A published value is a
+number, or a range with the ends ``low`` and ``high``. If the published values in a YAML block are
+counts, the block contains their total under the key ``of``, and Tacit converts each count to a
+percentage of the total. If a block of published values has an entry ``others``, the value of
+``others`` applies to all keys, such as names of things, that occur in Tacit's table but not in
+``values``. Published values are compared with findings, but never used to compute findings.
 """
 
 from __future__ import annotations
@@ -68,7 +69,9 @@ MAKERS: Mapping[str, Callable[[pl.DataFrame, str], float | None]] = {
     "distinct": lambda rows, take: rows[take].n_unique(),
     "most": _most,
 }
-"""Functions that compute Tacit's value from the selected rows and column of a table.
+"""Functions that compute Tacit's counterpart of a published value.
+
+Each function receives the selected rows of one of Tacit's tables, and the name of a column.
 
 ``number`` returns the first value of the selected column, ``percent`` returns the column's first
 value in per cent with two decimals, and ``exp`` returns the exponential of the column's first

@@ -1,9 +1,9 @@
-"""Results by model size: their declarations, and the trends within each model family.
+"""Compute how the results of a family of models change with model size.
 
-A probe declares each result that is compared across model sizes as a ``ScaledFigure``. A
-``ScaledFigure`` computes each model's result in a bootstrap resample from the number of times that
-each cluster of questions is drawn. The function ``scale`` computes slopes, confidence intervals and
-trend tests of the results that a probe declares as ``ScaledFigure`` objects.
+A probe declares each result that is compared across model sizes as a ``ScaledFigure``. For each
+bootstrap resample, a ``ScaledFigure`` receives the number of times that each cluster of questions
+is drawn, and computes each model's result. The function ``scale`` computes slopes, confidence
+intervals and trend tests of the results that a probe declares as ``ScaledFigure`` objects.
 """
 
 from __future__ import annotations

@@ -37,8 +37,8 @@ shown with a sign. A ``score`` is shown with three decimals, and ``signed`` is a
 two scores, which is shown with a sign. A ``ratio`` is shown with at least three significant digits.
 ``nats`` are log-probabilities in nats. The kind ``number`` is for numbers to which no other kind,
 such as ``count`` or ``ratio``, applies. In a column of the kind ``prompt``, the placeholder
-``{question}`` is replaced by the text in the column whose name is the value of the attribute
-``within``. Reports do not show columns of the kind ``list``.
+``{question}`` of each prompt is replaced by the text of another column, which ``Column.within``
+names. Reports do not show columns of the kind ``list``.
 """
 
 QUESTIONS = "questions"
@@ -124,8 +124,8 @@ class Layout:
             ``across`` is ``stage``, for example, the printed table has one column per value of the
             key column ``stage``, such as ``before``. Each column that ``across`` creates shows the
             values of the table column that is last in ``columns``, with any confidence interval on
-            a second line. If ``across`` is set, each printed row begins with all ``columns`` except
-            the last, whose values fill the columns that ``across`` creates.
+            a second line. If ``across`` is set, each printed row begins with the columns listed in
+            ``columns``, without the last of them.
 
     Examples:
         >>> from tacit import Layout
@@ -156,8 +156,8 @@ class TableSpec:
             user provides.
         cluster: The column of ``questions`` that identifies the cluster of each question. The
             bootstrap resamples whole clusters, or single rows if ``cluster`` is None.
-        made: A function that computes the table from the findings for display; None if the table is
-            stored.
+        made: A function that computes the table from the findings each time the table is displayed.
+            ``made`` is None if the table is stored in a file.
 
     Examples:
         >>> from tacit import Column, TableSpec

@@ -1,6 +1,7 @@
 """Count the concepts and facts that the extraction rules may have found by mistake.
 
-See METHODS section 1, "Concepts of an anchor". Each count is a sum over all questions.
+See METHODS section 1, "Concepts of an anchor". A concept or fact that is found in several questions
+is counted once for each of the questions.
 """
 
 from __future__ import annotations
@@ -63,15 +64,15 @@ def audit(base: KnowledgeBase, found: Found, how: Extraction) -> pl.DataFrame:
         concepts (such as ``VERBATIM_CONCEPTS``), ``n`` is the number of all concepts found in the
         questions. In rows that count facts (such as ``FACTS_SHARING_A_WORD``), ``n`` is the number
         of all facts of the questions. Unless ``relation`` is ``all``, only facts with the row's
-        relation are counted. ``share`` is ``count`` divided by ``n``. ``included`` is true if the
-        background contains the counted concepts or facts, and false if the options exclude them. In
-        the rows that count facts between concepts of different parts (``FACTS_ACROSS_PARTS``),
-        ``count`` is null if the option ``parts`` is ``pooled``, which matches all parts of a
-        question together. In the rows ``POOLED_FACTS`` (facts found only by pooling the parts of a
-        question), ``count`` is null if the maximum path length is 2 or 3 hops, because counting
-        would be slow. In the rows that count facts found only by pooling parts (``POOLED_FACTS``),
-        ``count`` and ``n`` include all facts of a question, even if the options limit the number of
-        facts per question.
+        relation are counted. ``share`` is ``count`` divided by ``n``. ``included`` is false if the
+        extraction options (the argument ``how``) exclude the concepts or facts that the row counts,
+        and true otherwise. In the rows that count facts between concepts of different parts
+        (``FACTS_ACROSS_PARTS``), ``count`` is null if the option ``parts`` is ``pooled``, which
+        matches all parts of a question together. In the rows ``POOLED_FACTS`` (facts that are found
+        only if the text and the choices of a question are matched together), ``count`` is null if
+        the maximum path length is 2 or 3 hops, because counting would be slow. In the rows
+        ``POOLED_FACTS`` (facts that are found only if the text and the choices of a question are
+        matched together), ``count`` and ``n`` ignore the maximum number of facts per question.
     """
     import polars as pl
 
@@ -120,8 +121,9 @@ def _by_relation(audited: str, facts: pl.DataFrame, counted: str) -> pl.DataFram
 
     Args:
         audited: The value of the column ``audited`` in the returned rows.
-        facts: Table with one row per relation and the columns ``relation`` (the name), ``n`` and
-            the counts.
+        facts: Table with one row per relation. The columns are ``relation`` (the name), ``n`` (the
+            number of all facts with the relation), and one or more columns that count facts
+            possibly found by mistake.
         counted: The name of the column that contains the counts.
     """
     import polars as pl
@@ -135,7 +137,10 @@ def _by_relation(audited: str, facts: pl.DataFrame, counted: str) -> pl.DataFram
 def _by_pooling(
     base: KnowledgeBase, found: Found, only: pl.DataFrame, how: Extraction
 ) -> pl.DataFrame:
-    """Count, per relation, the facts found only by matching a question's parts together.
+    """Count, per relation, the facts found only if a question's parts are pooled.
+
+    The parts of a question are its text and its choices. If the parts of a question are pooled, the
+    words of a concept may come from several parts.
 
     If the maximum path length is 2 or 3 hops, the number of facts is null, because counting the
     facts would double the extraction time.

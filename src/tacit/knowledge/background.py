@@ -117,7 +117,11 @@ def count(
 
 
 def _relaxed(drawn: pl.DataFrame) -> dict[str, int]:
-    """Count facts by how far the matching conditions for their negatives were relaxed."""
+    """Count negatives (false facts) by the last matching condition dropped to find them.
+
+    Matching conditions, such as the same part of speech as the true fact's tail, are dropped one
+    after another until a negative is found.
+    """
     return {
         name: drawn.filter(drawn["relaxed"] == dropped).height
         for dropped, name in enumerate(CONDITIONS, start=1)
@@ -125,7 +129,10 @@ def _relaxed(drawn: pl.DataFrame) -> dict[str, int]:
 
 
 def counts_in_words(summary: Mapping[str, Any]) -> Iterator[str]:
-    """Yield a sentence on omitted facts, if any, and a sentence on the negatives.
+    """Yield one sentence on facts left out, if any, and one on the negatives.
+
+    Facts are left out if a question has more than the maximum number of facts. Negatives are false
+    facts.
 
     Args:
         summary: A mapping that contains the fields of ``Counts``.
@@ -157,11 +164,16 @@ def _preset_in_words(summary: Mapping[str, Any]) -> str:
 
 
 def negatives_in_words(words: int, frequency_cap: int) -> str:
-    """Return a phrase with two numbers: words eligible as negatives, and words excluded."""
+    """Return a phrase with the number of words eligible as tails of false facts.
+
+    The phrase also contains the number of eligible words that are excluded because they are not
+    among the ``frequency_cap`` most frequent words.
+    """
     out = max(0, words - frequency_cap)
     return (
-        f"Words eligible as negatives: {words:,}; excluded by the limit to the {frequency_cap:,} "
-        f"most frequent: {f'{out:,}' if out else 'none'}"
+        f"{words:,} words can replace the second concept of a fact to make a negative; the limit "
+        f"to the {frequency_cap:,} most frequent words excludes {f'{out:,}' if out else 'none'} "
+        "of them"
     )
 
 
@@ -257,8 +269,9 @@ class Background:
     def summary(self) -> dict[str, Any]:
         """Return totals, quantiles of the number of facts per question, and ``counts``.
 
-        The quantiles are computed from the questions that have at least one fact. The quantiles are
-        None if no question has facts.
+        The quantiles of the number of facts per question are computed from the questions that have
+        at least one fact. If no question has facts, the quantiles of the number of facts per
+        question are None.
         """
         counts = self.found["found"]
         some = counts.filter(counts > 0)

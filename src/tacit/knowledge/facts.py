@@ -8,12 +8,13 @@ knowledge base can be an inner node of a path.
 The edge between a concept u of a text and a node x is on a two-hop path if x is also a neighbour of
 another concept of this text. A three-hop path can start with the edge between a concept u of a text
 and its neighbour x if a two-hop path leads from x to another concept of the text without visiting
-u. The edge between nodes x and y is the middle edge of a three-hop path u, x, y, v if u and v are
-concepts of the text and the four nodes differ. For each text, two numbers per node x, ``near`` and
-``near_sum``, are sufficient to determine which edges are on paths of two or three hops. For a node
-x, ``near`` is the number of neighbours of x that are concepts of the text, and ``near_sum`` is the
-sum of these neighbours' identifiers. If only one concept of the text is a neighbour of node x
-(``near`` is 1), ``near_sum`` is the identifier of this concept.
+u. The edge between nodes x and y is the middle edge of a three-hop path if x has a neighbour u and
+y has a neighbour v that are concepts of the same text. All four nodes must differ. For each pair of
+a text and a node x, two numbers, ``near`` and ``near_sum``, are sufficient to determine which edges
+are on two-hop or three-hop paths between concepts of the text. For a text and a node x, ``near`` is
+the number of the text's concepts that are neighbours of x, and ``near_sum`` is the sum of the
+identifiers of these concepts. If only one concept of the text is a neighbour of node x (``near`` is
+1), ``near_sum`` is the identifier of this concept.
 """
 
 from __future__ import annotations
@@ -44,13 +45,14 @@ def facts_between(
 ) -> pl.DataFrame:
     """Find the facts that connect the concepts of each text.
 
-    For each text, facts are sorted by the length of the shortest path that contains them, then by
-    descending weight, then by the labels of head, relation and tail. Among facts whose shortest
-    path has the same length, facts of unknown weight come last. If more than ``cap`` facts are
-    found for a text, ``facts_between`` returns only the ``cap`` facts with the highest weights. If
-    several facts have equal weights and only some of them can be returned, ``facts_between``
-    returns those with the smallest hashes. The hash of a fact is computed from ``seed`` and the
-    labels of the fact's head, relation and tail.
+    The facts of a text are sorted by path length, which is the number of hops of the shortest path
+    that contains the fact and connects two concepts of the text. Facts with the same path length
+    are sorted by descending weight, then by the labels of head, relation and tail. Among facts
+    whose shortest path has the same length, facts of unknown weight come last. If more than ``cap``
+    facts are found for a text, ``facts_between`` returns only the ``cap`` facts with the highest
+    weights. If several facts have equal weights and only some of them can be returned,
+    ``facts_between`` returns those with the smallest hashes. The hash of a fact is computed from
+    ``seed`` and the labels of the fact's head, relation and tail.
 
     Args:
         base: The knowledge base.
@@ -102,7 +104,8 @@ def facts_between(
 def _capped(cap: int, seed: int) -> str:
     """Return the SQL that limits the number of facts per text to ``cap``.
 
-    The SQL computes the hashes that break ties only for texts with more than ``cap`` facts.
+    Hashes, which break ties between facts of equal weight, are computed only if a text has more
+    than ``cap`` facts.
     """
     return f"""
         digests AS (
@@ -118,7 +121,10 @@ def _capped(cap: int, seed: int) -> str:
 
 
 def _met(length: int) -> str:
-    """Return the SQL that selects the facts on paths of at most ``length`` hops (2 or 3)."""
+    """Return the SQL that selects facts on paths between two concepts of a text.
+
+    The argument ``length`` is the maximum number of hops of a path: 2 or 3.
+    """
     steps = "".join((_REACHED, _NEXT)[: length - 1])
     legs = " UNION ALL ".join((_DIRECT, _TWO_HOPS, _THREE_HOPS)[:length])
     return f"""{steps},

@@ -12,8 +12,7 @@ Tacit draws a fact uniformly from all facts whose tail meets the preset's condit
 fact's tail as the new tail. Facts are drawn with equal probabilities, so a tail that occurs in two
 facts of the given relation is twice as likely to be drawn as a tail that occurs in one. If every
 distinct tail were equally likely to be drawn, rare tails would be more frequent among negatives
-than among facts. With equally likely tails, the frequency of a tail would reveal whether the tail
-belongs to a fact or to a negative.
+(false facts) than among facts, so a rare tail would be a sign of a negative.
 
 With every preset, the new tail differs from the head of the fact. The head, the relation and the
 new tail of a fact never form an edge of the knowledge base. For a given knowledge base and options,

@@ -20,9 +20,10 @@ class BackgroundOptions:
     paper_version: Literal["review-lexicon", "review", "arxiv"] = option(
         "review-lexicon",
         help=(
-            "Version of Sahu et al. 2022 whose rule determines which words of a question are "
-            "matched with concepts: review-lexicon (content words, found with a lexicon), review "
-            "(content words, found with a tagger) or arxiv (all words)."
+            "Which words of a question are matched with concepts. arxiv: all words, as in the "
+            "arXiv version of Sahu et al. 2022. review: only content words, as in the review "
+            "version of the paper; a tagger finds the content words. review-lexicon: like "
+            "review, but a lexicon finds the content words."
         ),
         group=EXTRACTION,
     )
@@ -51,8 +52,8 @@ class BackgroundOptions:
     )
     verbatim: Literal["on", "off"] = option(
         "on",
-        help="Whether a concept is also found if its words occur in the question or in a choice "
-        "exactly as written: on or off.",
+        help="Whether a concept is always found in a question or choice that contains the "
+        "concept's label word for word: on or off.",
         group=EXTRACTION,
     )
     relations: str | None = option(
@@ -95,8 +96,9 @@ class BackgroundOptions:
         help=(
             "How the tail (second concept) of a negative is drawn. uniform: any frequent word, "
             "as in Sahu et al. 2022. same-relation: the tail of another fact with the same "
-            "relation. matched: like same-relation, but similar to the true tail in part of "
-            "speech, number of words, frequency and number of facts."
+            "relation. matched: the tail of another fact with the same relation that resembles "
+            "the true tail in part of speech, number of words, frequency and number of facts "
+            "that contain it."
         ),
         group=EXTRACTION,
     )

@@ -21,7 +21,9 @@ _LEAST_FREQUENCY = 1e-9
 
 
 def attributes(base: KnowledgeBase, tails: pl.DataFrame) -> pl.DataFrame:
-    """Return the attributes of each pair of a relation and a tail.
+    """Return attributes of tails, such as the word frequency, for each relation and tail.
+
+    A tail is the second concept of a fact.
 
     Args:
         base: The knowledge base.
@@ -69,15 +71,19 @@ def attributes(base: KnowledgeBase, tails: pl.DataFrame) -> pl.DataFrame:
 
 
 def tails_of(base: KnowledgeBase, drawn: pl.DataFrame, *, own: int) -> pl.DataFrame:
-    """Return the attributes of each fact's tail and of its negative's tail.
+    """Return attributes, such as the word frequency, of the tails of facts and negatives.
+
+    A negative is a false fact, which results from replacing the tail (second concept) of a true
+    fact.
 
     If the counts ``degree`` and ``as_tail`` included the fact itself, both would be at least 1 for
     every fact's tail and would reveal that the tail belongs to a fact. For a fact's tail, the
     counts ``degree`` and ``as_tail`` exclude the fact itself. With the presets ``same-relation``
     and ``matched``, the tail of a negative (false fact) is taken from a true fact. In the counts
     ``degree`` and ``as_tail`` of a negative's tail, the fact from which the tail was taken is not
-    counted. With the preset ``uniform``, the tail of a negative (false fact) is a dictionary word
-    that was not taken from a fact, so its ``degree`` and ``as_tail`` count all facts.
+    counted. With the preset ``uniform``, no fact is left out of the counts ``degree`` and
+    ``as_tail`` for the tail of a negative (false fact), because the tail is a dictionary word that
+    was not taken from a fact.
 
     Args:
         base: The knowledge base.

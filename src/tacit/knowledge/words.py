@@ -228,7 +228,8 @@ def spare_torch(tagger: str | None) -> None:
 
     Args:
         tagger: Name of the spaCy pipeline that will be loaded, or None. If ``tagger`` is not None,
-            spaCy is not imported, because the pipeline may require torch.
+            the function does nothing, because the named pipeline may require that spaCy is imported
+            together with torch.
     """
     if tagger is None and "torch" not in sys.modules:
         sys.modules["torch"] = cast("Any", None)  # as if it were not installed

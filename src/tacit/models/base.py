@@ -173,7 +173,8 @@ def by_kind(
 
     Args:
         requests: Requests of one or more classes.
-        methods: The method for each class, which receives all requests of this class in one call.
+        methods: A mapping from each request class to a method. The method receives all requests of
+            its class in one call, and returns their results in the same order.
 
     Raises:
         RequestError: If no method is given for the class of a request.

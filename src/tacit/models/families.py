@@ -25,7 +25,7 @@ _UNITS = {"": 1, "K": 10**3, "M": 10**6, "B": 10**9, "T": 10**12}
 
 
 def parameters_in(text: str) -> int:
-    """Convert a number of parameters such as ``350M``, ``1.3B`` or ``124439808`` to an integer.
+    """Convert a parameter count such as ``350M``, ``1.3B`` or ``124439808`` to an integer.
 
     Raises:
         RequestError: If the text is not a number of parameters, or the number is below 1 or not

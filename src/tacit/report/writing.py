@@ -178,7 +178,7 @@ def _lead(runs: Sequence[Run]) -> str:
     ran = [probe for probe in probes() if any(run.probe == probe for run in runs)]
     kind = number_of(len(ran), "probe")
     return (
-        f"{several(len(runs), 'run')} of the {_listed(ran)} {kind}. "
+        f"{several(len(runs), 'run')} of the {kind} {_listed([f'“{probe}”' for probe in ran])}. "
         "CI: confidence interval. The sections below contain all charts and tables."
     )
 

@@ -270,7 +270,7 @@ class RankingKind:
         return replace(request, targets=lacking) if lacking or whole not in cached else None
 
     def text(self, request: RankingPrompt) -> tuple[str, ...]:
-        """Return the text and the separator."""
+        """Return a pair: the prompt's text, and the separator between text and candidate."""
         return request.text, request.separator
 
     def shared(self, requests: Iterable[RankingPrompt]) -> Mapping[str, Any]:

@@ -293,8 +293,9 @@ def no_interval_because(clusters: str) -> str:
         clusters: The plural noun for the units that are resampled, such as ``things``.
     """
     return (
-        f"There is no interval with fewer than {FEWEST_CLUSTERS} {clusters}, or if every resample "
-        f"gives the same value, for example 100 %: neither shows how much {clusters} vary."
+        f"A value has no interval if it is computed from fewer than {FEWEST_CLUSTERS} "
+        f"{clusters}, or if every resample yields the same value (such as 100 %), because the "
+        f"resamples then do not show how much {clusters} vary."
     )
 
 

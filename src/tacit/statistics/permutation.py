@@ -87,8 +87,8 @@ def dealt(right: int, keys: Floats, weights: Floats | None = None) -> NDArray[np
         weights: The logarithm of each row's weight, shape (rows,). The rows whose labels become
             True are drawn one after another, without replacement. In each draw, the probability of
             a row that has not yet been drawn is proportional to the row's weight. If ``weights`` is
-            None, every set of rows with the size ``right`` is equally likely to have the true
-            labels.
+            None, all sets of ``right`` rows are equally likely to be drawn as the rows with the
+            label True.
 
     Returns:
         The labels of each sample, shape (samples, rows).

@@ -231,7 +231,7 @@ def test_the_papers_bear_is_first_when_it_is_there(one: Shown) -> None:
     names, how = chosen(table.filter(pl.col("concept") != "bear"))
     assert "bear" not in names
     assert how == (
-        "at the 75th, 50th, 25th percentile of the mean reciprocal rank over 14 concepts"
+        "at the 75th, 50th, 25th percentile of 14 concepts ranked by their mean reciprocal rank"
     )
 
 
@@ -290,7 +290,7 @@ def test_elicitation_stands_as_measured(three: Shown) -> None:
     lane = {"relation": "has", "model": "bert-base", "value": row["map"], "low": row["map_low"]}
     assert any(lane.items() <= held.items() for held in rows(chart))
     words = joined_text(figure(chart))
-    assert "16 (vocabulary), 16 (sensible)" in words
+    assert "16 with the candidates “vocabulary”, 16 with the candidates “sensible”" in words
     assert (
         'prompts with the preface "Everyone knows that"; wording sentence: roberta-large, bert-base'
     ) in words

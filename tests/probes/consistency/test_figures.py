@@ -529,12 +529,12 @@ def test_every_way_to_ask_has_its_score_written_in() -> None:
         ),
     } <= set(texts(figure))
     assert (
-        "all prompt variants together, one: max 0.625, count 0.625, calibrated 0.625"
-        in joined_text(figure)
+        "background score of one from all prompt variants together, by method of combination: "
+        "max 0.625, count 0.625, calibrated 0.625" in joined_text(figure)
     )
     assert (
-        "meta-prompt 6, with the answer words Yes and No: "
-        "Question: \N{HORIZONTAL ELLIPSIS}? Answer:" in joined_text(figure)
+        "meta-prompt 6, with the answer words Yes and No, is "
+        "\u201cQuestion: \N{HORIZONTAL ELLIPSIS}? Answer:\u201d" in joined_text(figure)
     )
     assert "meta-prompt 6, True/False: share 0.3\u00a0%" in tips(figure)
 

@@ -66,7 +66,7 @@ def test_background_that_decides_adds_to_the_margin() -> None:
     _, summary = Planted(background=2, margin=1).found()
     assert prediction.background_adds(summary)
     (sentence,) = sentences(summary)
-    told = "Knowing the background facts adds to the answer margin: the AUROC is 0."
+    told = "Knowing the background facts improves the prediction of correct answers: the AUROC of "
     assert sentence.startswith(told)
     assert "(400 anchor questions, cross-validated by question concept)." in sentence
 
@@ -76,7 +76,7 @@ def test_background_that_says_nothing_adds_nothing() -> None:
     _, summary = Planted(background=0, margin=2).found()
     assert not prediction.background_adds(summary)
     (sentence,) = sentences(summary)
-    assert sentence.startswith("There is no evidence that knowing the background facts adds to ")
+    assert sentence.startswith("There is no evidence that knowing the background facts improves ")
 
 
 def test_a_gain_that_is_not_the_backgrounds_is_not_credited_to_it() -> None:
@@ -86,7 +86,9 @@ def test_a_gain_that_is_not_the_backgrounds_is_not_credited_to_it() -> None:
     rows = Rows.of(renamed.select(FEATURES), anchors)
     summary = prediction.summary(rows, prediction.tables(rows, anchors, BOOTSTRAP))
     (sentence,) = sentences(summary)
-    assert "but there is no evidence that knowing the background facts adds to" in sentence
+    assert (
+        "but there is no evidence that the features of the background facts contribute" in sentence
+    )
 
 
 def test_false_alarms_are_rare() -> None:

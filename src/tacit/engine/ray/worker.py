@@ -183,10 +183,11 @@ class Worker:
         """Compute the answers to a block of requests and store the answers.
 
         Args:
-            digest: A digest that identifies the plan to which the block belongs. A worker fetches
-                the shared objects of a plan, such as vocabularies, only once.
-            shared: A function that fetches, for each request class, the objects (such as
-                vocabularies) to which the rows refer.
+            digest: A digest that identifies the plan (the list of all requests, split into blocks)
+                to which the block of requests belongs. A worker fetches the shared objects of a
+                plan, such as vocabularies, only once.
+            shared: A function that fetches a mapping from each request class to the objects, such
+                as vocabularies, to which encoded requests of the class refer by name.
             of: The class of the block's requests.
             rows: The block's requests, encoded as rows.
         """

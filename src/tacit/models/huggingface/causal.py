@@ -256,7 +256,10 @@ class CausalModel(RankingModel):
         return kept
 
     def _branches_off(self, tree: Tree) -> bool:
-        """Return whether the prefix that a prefix tree's answers share can be computed once."""
+        """Return whether a prefix tree's common prefix can be computed once for all rows.
+
+        The rows of a prefix tree are the inputs for the candidate answers of one prompt.
+        """
         return self._shares and tree.branches and self._fits_attention(tree)
 
     def _fits_attention(self, tree: Tree) -> bool:

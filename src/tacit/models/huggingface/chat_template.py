@@ -66,9 +66,8 @@ class Chat:
         opening: The text between the generation prompt and the reply, such as white space or the
             start of the assistant's turn. If the generation prompt ends with ``<think>``,
             ``opening`` contains ``</think>``, so that the model replies without reasoning.
-        thought: ``closed`` if the chat template starts the model's reasoning (the text in
-            ``opening`` then ends the reasoning at once); ``none`` if the template does not start
-            reasoning.
+        thought: ``closed`` if the chat template starts the model's reasoning with ``<think>``, so
+            that ``opening`` must contain ``</think>`` to end it; otherwise ``none``.
     """
 
     name: str

@@ -273,10 +273,11 @@ def _fill_in(ids: Ints, starts: Ints, pieces: Sequence[Sequence[int]], which: In
 
 
 class Remembered:
-    """A cache of inputs that are encoded but not yet scored.
+    """A cache of encoded prompts that have not been scored yet.
 
-    When Tacit counts the tokens of prompts, it encodes their inputs and caches them. When the
-    answers are scored, the cached inputs are used, so that prompts are not encoded twice.
+    To count the tokens of prompts, Tacit encodes the prompts as model inputs (token ids), and
+    caches these inputs. When the answers to the prompts are scored, Tacit uses the cached inputs,
+    so that cached prompts are not encoded again.
 
     Args:
         most: Approximate limit in tokens; inputs beyond the limit are not cached.

@@ -238,9 +238,9 @@ def _nearest(filled: Filled) -> tuple[str, str, str]:
 
     If white space is adjacent to the candidate, only this white space is returned from that side of
     the candidate. If another character is adjacent to the candidate, the characters up to the next
-    white space are returned from that side of the candidate. An ellipsis distinguishes shortened
-    text from complete text, because a tokenizer may treat the start and the end of a string
-    differently from its middle.
+    white space are returned from that side of the candidate. An ellipsis marks where text was cut
+    off. Without the ellipsis, a word from the middle of a string would look like a word at the
+    string's start or end, which a tokenizer may treat differently.
     """
     before, after = filled.string[: filled.begin], filled.string[filled.end :]
     left, right = _LEFT.search(before), _RIGHT.match(after)

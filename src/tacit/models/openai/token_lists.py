@@ -140,7 +140,7 @@ def identifies_token(text: str | None) -> bool:
 
 
 def find(top: Sequence[Token], text: str | None, number: int | None) -> Token | None:
-    """Return the token in ``top`` with the given id or, without ids, the given text.
+    """Find a token in ``top`` by its id or, if ids are unavailable, by its text.
 
     Returns:
         The matching token; None if no token or several tokens match.

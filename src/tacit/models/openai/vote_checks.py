@@ -219,12 +219,20 @@ class Inspection:
 
     @property
     def is_off(self) -> bool:
-        """Whether to warn; a correct server causes one false alarm in 1,000 checks."""
+        """Whether sampled tokens and log-probabilities differ enough for a warning.
+
+        If a server's sampled tokens follow its log-probabilities, at most one check in 1,000 leads
+        to a false warning.
+        """
         return self.first is not None and self.chance < TELL
 
     @property
     def is_far_off(self) -> bool:
-        """Whether to raise an error; a correct server causes one false alarm in 100,000 checks."""
+        """Whether sampled tokens and log-probabilities differ enough for an error.
+
+        If a server's sampled tokens follow its log-probabilities, at most one check in 100,000
+        leads to a false error.
+        """
         return self.first is not None and self.chance < REFUSE
 
     @property

@@ -63,11 +63,11 @@ def corrected(said: str, feature: str) -> str | None:
     """Return the feature's predicate if a person's wording of the feature is ungrammatical.
 
     An alternative counts as ungrammatical if it uses "be" as a finite verb ("you be sick") and the
-    feature does not. An alternative wording also counts as ungrammatical if it has the same words
-    as the feature but contains a wrong form ("has antler" for "has antlers"). A word form is wrong
-    if its apostrophe is missing ("queens head"), or if it is a base form after a preposition ("used
-    for cut"). A singular noun is a wrong form if it lacks the required article or plural ending
-    ("has antler", "has long tail").
+    feature does not. An alternative wording that differs from the feature only in word forms or
+    articles counts as ungrammatical if one of its forms is wrong ("has antler" for "has antlers").
+    A word form is wrong if its apostrophe is missing ("queens head"), or if it is a base form after
+    a preposition ("used for cut"). A singular noun is a wrong form if it lacks the required article
+    or plural ending ("has antler", "has long tail").
 
     Args:
         said: The predicate made from the alternative (a person's own wording of the feature).

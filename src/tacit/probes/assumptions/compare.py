@@ -349,7 +349,10 @@ def _elicited(findings: Findings) -> dict[str, pl.DataFrame]:
 
 
 def _digests(findings: Findings, part: str, of: str) -> dict[str | None, str | None]:
-    """Return the candidates' digest by relation; None if any candidate cannot be encoded."""
+    """Return, for each relation, the digest of its candidates.
+
+    The digest is None if the tokenizer cannot encode one of the candidate words.
+    """
     rows = findings.tables["candidates"].filter(part=part, of=of)
     return {
         row["relation"]: None if row["missing"] else row["digest"]

@@ -93,8 +93,8 @@ def concept_views(findings: Findings, most: int) -> Iterator[View]:
     first = findings.tables["elicitation"].filter(over="vocabulary", preface=True)
     reading = (
         f"The rank of the concept given 1, 4 and 10 of its properties{_among(stated)}, and the "
-        f"best rank of one of people's responses{_among(first)}. Open a concept to see every "
-        f"prompt. {told}"
+        "rank of the response that the model ranks highest among people's "
+        f"responses{_among(first)}. Open a concept to see every prompt. {told}"
     )
     yield View(
         replace(_CONCEPTS, reading=reading),

@@ -149,11 +149,13 @@ def agreement(elicitation: pl.DataFrame, bootstrap: Bootstrap) -> pl.DataFrame:
         bootstrap: The bootstrap that computes the confidence intervals by resampling concepts.
 
     Returns:
-        The columns ``relation``, ``preface``, ``prompts``, ``used`` (the number of prompts for
-        which rho is defined), ``too_few`` (the number of prompts with fewer than 3 ranked
-        responses), ``constant`` (the number of prompts whose frequencies or log-probabilities are
-        all tied), ``spearman`` (the mean of rho over the used prompts), ``spearman_low`` and
-        ``spearman_high`` (the ends of the confidence interval of ``spearman``).
+        The columns ``relation``, ``preface``, ``prompts``, ``used``, ``too_few``, ``constant``,
+        ``spearman``, ``spearman_low`` and ``spearman_high``. ``used`` is the number of prompts for
+        which Spearman's rho is defined. ``too_few`` is the number of prompts with fewer than 3
+        ranked responses. ``constant`` is the number of other prompts for which all frequencies or
+        all log-probabilities are tied. ``spearman`` is the mean of Spearman's rho over the prompts
+        for which rho is defined. ``spearman_low`` and ``spearman_high`` are the ends of the
+        confidence interval of ``spearman``.
     """
     import polars as pl
 

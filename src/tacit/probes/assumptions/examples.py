@@ -35,7 +35,9 @@ _AMONG_SEVERAL = 2  # concepts shown for several models, with the bear
 _COLUMNS = ("best", "2.", "3.", "4.", "5.", "rank", "probability")
 
 
-@figure("Examples of concept retrieval", "Figure 1 of Weir et al. (2020).")
+@figure(
+    "Examples of concept retrieval", "This figure corresponds to Figure 1 of Weir et al. (2020)."
+)
 def retrieval_examples(shown: Shown) -> Chart | None:
     """Draw how the best candidates change with each property (Weir et al. 2020, Figure 1).
 
@@ -134,10 +136,14 @@ def chosen(table: pl.DataFrame) -> tuple[list[str], str]:
     names = list(dict.fromkeys([PAPERS, *typical] if with_paper else typical))
     which = ", ".join(f"{100 * share:.0f}th" for share in shares)
     rest = (
-        f"at the {which} percentile of the mean reciprocal rank over "
-        f"{several(len(ranked), 'concept')}"
+        f"at the {which} percentile of {several(len(ranked), 'concept')} ranked by their mean "
+        "reciprocal rank"
     )
-    return names, (f"{PAPERS} (the paper's example), others {rest}" if with_paper else rest)
+    return names, (
+        f"{PAPERS} (an example in Weir et al. 2020); the other concepts were chosen {rest}"
+        if with_paper
+        else rest
+    )
 
 
 def phrases(texts: Sequence[str], wording: str) -> list[str]:

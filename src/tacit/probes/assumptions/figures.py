@@ -68,7 +68,10 @@ _RANKS = (
 )
 
 
-@figure("Concept retrieval by number of properties", "Figure 2 of Weir et al. (2020).")
+@figure(
+    "Concept retrieval by number of properties",
+    "This figure corresponds to Figure 2 of Weir et al. (2020).",
+)
 def retrieval(shown: Shown) -> Chart | None:
     """Draw concept retrieval by number of properties (Weir et al. 2020, Figure 2).
 
@@ -108,7 +111,9 @@ def retrieval(shown: Shown) -> Chart | None:
     return page(title, panels)
 
 
-@figure("Concept retrieval by category", "Figure 3 of Weir et al. (2020).")
+@figure(
+    "Concept retrieval by category", "This figure corresponds to Figure 3 of Weir et al. (2020)."
+)
 def retrieval_categories(shown: Shown) -> Chart | None:
     """Draw concept retrieval by category of the properties (Weir et al. 2020, Figure 3a).
 
@@ -194,7 +199,7 @@ def retrieval_orders(shown: Shown) -> Chart | None:
     return page(title, *panels)
 
 
-@figure("Properties elicited", "Table 2 of Weir et al. (2020) as a chart.")
+@figure("Properties elicited", "This figure shows the measures of Table 2 of Weir et al. (2020).")
 def elicitation(shown: Shown) -> Chart | None:
     """Draw the mAP and Spearman's rho for each relation (Weir et al. 2020, Table 2).
 
@@ -307,10 +312,10 @@ def favoured(shown: Shown) -> Chart | None:
     ]
     title = titled(
         "The words that a model favours, whatever the concept",
-        "share of a relation's prompts for which a word ranks first in the whole vocabulary "
-        f"(number of prompts: {spread(table['prompts'].to_list())}); shown: the {MOST} words that "
-        "most often rank first; tick: share of prompts for which the word ranks first and is one "
-        f"of people's responses; {preface}",
+        f"the {MOST} words that most often rank first in the whole vocabulary; "
+        "bar: share of the relation's prompts for which the word ranks first; tick: share of "
+        "prompts for which the word ranks first and is one of people's responses",
+        f"prompts per relation: {spread(table['prompts'].to_list())}; {preface}",
     )
     return page(title, *panels)
 

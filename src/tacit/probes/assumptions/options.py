@@ -48,8 +48,8 @@ class NormsOptions:
     )
     corrections: Path | None = option(
         None,
-        help="A file of your own wordings of properties: a table or a YAML file with concept, "
-        "feature and wording.",
+        help="A file with your own wordings of properties: a table or a YAML file with the "
+        "fields concept, feature and wording.",
     )
     articles: Literal["fixed", "candidate"] = option(
         "fixed",
@@ -59,29 +59,34 @@ class NormsOptions:
     concepts: Literal["paper", "tagged", "all"] = option(
         "paper",
         help=(
-            "The concepts to use. paper: one-word concepts without a sense tag; tagged: also "
-            "one-word concepts with a sense tag such as seal_(animal), whose tag is removed; all: "
-            "in elicitation, also concepts of several words (in retrieval, the same as tagged)."
+            "The concepts to use. paper: one-word concepts without a sense tag. tagged: in "
+            "addition, one-word concepts with a sense tag, such as seal_(animal); the tag is "
+            "removed. all: in addition, concepts of several words, but only in elicitation "
+            "prompts."
         ),
     )
     responses: Literal["people", "feature", "first"] = option(
         "people",
         help=(
-            "The responses in elicitation. people: every wording of a feature, weighted by the "
-            "number of people who used the wording. feature: every wording, weighted by the "
-            "production frequency of the feature. first: only the first wording, weighted by "
-            "the production frequency of the feature."
+            "Which of people's responses are compared with the model's, and with what weights. "
+            "people: all wordings of a feature; the weight is the number of people who used the "
+            "wording. feature: all wordings; the weight is the feature's production frequency. "
+            "first: only the first wording of each feature; the weight is the feature's "
+            "production frequency."
         ),
     )
     least: int = option(
         10,
-        help="In retrieval, use only concepts with at least N properties that fit into a prompt "
-        "grammatically.",
+        help="Ask retrieval prompts (given properties, which concept?) only for concepts with "
+        "at least N properties that fit into a prompt grammatically.",
         least=1,
     )
     least_people: int = option(0, help="Use only properties that at least N people named.", least=0)
     most_words: int | None = option(
-        None, help="In retrieval, use only properties of at most N words.", least=1
+        None,
+        help="In retrieval prompts (given properties, which concept?), use only "
+        "properties of at most N words.",
+        least=1,
     )
     limit: int | None = option(
         None, help="Use only the first N concepts that pass all filters.", least=1

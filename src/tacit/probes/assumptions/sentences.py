@@ -142,8 +142,8 @@ def elicitation_chance(shown: Shown) -> str:
         counts = part["candidates"].drop_nulls().to_list()
         levels = [f"{level:.3f}" for level in sorted(part["chance_map"].drop_nulls())]
         between = " to ".join(dict.fromkeys((*levels[:1], *levels[-1:])))
-        told.append(f"{over}: {between} among {spread(counts)} candidates")
-    return f"chance level of mAP, by set of candidates: {'; '.join(told)}"
+        told.append(f"{between} with the candidates “{over}” ({spread(counts)} words per relation)")
+    return f"chance level of the mAP: {'; '.join(told)}"
 
 
 def elicitation_left_out(shown: Shown) -> Iterator[str]:
@@ -157,15 +157,14 @@ def elicitation_left_out(shown: Shown) -> Iterator[str]:
             out=pl.sum_horizontal(pl.col("^absent|missing$").sum())
         )
         told = [
-            f"{spread(part['out'].to_list())} ({over})"
+            f"{spread(part['out'].to_list())} with the candidates “{over}”"
             for (over,), part in sums.group_by("over", maintain_order=True)
             if part["out"].sum()
         ]
         if told:
             listed = ", ".join(told)
             yield (
-                "people's responses that are left out because no spelling of the response is "
-                f"ranked: {listed}"
+                f"people's responses without a spelling among the candidates are left out: {listed}"
             )
     ranks = shown.table("agreement")
     if ranks is not None:
@@ -225,7 +224,9 @@ def _ranks(findings: Findings) -> str | None:
 
 
 def _paired(findings: Findings, first: Mapping[str, Any], last: Mapping[str, Any]) -> str:
-    """Return the MRR for few properties as a clause, on concepts that have many properties.
+    """Return a clause with the mean reciprocal rank of concepts that have many properties.
+
+    The mean is computed from prompts that contain only few properties of each concept.
 
     The mean for prompts with many properties covers fewer concepts than the mean for prompts with
     few properties, because not every concept has many properties.
@@ -324,10 +325,11 @@ def _asked(summary: Mapping[str, Any]) -> Iterator[str]:
     wordings = summary.get("wordings", ())
     if wordings:
         kinds = number_of(len(wordings), "wording", "wordings")
-        told = f"The retrieval prompts have the {kinds} {' and '.join(wordings)}"
+        names = " and ".join(f"\u201c{name}\u201d" for name in wordings)
+        told = f"The retrieval prompts are formulated with the {kinds} {names}"
         wording = summary.get("elicitation_wording")
         yield (
-            f"{told}; the elicitation prompts have the wording {wording}."
+            f"{told}, and the elicitation prompts with the wording \u201c{wording}\u201d."
             if wording
             else f"{told}."
         )

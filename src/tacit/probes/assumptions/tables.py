@@ -180,10 +180,10 @@ ELICITATION_TOP = TableSpec(
 )
 PRINCE = TableSpec(
     "prince",
-    "Prince's examples (Table 3 of Weir et al. 2020)",
+    "Examples by the linguist Ellen Prince (Table 3 of Weir et al. 2020)",
     "The most probable candidates for the prompts in Table 3 of Weir et al. 2020, which are "
-    "examples by the linguist Ellen Prince. The column \u201cPrince's\u201d shows whether the "
-    "candidate is a word that Prince gives in her example.",
+    "based on Prince's examples. The column \u201cPrince's\u201d shows whether the candidate is "
+    "a word that Prince gives in her example.",
     keys=4,
     columns=(
         _CONCEPT,
@@ -387,7 +387,7 @@ AGREEMENT = TableSpec(
 )
 ABLATION = TableSpec(
     "ablation",
-    "With and without \u201cEveryone knows that\u201d",
+    "Elicitation with and without \u201cEveryone knows that\u201d",
     "The mean of each measure for prompts with the preface \u201cEveryone knows that\u201d, the "
     "mean for the same prompts without the preface, and the paired difference of the two means.",
     keys=2,

@@ -71,7 +71,7 @@ def predicate(feature: str) -> str | None:
 
 
 def joined(predicates: list[str]) -> str:
-    """Join predicates: "has fur", "has fur and is big", "has fur, is big, and eats"."""
+    """Join predicates with commas and "and", as in "has fur, is big, and eats"."""
     *before, last = strings(predicates, "predicates")
     if not before:
         return last

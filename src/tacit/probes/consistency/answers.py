@@ -236,8 +236,9 @@ def calibrated(scores: Floats) -> Floats:
 def _calibrated_within(scores: Floats, most: Floats | None) -> tuple[Floats, Floats | None]:
     """Return calibrated scores, and upper bounds for the missing calibrated scores.
 
-    If an input (a prompt variant with one answer word) has an unknown score for any question, its
-    mean score is unknown, so its calibrated scores are NaN with infinite upper bounds.
+    An input is a prompt variant combined with one answer word. If the score of an input is unknown
+    for any question, the mean score of the input is unknown too. The calibrated scores of the input
+    are then NaN for all questions, and the upper bounds of these missing scores are infinite.
     """
     if most is None:
         return calibrated(scores), None

@@ -28,9 +28,10 @@ RATING_QUESTION = (
 AUDIT = TableSpec(
     "audit",
     "Audit of the background facts",
-    "Background facts are extracted by rules. For each rule, the number of concepts or facts "
-    "that depend on the rule, summed over the questions. The counts also include concepts and "
-    "facts that are excluded by the extraction options.",
+    "Rules determine which facts of the knowledge base are background facts of a question. For "
+    "each rule, the number of concepts or facts that depend on the rule, summed over the "
+    "questions. A count also includes the concepts and facts that the run did not use because "
+    "of its extraction options.",
     columns=(
         Column("audited", "audited", meaning="The concepts or facts that are counted."),
         Column(

@@ -51,12 +51,13 @@ UNKNOWN = "concepts of parts unknown"
 CONTROLS = TableSpec(
     "controls",
     "Leakage and irrelevant background",
-    "Conceptual consistency with other background facts. In some rows, some of each question's own "
-    "facts are left out. In one row, each question has the irrelevant background of another "
-    "question. The other question has the same number of facts and shares no concept with the "
-    "first question. The lift of the row with irrelevant backgrounds should be 0; a different lift "
-    "means that the number of facts alone predicts correct answers. Each row includes only "
-    "questions that have a background score with the facts of the row.",
+    "Conceptual consistency if the background scores are computed from other facts. The rows "
+    "whose names begin with “without” leave out some facts of each question, such as facts "
+    "about the correct answer. The row “another question's background” gives each question the "
+    "facts of a different question, which has equally many facts and none of the question's "
+    "concepts. The lift of this row should be 0; a different lift means that the number of "
+    "facts alone predicts correct answers. Each row includes only the questions for which a "
+    "background score can be computed.",
     columns=(
         Column(
             "background",
@@ -146,8 +147,8 @@ class Controls:
         """Compute conceptual consistency with the whole, reduced and irrelevant backgrounds.
 
         Args:
-            how: The parameters of the permutations for the p-values and the confidence intervals;
-                None for the default parameters.
+            how: The number and seed of the permutations from which p-values and confidence
+                intervals are computed, and the confidence level; None for the default parameters.
 
         Returns:
             Table with the columns of ``CONTROLS``.
@@ -288,9 +289,9 @@ def doubts(rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
         if row["background"] == IRRELEVANT and (row["lift_low"] or 0.0) > 0:
             lift = {"value": row["lift"], "low": row["lift_low"], "high": row["lift_high"]}
             yield (
-                "As a control, each question was given the background score of another question. "
-                "The other question has the same number of facts and shares no concept with the "
-                "first question. These scores predict correct answers too (lift "
+                "As a control, each question was given the background score of a different "
+                "question with equally many facts and no concept in common. The background "
+                "scores of the control predict correct answers too (lift "
                 f"{estimate(lift, how=score)}), so part of the lift may come from the number of "
                 "facts."
             )

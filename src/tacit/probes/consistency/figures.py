@@ -78,7 +78,8 @@ _SIGNS = ("positive_accuracy", "negative_accuracy")
 
 @figure(
     "Conceptual consistency",
-    "Figure 3 of Sahu et al. (2022), with the chance level and the lift above chance.",
+    "This figure corresponds to Figure 3 of Sahu et al. (2022); the chance level and the lift "
+    "above chance are added.",
 )
 def consistency(shown: Shown) -> Chart | None:
     """Plot conceptual consistency, its chance level, and its lift above chance.
@@ -104,7 +105,9 @@ def consistency(shown: Shown) -> Chart | None:
     return page(title, panels)
 
 
-@figure("Background score and answers", "Figure 4 of Sahu et al. (2022).")
+@figure(
+    "Background score and answers", "This figure corresponds to Figure 4 of Sahu et al. (2022)."
+)
 def background_and_anchors(shown: Shown) -> Chart | None:
     """Plot the background score and the anchor accuracy (Sahu et al. 2022, Figure 4).
 
@@ -161,7 +164,7 @@ def background_and_anchors(shown: Shown) -> Chart | None:
 
 @figure(
     "Background score and consistency by relation",
-    "The same figure as Figure 5 of Sahu et al. (2022).",
+    "This figure corresponds to Figure 5 of Sahu et al. (2022).",
 )
 def background_against_consistency(shown: Shown) -> Chart | None:
     """Plot relations' background scores against consistency (Sahu et al. 2022, Figure 5)."""
@@ -202,7 +205,7 @@ def background_against_consistency(shown: Shown) -> Chart | None:
     return page(title, *(panels[at : at + 2] for at in range(0, len(panels), 2)))
 
 
-@figure("Prompting bias", "Figure 6 of Sahu et al. (2022).")
+@figure("Prompting bias", "This figure corresponds to Figure 6 of Sahu et al. (2022).")
 def prompting_bias(shown: Shown) -> Chart | None:
     """Plot the accuracies on facts and on negatives (Sahu et al. 2022, Figure 6).
 
@@ -264,7 +267,7 @@ def prompting_bias(shown: Shown) -> Chart | None:
     return page(title, [panel.chart()])
 
 
-@figure("Consistency by relation", "Figure 7a of Sahu et al. (2022).")
+@figure("Consistency by relation", "This figure corresponds to Figure 7a of Sahu et al. (2022).")
 def consistency_by_relation(shown: Shown) -> Chart | None:
     """Plot each relation's conceptual consistency and its lift above chance.
 
@@ -273,7 +276,7 @@ def consistency_by_relation(shown: Shown) -> Chart | None:
     return _subsets(shown, "relation")
 
 
-@figure("Consistency by concept", "Figure 7b of Sahu et al. (2022).")
+@figure("Consistency by concept", "This figure corresponds to Figure 7b of Sahu et al. (2022).")
 def consistency_by_concept(shown: Shown) -> Chart | None:
     """Plot conceptual consistency and its lift above chance for each frequent concept.
 
@@ -303,7 +306,8 @@ def prompt_sensitivity(shown: Shown) -> Chart | None:
         panels.append([heat, *_gives(winners, str(model), "background", colours)])
     parts = ways.filter(ways["preset"] != "single")
     together = [
-        f"all prompt variants together, {model}: "
+        f"background score of {model} from all prompt variants together, by method of "
+        "combination: "
         + ", ".join(
             f"{name} {score(value)}"
             for name, value in part.select("preset", "background_score").iter_rows()
@@ -661,7 +665,7 @@ def _meta_prompts(ways: pl.DataFrame) -> Iterator[str]:
     for meta in sorted(ways["meta"].unique()):
         if meta <= len(texts):
             text = texts[meta - 1].format(question=dots, label_a="Yes", label_b="No")
-            yield f"meta-prompt {meta}, with the answer words Yes and No: {text}"
+            yield f"meta-prompt {meta}, with the answer words Yes and No, is “{text}”"
 
 
 def _guessing(choices: pl.DataFrame) -> dict[str, float]:

@@ -12,13 +12,14 @@ concept) are in the same fold of the cross-validation.
 
 The knowledge base contains every fact as an edge, but it does not contain the negatives. For the
 tail of a fact, the fifth and sixth attributes (two counts of facts with this tail) leave out the
-fact itself. Counting the fact itself would reveal that the tail belongs to a fact. With the presets
-``same-relation`` and ``matched``, a negative's tail is taken from a second fact, and this second
-fact is left out when the facts that contain the tail are counted. With the preset ``uniform``, a
-negative's tail is a dictionary word that is not taken from a fact, so the two counts of facts with
-this tail (fifth and sixth attributes) include all facts. If the negatives are formed by shuffling
-the tails of the facts, the attributes of tails have the same distribution for facts and negatives,
-and the baseline's AUROC is 0.5. ``tacit.knowledge.tails`` computes the attributes of tails.
+fact itself. If the counts of facts with a tail included the fact itself, the counts would reveal to
+the regression that the tail belongs to a fact. With the presets ``same-relation`` and ``matched``,
+a negative's tail is taken from a second fact, and this second fact is left out when the facts that
+contain the tail are counted. With the preset ``uniform``, a negative's tail is a dictionary word
+that is not taken from a fact, so the two counts of facts with this tail (fifth and sixth
+attributes) include all facts. If the negatives are formed by shuffling the tails of the facts, the
+attributes of tails have the same distribution for facts and negatives, and the baseline's AUROC is
+0.5. ``tacit.knowledge.tails`` computes the attributes of tails.
 """
 
 from __future__ import annotations

@@ -323,10 +323,10 @@ def adds(summary: Mapping[str, Any]) -> str:
             f"{estimate(area, 'value', score)} (chance level 0.5)"
         )
     figures = (
-        f"the AUROC is {score(found[BOTH]['auroc'])} with all features and "
-        f"{score(found[MARGIN]['auroc'])} with the margin alone, a difference of "
-        f"{estimate(margin, 'value', signed)}; the difference between all features and all "
-        f"features except the background is {estimate(rest, 'value', signed)}"
+        f"the AUROC of the prediction is {score(found[BOTH]['auroc'])} with all features and "
+        f"{score(found[MARGIN]['auroc'])} with the answer margin alone, a difference of "
+        f"{estimate(margin, 'value', signed)}; the background features contribute "
+        f"{estimate(rest, 'value', signed)} to the AUROC"
     )
     return f"{_outcome(margin, rest)}: {figures}"
 
@@ -348,13 +348,17 @@ def _gain(row: Mapping[str, Any]) -> dict[str, float | None]:
 def _outcome(margin: Mapping[str, float | None], rest: Mapping[str, float | None]) -> str:
     above = [(each["low"] or 0.0) > 0 for each in (margin, rest)]
     if all(above):
-        return "Knowing the background facts adds to the answer margin"
+        return "Knowing the background facts improves the prediction of correct answers"
     if above[0]:
         return (
-            "All features predict better than the answer margin alone, but there is no evidence "
-            "that knowing the background facts adds to the margin, entropy, prior and frequency"
+            "All features together predict correct answers better than the answer margin alone, "
+            "but there is no evidence that the features of the background facts contribute to "
+            "this"
         )
-    return "There is no evidence that knowing the background facts adds to the answer margin"
+    return (
+        "There is no evidence that knowing the background facts improves the prediction of "
+        "correct answers from the answer margin"
+    )
 
 
 PREDICTOR_COLUMN = Column(

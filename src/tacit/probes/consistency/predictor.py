@@ -115,8 +115,8 @@ PREDICTOR = TableSpec(
     "predictor",
     "Fitted predictors of correct answers",
     "The logistic regressions with which ``tacit predict`` predicts whether the model answers a "
-    "new question correctly. The regressions were fitted to the anchor questions of the run "
-    "that the model answered and for which every feature in use is known. Features were "
+    "new question correctly. The regressions were fitted to those anchor questions of the run "
+    "that the model answered and for which all features could be computed. Features were "
     "standardised before fitting, so a coefficient is the effect of one standard deviation of "
     "the feature.",
     columns=(

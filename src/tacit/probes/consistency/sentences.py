@@ -33,12 +33,12 @@ def sentences(summary: Mapping[str, Any]) -> Iterator[str]:
     """
     bare = summary["without_facts"]
     yield (
-        f"The model was asked {several(summary['anchors'], 'anchor question')} (multiple choice), "
-        f"{bare:,} of which {number_of(bare, 'has', 'have')} no background fact. The anchor "
-        f"questions have {several(summary['facts'], 'distinct background fact')} in total. The "
-        "facts and their negatives are asked as "
-        f"{several(summary['questions'], 'yes/no background question')}, and the run has "
-        f"{several(summary['prompts'], 'prompt')} in total."
+        f"The model was asked {several(summary['anchors'], 'anchor question')} (multiple "
+        f"choice), of which {bare:,} {number_of(bare, 'has', 'have')} no background fact. The "
+        f"anchor questions have {several(summary['facts'], 'distinct background fact')} in "
+        "total. Each background fact and each negative (false fact) is asked as a yes/no "
+        f"question, which gives {several(summary['questions'], 'background question')}; the run "
+        f"has {several(summary['prompts'], 'prompt')} in total."
     )
     answered, known = summary["anchor_accuracy"][0], summary["background_score"]
     yield (
@@ -69,7 +69,10 @@ def sentences(summary: Mapping[str, Any]) -> Iterator[str]:
 def _odds(summary: Mapping[str, Any]) -> Iterator[str]:
     """Yield a sentence with the adjusted odds ratio, or with the reason why it is undefined."""
     if summary["no_odds_ratio"] is not None:
-        yield f"The adjusted odds ratio is undefined: {summary['no_odds_ratio']}."
+        yield (
+            "The odds ratio of a correct answer, adjusted for the number of facts, was not "
+            f"computed: {summary['no_odds_ratio']}."
+        )
         return
     names = {"value": "", "low": "_low", "high": "_high"}
     row = {name: summary[f"odds_ratio{end}"] for name, end in names.items()}
@@ -113,7 +116,10 @@ def _relevant(row: Mapping[str, Any]) -> str:
         return f"The relevance of background facts is undefined: {sides}."
     shown = estimate({**row, "value": row["relevance"]}, "value", points)
     without = f"; no interval: {row['no_interval']}" if row["no_interval"] else ""
-    return f"The relevance of background facts is {shown}, computed from {sides}{without}."
+    return (
+        f"The relevance of the background facts is {shown}. It is the difference in accuracy "
+        f"between the anchor questions of {sides}{without}."
+    )
 
 
 def _unanswered(summary: Mapping[str, Any]) -> Iterator[str]:
@@ -263,12 +269,11 @@ def notes(summary: Mapping[str, Any]) -> Iterator[str]:
             "concept), and number of facts in the knowledge base with the statement's relation "
             "and second concept. In the cross-validation of the no-knowledge baseline, all "
             "facts with the same first concept are in one fold. When the no-knowledge baseline "
-            "classifies a fact, it omits this fact from its counts of facts (of facts with the "
-            "second concept, and of facts with the same relation and second concept). When the "
-            "no-knowledge baseline classifies a negative, it also omits the fact that supplied "
-            "the negative's second concept from its counts of facts. Intervals of the "
-            f"no-knowledge baseline: {_made(made['no_knowledge'])}. The intervals of the "
-            "no-knowledge baseline treat the coefficients of its logistic regression as known."
+            "classifies a fact, the fact itself is not counted in the two properties that are "
+            "numbers of facts. When the no-knowledge baseline classifies a negative, the fact "
+            "that supplied the negative's second concept is not counted either. Intervals of "
+            f"the no-knowledge baseline: {_made(made['no_knowledge'])}. The intervals of the "
+            "no-knowledge baseline do not include the uncertainty of its coefficients."
         )
     yield (
         "The chance level of conceptual consistency is the mean of the average precision over all "

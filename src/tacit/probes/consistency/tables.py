@@ -691,7 +691,7 @@ ANCHOR_WAYS = TableSpec(
 )
 WINNERS = TableSpec(
     "winners",
-    "Prompt variants that give the highest score",
+    "Prompt variants that give the highest-scoring answer",
     "For each prompt variant (a combination of a meta-prompt and a pair of answer words), the "
     "number of questions for which the variant gave the highest score of all variants. The answer "
     "with the highest score is the model's answer.",
@@ -753,10 +753,10 @@ def _frame(spec: TableSpec, rows: list[dict[str, object]]) -> pl.DataFrame:
 BACKGROUND_SCORE = TableSpec(
     "background_score",
     "Background score",
-    "The mean of the background scores of all relations. The 95 % CI treats the relations as a "
-    "random sample of relations. A model that always gives the same answer would score 50 %. The "
-    "columns \u201cfacts correct\u201d and \u201cnegatives correct\u201d contain means over the "
-    "anchor questions that have a background score.",
+    "The mean of the background scores of all relations. The 95 % CI assumes that the relations "
+    "of the run are a random sample of all relations. A model that always gives the same answer "
+    "would score 50 %. The columns \u201cfacts correct\u201d and \u201cnegatives correct\u201d "
+    "contain means over the anchor questions that have a background score.",
     columns=(
         Column(
             "relations",

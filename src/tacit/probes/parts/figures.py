@@ -44,9 +44,9 @@ _ALL_STATEMENTS = 216_580  # of the 300 published drawings
 
 @figure(
     "Share of drawings for which beliefs reach a minimum accuracy",
-    "Figure 3 of Gu et al. (2023): the share of drawings for which the accuracy of the beliefs "
-    "is at least the value on the horizontal axis. The higher the share of drawings, the more "
-    "accurate are the beliefs.",
+    "This figure corresponds to Figure 3 of Gu et al. (2023). It shows the share of drawings "
+    "for which the accuracy of the beliefs is at least the value on the horizontal axis. The "
+    "higher the curve, the more accurate are the beliefs.",
 )
 def accuracy_at(shown: Shown) -> Chart | None:
     """Plot the share of drawings with at least s % accuracy (Gu et al. 2023, Figure 3)."""
@@ -74,7 +74,7 @@ def accuracy_at(shown: Shown) -> Chart | None:
     title = titled(
         "Share of drawings for which beliefs reach a minimum accuracy",
         f"{counted(table['n'], 'drawing')}; bands: {_INTERVAL}",
-        "improvement: the share of drawings that reach the accuracy after repair, minus the "
+        "improvement: the share of drawings with at least this accuracy after repair, minus the "
         "share before repair; dotted line: the share for a model that always answers “true”",
     )
     return page(title, *([each] for each in panels))
@@ -82,7 +82,8 @@ def accuracy_at(shown: Shown) -> Chart | None:
 
 @figure(
     "Accuracy by relation",
-    "Figure 4 of Gu et al. (2023): agreement with the gold labels before and after repair.",
+    "This figure corresponds to Figure 4 of Gu et al. (2023). It shows the accuracy of each "
+    "relation's statements before and after repair.",
 )
 def accuracy_by_relation(shown: Shown) -> Chart | None:
     """Plot each relation's accuracy before and after repair (Gu et al. 2023, Figure 4).
@@ -108,7 +109,7 @@ def accuracy_by_relation(shown: Shown) -> Chart | None:
 
 @figure(
     "Things with the best and the worst accuracy",
-    "The same figures as Figures 5 and 6 of Gu et al. (2023).",
+    "This figure corresponds to Figures 5 and 6 of Gu et al. (2023).",
 )
 def best_and_worst_things(shown: Shown) -> Chart | None:
     """Plot the things with the best and the worst accuracy.
@@ -120,7 +121,7 @@ def best_and_worst_things(shown: Shown) -> Chart | None:
     return _things(shown, pl.col("band") != "middle", "band")
 
 
-@figure("Things with medium accuracy", "Figure 11 of Gu et al. (2023).")
+@figure("Things with medium accuracy", "This figure corresponds to Figure 11 of Gu et al. (2023).")
 def all_things(shown: Shown) -> Chart | None:
     """Plot the things with medium accuracy (Gu et al. 2023, Figure 11).
 
@@ -143,9 +144,9 @@ def size_of_models(shown: Shown) -> Chart | None:
 
 @figure(
     "Constraint violations by type",
-    "Table 3 of Gu et al. (2023) as a figure, with baselines. All violation rates are measured "
-    "before repair. Compare each violation rate with the violation rate of shuffled beliefs (the "
-    "same beliefs in random order).",
+    "This figure corresponds to Table 3 of Gu et al. (2023); baselines are added. All violation "
+    "rates are measured before repair. Compare each violation rate with the violation rate of "
+    "shuffled beliefs (the same beliefs in random order).",
 )
 def violations(shown: Shown) -> Chart | None:
     """Plot violation rates by constraint type, with baselines (Gu et al. 2023, Table 3).

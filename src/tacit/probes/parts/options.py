@@ -35,7 +35,7 @@ class PartsOptions:
     )
     limit: int | None = option(None, help="Use only the first N drawings.", least=1)
     preset: Literal["plain", "macaw", "gpt3", "gpt3-paper"] = option(
-        "plain", help="Prompt template of the questions."
+        "plain", help="The built-in prompt template for the questions that the model is asked."
     )
     prompt: Path | None = option(
         None, help="A YAML file with your own prompt template, as an alternative to --preset."

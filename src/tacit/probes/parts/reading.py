@@ -56,12 +56,13 @@ def graph_set(found: Mapping[str, Findings], look: Theme) -> GraphSet | None:
     if not drawn:
         return None
     reading = (
-        "Each figure shows one drawing: the model's beliefs, its repaired beliefs, and the "
-        "annotator's mental model, if there is one. Edges that violate a constraint are coloured "
-        "and dashed, or have a symbol in tables; hover over one, or move to it with Tab and the "
-        "arrow keys, to see the violated constraint. If the believed statements of some drawings "
-        "contradict one another, the drawing with the most violations among them is shown first. "
-        f"Otherwise, the drawing with the most violations of all is shown first. {told}"
+        "For one drawing of a thing, each figure shows three graphs: the model's beliefs, the "
+        "repaired beliefs, and the annotator's mental model (only for drawings with an "
+        "annotator). Edges that violate a constraint are coloured and dashed. A drawing that is "
+        "too large for a graph is shown as tables, in which a symbol marks each violation. To "
+        "see the violated constraint, hover over the edge or symbol, or move to it with Tab and "
+        "the arrow keys. The drawing with the most violations is shown first, but drawings "
+        f"whose believed statements contradict one another have precedence. {told}"
     )
     return GraphSet("graphs", "Parts graphs", reading, tuple(drawn), faults.index(max(faults)))
 

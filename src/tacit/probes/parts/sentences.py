@@ -64,8 +64,8 @@ def headline(findings: Findings) -> str:
     without = _row(summary["accuracy_gain"], set=WITHOUT_SYMMETRIC, objective=_MAIN, part="whole")
     if without is not None and without["gain"] is not None:
         lines.append(
-            "If statements with a symmetric relation (connects, next to) are excluded, repair "
-            f"changes accuracy by {estimate(without, 'gain', points)}."
+            "If statements with a symmetric relation (connects, next to) are not counted, "
+            f"repair changes accuracy by {estimate(without, 'gain', points)}."
         )
     if always is not None and always["accuracy"] is not None:
         right = percent(always["accuracy"])
@@ -128,7 +128,7 @@ def _shuffled(row: Mapping[str, Any]) -> str:
     value = row["shuffled"]
     if value is None:
         return ""
-    return f" (violation rate of randomly shuffled beliefs: {percent(value)})"
+    return f" (for randomly shuffled beliefs: {percent(value)})"
 
 
 def _unclear(row: Mapping[str, Any]) -> str:
@@ -209,9 +209,9 @@ def _probable(summary: Mapping[str, Any]) -> Iterator[str]:
         return
     shown = percent(mass) if mass >= _SMALL else f"{mass:.1e}"
     yield (
-        "P(true) + P(false) is the probability that the model continues the prompt with one of "
-        "the two answers, including the separator between prompt and answer. The median of "
-        f"P(true) + P(false) over the questions is {shown}."
+        "P(true) + P(false) is the probability that the model, given the prompt, continues with "
+        "the separator and one of the two answers. The median of P(true) + P(false) over the "
+        f"questions is {shown}."
     )
     if mass < _SMALL:
         yield (
@@ -241,8 +241,8 @@ def _baselines(summary: Mapping[str, Any]) -> Iterator[str]:
     if without and without["gain"] is not None:
         yield (
             "Repair makes a statement with a symmetric relation (connects, next to) true if no "
-            "constraint forbids the statement. If statements with a symmetric relation are "
-            f"excluded, repair changes accuracy by {estimate(without, 'gain', points)}."
+            "constraint forbids the statement. If statements with a symmetric relation are not "
+            f"counted, repair changes accuracy by {estimate(without, 'gain', points)}."
         )
     labels, contradicted = summary["labels_labelled"], summary["labels_contradicted"]
     if labels and summary["drawings"] > summary["things"]:
@@ -287,8 +287,8 @@ def _asymmetric(summary: Mapping[str, Any]) -> Iterator[str]:
     if len(found) == len(_BESIDE):
         asymmetric, macro = (f"{estimate(row, 'rate')}{_shuffled(row)}" for row in found)
         yield (
-            f"The model's beliefs violate {asymmetric} of the asymmetric constraints. The mean of "
-            f"the violation rates of all constraint types (the macro violation rate) is {macro}."
+            f"The violation rate of the asymmetric constraints is {asymmetric}. The mean of the "
+            f"violation rates of all constraint types (the macro violation rate) is {macro}."
         )
 
 

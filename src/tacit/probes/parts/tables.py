@@ -55,8 +55,8 @@ _ACCURACY = Column(
     "accuracy",
     "accuracy",
     "percent",
-    "The share of statements whose truth value equals the gold label, among the statements with a "
-    "gold label and a belief.",
+    "The share of statements for which the belief agrees with the gold label, among the statements "
+    "with a gold label and a belief.",
     ends=_ENDS,
 )
 _ALWAYS_TRUE = Column(
@@ -268,10 +268,10 @@ TABLES = (
         "Accuracy after repair minus accuracy before repair, on the same statements. The whole "
         "gain is the sum of the parts \u201cshift of the threshold\u201d and "
         "\u201cconsistency\u201d, each of which may be negative. The part \u201cshift of the "
-        "threshold\u201d is the accuracy gain if, without repair, the N statements with the "
-        "highest beliefs count as true, where N is the number of statements that are true after "
-        "repair. The part \u201cconsistency\u201d is the rest of the accuracy gain: the whole "
-        "gain minus the part \u201cshift of the threshold\u201d.",
+        "threshold\u201d is the accuracy gain of a method that is simpler than repair: as many "
+        "statements count as true as after repair, namely those in which the model believes "
+        "most strongly. The part \u201cconsistency\u201d is the rest of the accuracy gain: the "
+        "whole gain minus the part \u201cshift of the threshold\u201d.",
         columns=(
             *(_SET, _OBJECTIVE),
             Column(
@@ -440,7 +440,8 @@ TABLES = (
         "Constraint violations by drawing",
         "For each annotator's drawing, how many constraints the model's beliefs violate before "
         "repair. The violation rate is the share of violated constraints among the constraints "
-        "that apply to the beliefs and whose statements all have a known belief.",
+        "that apply. Constraints are not counted if a belief that is needed to evaluate them is "
+        "missing.",
         columns=(
             *(_THING, _ANNOTATOR, _STATEMENTS),
             Column("believed", "believed", "count", "The number of believed statements."),
@@ -472,9 +473,9 @@ TABLES = (
     TableSpec(
         "repair",
         "Repair (section 6 of Gu et al. 2023)",
-        "For each objective of repair, three kinds of counts: statements whose truth value is "
-        "changed by repair; drawings for which the accuracy of the beliefs improves, stays the "
-        "same or worsens; and drawings for which the solver proved that the repair is optimal.",
+        "Each row counts, for one objective of repair (the quantity that the solver maximises), "
+        "the statements whose truth value is changed, the drawings whose accuracy improves, "
+        "stays the same or worsens, and the drawings whose repair was proved optimal.",
         columns=(
             *(_OBJECTIVE, Column("groups", "drawings", "count", "The number of drawings.")),
             Column(
@@ -534,10 +535,10 @@ TABLES = (
     TableSpec(
         "agreement",
         "Agreement among annotators (Table 5, appendix C of Gu et al. 2023)",
-        "For each everyday thing: the number of gold labels (true or false statements that "
-        "follow from an annotator's drawing), the number of distinct statements that all "
-        "annotators label alike, and the number of gold labels that contradict another "
-        "annotator's gold label.",
+        "For each everyday thing: the number of gold labels (truth values of statements, "
+        "derived from the annotators' drawings), the number of distinct statements that have "
+        "the same gold label from all annotators, and the number of gold labels that contradict "
+        "another annotator's gold label.",
         columns=(
             *(
                 _THING,
@@ -619,7 +620,7 @@ def decided(row: Mapping[str, Any]) -> str:
 
 
 _ALL = {"set": "ParRoT", "gold": "all"}
-_AGREES = "share of statements whose truth value equals the gold label"
+_AGREES = "share of statements for which the belief agrees with the gold label"
 HEADLINES = (
     *(
         Headline(
