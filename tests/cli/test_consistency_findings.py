@@ -131,7 +131,7 @@ def test_terminal_and_report_give_the_same_verdict(
     )
     for sentence in (
         verdict(found.summary),
-        f"between the anchor questions of {sides}; no interval: {row['no_interval']}.",
+        f"computed from {sides}; no interval: {row['no_interval']}.",
     ):
         assert sentence in printed
         # The page sets all but the first sentence of a headline in a smaller font.

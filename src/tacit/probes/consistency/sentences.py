@@ -117,8 +117,9 @@ def _relevant(row: Mapping[str, Any]) -> str:
     shown = estimate({**row, "value": row["relevance"]}, "value", points)
     without = f"; no interval: {row['no_interval']}" if row["no_interval"] else ""
     return (
-        f"The relevance of the background facts is {shown}. It is the difference in accuracy "
-        f"between the anchor questions of {sides}{without}."
+        f"The relevance of the background facts is {shown}. It is the accuracy on the anchor "
+        "questions of the facts that the model knows, minus the accuracy on the anchor questions "
+        f"of all facts, computed from {sides}{without}."
     )
 
 
