@@ -119,14 +119,15 @@ def differences(runs: Sequence[Run], only: Collection[str] | None = None) -> Sec
     paired = Table(
         "paired-differences",
         "Paired differences",
-        "One row per measure and pair of models. The difference is the second model's value minus "
-        "the first model's value, computed over the same questions. Confidence intervals are "
-        "computed by resampling clusters of questions, such as things or question concepts; the "
-        "same resamples are used for both models. A difference whose 95 % CI includes 0 may be due "
-        "to chance. Candidates: the number of words that the model ranked. Chance: the expected "
-        "value of the measure if the candidates were ranked at random. The column \u201cp, "
-        "Holm\u201d contains the two-sided p-value of the difference, corrected by Holm's method "
-        "for the number of pairs of models that are compared on the measure.",
+        "One row per measure and pair of models. The difference is the second model's value "
+        "minus the first model's value, computed over the same questions. The bootstrap of the "
+        "confidence intervals resamples clusters of questions (all questions about one thing or "
+        "question concept), and uses the same resamples for both models. A difference whose 95 "
+        "% CI includes 0 may be due to chance. Candidates: the number of words that the model "
+        "ranked. Chance: the expected value of the measure if the candidates were ranked at "
+        "random. The column \u201cp, Holm\u201d contains the two-sided p-value of the "
+        "difference, corrected by Holm's method for the number of pairs of models that are "
+        "compared on the measure.",
         table,
         tuple(_columns(COMPARISON, table)),
     )

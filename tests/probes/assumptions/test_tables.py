@@ -198,7 +198,7 @@ def test_what_was_dropped_and_counted_is_told() -> None:
             "candidates."
         ),
         "8 of 10 properties can be part of a prompt.",
-        "Properties are left out of prompts for these reasons: names its concept (2).",
+        "Properties that are left out of prompts, by reason: names its concept (2).",
         (
             "Properties for which Tacit uses the wording of the feature in the norms instead of "
             "the participants' own wordings, by reason: no wording (3)."
@@ -221,12 +221,15 @@ def test_candidates_that_differ_with_the_preface_are_told_apart() -> None:
     table = FINDINGS.tables[name].with_columns(candidates=fewer.cast(pl.Int64))
     told = list(sentences(replace(FINDINGS, tables={**FINDINGS.tables, name: table})))
     (without,) = (
-        each for each in told if each.startswith("Number of candidates in elicitation without")
+        each for each in told if each.startswith("Number of candidate words in elicitation without")
     )
-    assert "vocabulary: 7 words; sensible: 7 words" in without
-    assert sum(each.startswith("Number of candidates in elicitation") for each in told) == 2
+    assert "7 words in the set “vocabulary”; 7 words in the set “sensible”" in without
+    assert sum(each.startswith("Number of candidate words in elicitation") for each in told) == 2
     assert (
-        sum(each.startswith("Number of candidates in elicitation") for each in sentences(FINDINGS))
+        sum(
+            each.startswith("Number of candidate words in elicitation")
+            for each in sentences(FINDINGS)
+        )
         == 1
     )
 

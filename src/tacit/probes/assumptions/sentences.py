@@ -337,7 +337,7 @@ def _asked(summary: Mapping[str, Any]) -> Iterator[str]:
         vocabulary = summary["vocabulary"]
         of = f", wording {wordings[0]}" if len(wordings) > 1 else ""
         words = several(vocabulary["words"], "candidate word")
-        yield f"In retrieval, each prompt has {words} (vocabulary: {vocabulary['name']}{of})."
+        yield f"In retrieval, each prompt has {words} (--vocabulary {vocabulary['name']}{of})."
         split = vocabulary.get("not_own", 0)
         if vocabulary["name"] == "concepts" and split:
             yield (
@@ -391,12 +391,12 @@ def _elicitation(findings: Findings) -> Iterator[str]:
         for (preface,), part in ranked.group_by("preface", maintain_order=True)
     }
     if len(set(told.values())) == 1:
-        yield f"Number of candidates in elicitation: {next(iter(told.values()))}."
+        yield f"Number of candidate words in elicitation: {next(iter(told.values()))}."
         return
     for preface, among in told.items():
         how = "with" if preface else "without"
         yield (
-            f"Number of candidates in elicitation {how} the preface \u201cEveryone knows "
+            f"Number of candidate words in elicitation {how} the preface \u201cEveryone knows "
             f"that\u201d: {among}."
         )
 
@@ -407,10 +407,10 @@ def _candidates(by_relation: pl.DataFrame) -> str:
     for (over,), part in by_relation.group_by("over", maintain_order=True):
         counts = part.select("relation", "candidates").rows()
         if len({count for _, count in counts}) == 1:
-            told.append(f"{over}: {several(counts[0][1], 'word')}")
+            told.append(f"{several(counts[0][1], 'word')} in the set \u201c{over}\u201d")
         else:
             each = [f"{count:,} for \u201c{relation}\u201d" for relation, count in counts]
-            told.append(f"{over}: {_listed(each)}")
+            told.append(f"in the set \u201c{over}\u201d, {_listed(each)}")
     return "; ".join(told)
 
 
@@ -434,7 +434,7 @@ def _properties(counts: Mapping[str, int], namings: Mapping[str, int]) -> Iterat
         )
     yield f"{told}."
     if reasons:
-        yield f"Properties are left out of prompts for these reasons: {reasons}."
+        yield f"Properties that are left out of prompts, by reason: {reasons}."
 
 
 def _share_of_namings(namings: Mapping[str, int]) -> float | None:

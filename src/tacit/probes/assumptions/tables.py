@@ -241,12 +241,12 @@ CANDIDATES = TableSpec(
 RETRIEVAL_BY_NUMBER = TableSpec(
     "retrieval_by_number",
     "Concept retrieval (Figures 2 and 3 of Weir et al. 2020)",
-    "One row per combination of wording, order, category and number of properties. In rows "
-    "without a category, the properties in the prompts were selected from all categories. "
-    "Column \u201cMRR\u201d: the mean reciprocal rank of the concept's word. Column "
-    "\u201cmissing\u201d: the number of concepts whose word the tokenizer cannot encode. Column "
-    "\u201cchance\u201d: the MRR if the candidates were ranked at random. Ranks among different "
-    "sets of candidates are not comparable.",
+    "One row per combination of the prompts' wording and the order, category and number of the "
+    "properties in the prompt. In rows without a category, the properties in the prompts were "
+    "selected from all categories. Column \u201cMRR\u201d: the mean reciprocal rank of the "
+    "concept's word. Column \u201cmissing\u201d: the number of concepts whose word the "
+    "tokenizer cannot encode. Column \u201cchance\u201d: the MRR if the candidates were ranked "
+    "at random. Ranks among different sets of candidates are not comparable.",
     keys=4,
     columns=(
         *(_WORDING, _ORDER, _CATEGORY, _N),

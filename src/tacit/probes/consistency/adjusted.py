@@ -64,7 +64,7 @@ LIFT_COLUMNS = (
 
 ADJUSTED = TableSpec(
     "adjusted",
-    "Adjusted for the number of facts",
+    "Lift, adjusted for the number of facts",
     "Whether background scores predict correct answers if only questions with similar numbers of "
     "facts are compared. The odds ratio is the factor by which the odds of a correct answer "
     "change when the background score rises from 0 to 1; 1 means no relation. The odds ratio is "

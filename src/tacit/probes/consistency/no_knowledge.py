@@ -44,11 +44,12 @@ ONE_HEAD = "all facts have the same first concept"
 NO_KNOWLEDGE = TableSpec(
     "no_knowledge",
     "Background score without knowledge",
-    "The model is compared with a logistic regression that distinguishes facts from negatives by "
-    "their second concept alone. The regression is cross-validated, and all facts with the same "
-    "first concept are in one fold. The confidence intervals are computed by resampling first "
-    "concepts. A background score that is not higher than the accuracy of the regression can be "
-    "reached without knowledge of how two concepts are related.",
+    "The model is compared with a logistic regression that distinguishes facts from negatives "
+    "by their second concept alone. The logistic regression is cross-validated, and all facts "
+    "with the same first concept are in one fold. The bootstrap of the confidence intervals "
+    "resamples the first concepts of facts. A background score that is not higher than the "
+    "accuracy of the logistic regression can be reached without knowledge of how two concepts "
+    "are related.",
     columns=(
         Column(
             "relation",

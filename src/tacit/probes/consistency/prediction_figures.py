@@ -22,17 +22,18 @@ if TYPE_CHECKING:
 _NAMES = {name: name.replace("_", " ") for name in PREDICTORS}
 _OF = (
     "features of each predictor: \u201cmargin\u201d uses only the answer margin; "
-    "\u201cbackground\u201d uses the background score, the margin of the background answers, and "
-    "the number of facts; \u201canswer\u201d uses the answer margin, the entropy over the choices, "
-    "the answer's score in prompts with an empty question (prior), and the frequency of the "
-    "concepts; \u201cboth\u201d uses all features of \u201cbackground\u201d and \u201canswer\u201d"
+    "\u201cbackground\u201d uses the background score, the margin of the background answers, "
+    "and the number of facts; \u201canswer\u201d uses the answer margin, the entropy over the "
+    "choices, the prior (the answer's score after an empty question), and the frequency of the "
+    "concepts; \u201cboth\u201d uses all features of \u201cbackground\u201d and "
+    "\u201canswer\u201d"
 )
 
 
 @figure(
     "Prediction of correct answers",
-    "This figure is not in Sahu et al. (2022). How well logistic regressions on different "
-    "features (such as the background score, the answer margin, or all features) predict which "
+    "This figure is not in Sahu et al. (2022). It shows how well several logistic regressions, "
+    "each on other features (such as the background score or the answer margin), predict which "
     "anchor questions are answered correctly.",
 )
 def prediction(shown: Shown) -> Chart | None:
@@ -50,7 +51,7 @@ def prediction(shown: Shown) -> Chart | None:
         "Prediction of correct answers",
         "left: share of incorrect answers among the questions with the highest predicted "
         "probabilities of a correct answer; from left to right, more and more questions are "
-        "included (questions with equal probabilities in random order, on average)",
+        "included (the mean over all orders of questions with equal probabilities)",
         "right: share of correct answers by predicted probability (from all features), in ten bins "
         "of equal width; band: 95 % CIs (percentile bootstrap, clustered by question concept); "
         "dotted line: perfect calibration",

@@ -56,7 +56,7 @@ class PartsProbe:
     )
     question: ClassVar[str] = (
         "Are the model's beliefs about the parts of everyday things free of contradictions, and "
-        "what does repair gain? (Gu et al. 2023)"
+        "how much more accurate does repair make them? (Gu et al. 2023)"
     )
     Options: ClassVar[type[PartsOptions]] = PartsOptions
     tables: ClassVar[tuple[TableSpec, ...]] = TABLES

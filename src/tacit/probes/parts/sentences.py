@@ -357,8 +357,8 @@ def notes(findings: Findings) -> Iterator[str]:
     """Yield notes about confidence intervals, beliefs and repair."""
     made = findings.summary["intervals"]
     yield (
-        f"Intervals are {level(made['level'])} {made['method']} intervals; the bootstrap resamples "
-        f"things ({made['resamples']:,} resamples, seed {made['seed']}). "
+        f"Intervals are {level(made['level'])} {made['method']} intervals; the bootstrap "
+        f"resamples the everyday things ({made['resamples']:,} resamples, seed {made['seed']}). "
         f"{no_interval_because('things')}"
     )
     things = findings.summary["things"]
@@ -369,10 +369,10 @@ def notes(findings: Findings) -> Iterator[str]:
             "so the uncertainty may be larger than the intervals show."
         )
     yield (
-        "A belief is P(true)/(P(true) + P(false)); with sampled replies, a belief is the share of "
-        "parsed replies with the answer true. A statement is believed if its belief is above one "
-        "half. Repaired beliefs are the truth values that satisfy all constraints and are optimal "
-        "under ParRoT's objective. A rate over zero cases is undefined, not 0."
+        "A belief is P(true)/(P(true) + P(false)); with sampled replies, a belief is the share "
+        "of parsed replies with the answer true. The model believes a statement if its belief "
+        "is above one half. Repaired beliefs are the truth values that satisfy all constraints "
+        "and are optimal under ParRoT's objective. A rate over zero cases is undefined, not 0."
     )
 
 

@@ -227,8 +227,8 @@ TABLES = (
         "annotator. The set \u201cwithout symmetric relations\u201d contains all labelled "
         "statements except those with the relations \u201cconnects\u201d and \u201cnext "
         "to\u201d. The balanced accuracy is the mean of the accuracy on statements labelled "
-        "true and the accuracy on statements labelled false. The beliefs are measured before "
-        "repair and after repair with each of three objectives.",
+        "true and the accuracy on statements labelled false. Accuracy is measured before repair "
+        "and after repair, once for each of the three objectives of repair.",
         columns=(
             _SET,
             Column(
@@ -438,7 +438,7 @@ TABLES = (
     TableSpec(
         "violation_by_drawing",
         "Constraint violations by drawing",
-        "For each annotator's drawing, how many constraints the model's beliefs violate before "
+        "For each drawing, the number of constraints that the model's beliefs violate before "
         "repair. The violation rate is the share of violated constraints among the constraints "
         "that apply. Constraints are not counted if a belief that is needed to evaluate them is "
         "missing.",
