@@ -268,9 +268,10 @@ class Declared:
         views: Function that yields tables that are computed only for display, such as a table of
             the questions. ``views`` is called with the findings, the run's request and a maximum
             number of rows.
-        graphs: Function (class attribute ``report_graphs``) that returns a set of graphs for the
-            report, or None. If a report contains a set of graphs, the reader selects which graph is
-            shown. The arguments of the function are the findings of each model and a chart theme.
+        graphs: The function that returns a set of graphs for the report (class attribute
+            ``report_graphs``). The function returns None if there is nothing to draw. If a report contains a set of
+            graphs, the reader selects which graph is shown. The arguments of the function are the
+            findings of each model and a chart theme.
         filters: The columns by which a report's tables can be filtered.
     """
 

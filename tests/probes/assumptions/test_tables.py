@@ -191,7 +191,7 @@ def test_what_was_dropped_and_counted_is_told() -> None:
     }
     told = list(sentences(replace(FINDINGS, summary=summary)))
     for sentence in (
-        "In retrieval, each prompt has 4 candidate words (vocabulary: file, wording blank-last).",
+        "In retrieval, each prompt has 4 candidate words (--vocabulary file, wording blank-last).",
         (
             "The file of candidates contains 1 word for which the model has no single token. The "
             "model's vocabulary contains 1,200 single-token words that are not in the file of "

@@ -110,7 +110,7 @@ class WordedNorms:
 
     @property
     def namings(self) -> dict[str, int]:
-        """The summed production frequencies of all properties, and of the omitted properties."""
+        """The production frequencies of all properties and of those left out, summed."""
         return {
             "all": sum(one.frequency for one in self.norms.properties),
             "left_out": sum(one.frequency for one, _ in self.left_out),
@@ -124,10 +124,10 @@ def word_properties(
 
     If the user corrected a property, the correction is the wording of the property. Without a
     correction, the wording of a property is based on its first alternative, that is, the first
-    participant's wording in the norms. If the first participant's wording of a property in the
-    norms is missing, ungrammatical or not convertible to a predicate, the wording is based on the
-    property's name in the norms (its feature). If several properties of a concept have the same
-    wording, only the one with the highest production frequency is used (in a tie, the first one).
+    participant's wording in the norms. If the first participant's wording in the norms is missing,
+    ungrammatical or not convertible to a predicate, Tacit words the property by its name in the
+    norms (the feature). If several properties of a concept have the same wording, only the one with
+    the highest production frequency is used (in a tie, the first one).
     """
     limits = limits or Limits()
     known = Corrections(norms, corrections)
@@ -292,9 +292,9 @@ class Chosen:
 def choose_concepts(worded: WordedNorms, filters: Filters | None = None) -> Chosen:
     """Select the concepts that pass every filter, in the order of the norms file.
 
-    The filters require, in this order: no sense tag (with the preset ``paper``), a single word, no
-    initial vowel sound (with fixed articles), a word in the vocabulary (if one is given), and the
-    minimum number of usable properties.
+    Apply filters to the concepts, in this order: without a sense tag (preset ``paper`` only), a
+    single word, without an initial vowel sound (fixed articles only), in the vocabulary (if there
+    is one), and with at least the minimum number of usable properties.
     """
     filters = filters or Filters()
     nouns = Nouns.load()

@@ -23,14 +23,14 @@ if TYPE_CHECKING:
     from tacit.sources.norms import Property
 
 ResponsePreset = Literal["people", "feature", "first"]
-"""A preset that determines which wordings count as responses, and with what frequency.
+"""A preset that determines which wordings count as responses, and the frequency of each response.
 
 ``people``: every wording that participants used, with the number of people who used it. If the
-norms do not record how many people gave each alternative, the preset ``people`` uses the wording
-and the production frequency of the feature. ``feature``: all alternatives, and all words that
-underscores join in the feature (``fur_hair``), each with the production frequency of the feature.
-``first``: only the feature as a predicate (``has fur_hair`` becomes "has fur"), with the production
-frequency of the feature.
+norms do not record how many people gave each wording of a feature, the preset ``people`` uses the
+name and the production frequency of the feature instead. ``feature``: all alternatives, and all
+words that underscores join in the feature (``fur_hair``), each with the production frequency of the
+feature. ``first``: only the feature as a predicate (``has fur_hair`` becomes "has fur"), with the
+production frequency of the feature.
 """
 
 MERGED = "singular and plural merged"
@@ -53,7 +53,7 @@ class Response:
             spelling.
         frequency: The number of people who gave the word. If several properties of a concept
             contain the word, the highest of their frequencies is used.
-        spellings: The spellings that count as this response, starting with ``word``.
+        spellings: The spellings that count as this response; the first of them is ``word``.
     """
 
     word: str
@@ -80,7 +80,7 @@ class ResponseReader:
         any_article: Whether "is an animal" also completes "is a ___".
 
     Raises:
-        RequestError: If ``counting`` is not a known preset of responses.
+        RequestError: If ``counting`` is not the name of a known ``ResponsePreset``.
     """
 
     corrections: Corrections
@@ -107,7 +107,7 @@ class ResponseReader:
         return {relation: _merged(answers) for relation, answers in found.items()}
 
     def _completions(self, one: Property) -> Mapping[tuple[str, str], list[tuple[str, Predicate]]]:
-        """Group the predicates of a property, such as "has fur", by relation ("has") and word."""
+        """Group one property's predicates ("has fur") by relation ("has") and word ("fur")."""
         found: dict[tuple[str, str], list[tuple[str, Predicate]]] = {}
         for said in self._counted_predicates(one):
             completed = completion(said.text, any_article=self.any_article)
@@ -200,8 +200,8 @@ def completion(said: str, *, any_article: bool = True) -> tuple[str, str] | None
 def _people(given: Iterable[Predicate]) -> int:
     """Count the participants who gave at least one of the predicates in ``given``.
 
-    If the norms do not list the participants who gave a predicate, the predicate's production
-    frequency is used as a lower bound of the number of participants.
+    If the norms do not list the participants who gave a predicate, its production frequency is used
+    as a lower bound on the number of these participants.
     """
     every = list(given)
     named = [said.people for said in every]

@@ -255,7 +255,7 @@ contains the orders in Figure 3b.
 
 
 def orders_of(name: str, seed: int = 0) -> tuple[Order, ...]:
-    """Return all orders of properties (``all``) or only ``top-decreasing`` (``main``).
+    """Return the orders of properties that ``--orders`` selects (``all`` or ``main``).
 
     Raises:
         RequestError: If ``name`` is not in ``ORDERS``.
@@ -284,7 +284,7 @@ class Retrieval:
         articles: The article before the concept: ``fixed`` (always "a") or ``candidate`` ("a" or
             "an", depending on the candidate word).
         orders: The orders in which prompts state properties. Prompts with properties of a single
-            category use only the first order.
+            category use only the first of these orders.
         sentences: Whether the model scores whole sentences in which a candidate fills the blank.
         top: The number of top-ranked candidates to store for each prompt.
         most: The maximum number of properties in a prompt.
@@ -366,8 +366,8 @@ class Retrieval:
         The ranking reports the rank and the log-probability of each target word. The word for the
         prompt's concept is always a target word. If the prompt is of the kind in Figure 2 of Weir
         et al. (2020), the words for all concepts in the field ``concepts`` are target words. The
-        log-probabilities of all concepts allow ranks to be computed among only the concepts that
-        two runs share.
+        ranking stores the log-probabilities of all concepts, so that a later comparison of two runs
+        can rank only the concepts that both runs have.
         """
         own = item.prompt.word
         others = [word for word in self._names if word != own] if self.is_main(item) else ()

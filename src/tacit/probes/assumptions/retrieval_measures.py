@@ -36,8 +36,8 @@ def reads_sentences(kind: str | None, wording: str) -> bool:
 
     A causal model scores whole sentences if the prompts have the wording ``sentence``.
     Probabilities of whole sentences, such as 1e-127, are not comparable with probabilities of
-    single words. If a model scores whole sentences, figures and tables show only the probability
-    that is renormalised over the candidates.
+    single words. If a model scores whole sentences, the figures and tables contain only the
+    probability that is renormalised over the candidates.
     """
     return kind == "causal" and wording == "sentence"
 

@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 def scaling(found: Mapping[str, Findings]) -> list[ScaledFigure]:
     """Return the measures to plot against model size; see ``ScaledFigure``.
 
-    Each measure is computed for all models with the same wording and the same candidates, from the
-    concepts that every model ranked. The bootstrap resamples concepts, and each concept is a block
-    of Page's trend test.
+    Each measure is computed from prompts with the same wording and the same candidates for all
+    models, and only from concepts that every model ranked. The bootstrap resamples concepts, and
+    each concept is a block of Page's trend test.
 
     Args:
         found: The findings of each model.
@@ -33,7 +33,7 @@ def scaling(found: Mapping[str, Findings]) -> list[ScaledFigure]:
 
 
 def _of_wording(found: Mapping[str, Findings], wording: str) -> list[ScaledFigure]:
-    """Return the mean reciprocal rank for each number of properties in ``NUMBERS``."""
+    """Return the mean reciprocal rank of concepts for each number of properties in the prompt."""
     import polars as pl
 
     values = comparable([Side.of(findings, wording) for findings in found.values()])

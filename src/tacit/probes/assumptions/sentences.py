@@ -32,7 +32,7 @@ _DESCRIBED = {
 
 
 def by_wording(table: pl.DataFrame) -> pl.DataFrame:
-    """Add the column ``of``, which contains the model's name.
+    """Add the column ``of``, which contains the name of the row's model.
 
     If the table has several wordings, the column ``of`` also contains the wording, in brackets
     after the model's name.

@@ -43,7 +43,7 @@ class Templates:
         ends: The text after the blank of an elicitation prompt, by wording.
         published: The number of elicitation prompts that the paper reports for each relation (Table
             2).
-        prince: Prince's examples, from Table 3 of Weir et al. (2020).
+        prince: The examples by the linguist Ellen Prince in Table 3 of Weir et al. (2020).
         wording: The word lists that determine how features are converted to predicates, by the name
             of the list.
     """

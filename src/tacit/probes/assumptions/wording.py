@@ -145,7 +145,7 @@ def _is_verb(word: str, *, alone: bool = False) -> bool:
 
 
 def is_passive(word: str, following: str) -> bool:
-    """Check whether two words are a participle and a preposition ("made of") or "part of"."""
+    """Check whether two words are "part of", or a participle and a preposition ("made of")."""
     return following in _lists()["prepositions"] and (word == "part" or bool(verbs_of(word, "VBN")))
 
 

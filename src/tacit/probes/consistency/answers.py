@@ -29,9 +29,9 @@ class Answers:
     Args:
         positive: Whether the answer is positive. False if the best positive and the best negative
             score are equal, or if the answer is missing.
-        missing: Whether the question has no answer. The answer is missing if the model cannot
-            choose any positive word, if it cannot choose any negative word, or if a word with an
-            unknown score might have the highest score.
+        missing: Whether the question has no answer. The answer is missing if no positive word or no
+            negative word can be generated, or if a word with an unknown score might have the
+            highest score.
         tied: Whether the best score of a positive answer word equals the best score of a negative
             answer word. If the best positive score equals the best negative score, the answer
             counts as negative.
@@ -96,7 +96,7 @@ class Method:
             )
 
     def answers(self, scores: Floats, inputs: Inputs, most: Floats | None = None) -> Answers:
-        """Derive the answers to all questions from their scores.
+        """Derive the answers to all questions from the scores of the answer words.
 
         Args:
             scores: Scores in nats, shape (questions, inputs); NaN for a missing score.
@@ -183,7 +183,7 @@ def by_votes(counts: Floats, inputs: Inputs) -> Answers:
 
 
 def without_unvoted(counts: Floats, inputs: Inputs) -> Floats:
-    """Return a copy in which pairs of answer words without votes have NaN as vote counts.
+    """Return a copy of the votes with NaN for pairs of answer words that have no votes.
 
     If a pair of answer words has no votes, NaN counts make the answer missing. Counts of 0 would
     make the answer a tie.
@@ -203,7 +203,7 @@ def without_unvoted(counts: Floats, inputs: Inputs) -> Floats:
 
 
 def contests(scores: Floats, inputs: Inputs) -> Floats:
-    """Return the positive minus the negative score for each meta-prompt and label pair.
+    """Return the positive minus the negative score for each pair (meta-prompt, label pair).
 
     Returns:
         Score differences in nats, shape (questions, metas, pairs); NaN if either word of the pair
@@ -316,9 +316,9 @@ def choose(scores: Floats, sizes: Ints, most: Floats | None = None) -> Chosen:
     Args:
         scores: Log-probabilities in nats, shape (anchors, variants, choices); NaN if missing.
         sizes: Lengths of the choices in UTF-8 bytes, shape (anchors, choices); 0 for padding.
-        most: Upper bounds of the missing scores (``Bounds.choices``). The value of a choice is
-            unknown if the upper bound of one of its missing scores is higher than all its known
-            scores (each per byte).
+        most: Upper bounds of the missing scores (``Bounds.choices``). The value of a choice (score
+            per byte) is unknown if the upper bound of one of its missing scores is higher than all
+            its known scores.
     """
     lengths = np.where(sizes > 0, sizes, 1)[:, None, :]
     per_byte = scores / lengths

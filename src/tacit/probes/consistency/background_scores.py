@@ -3,9 +3,9 @@
 Equation 1 of Sahu et al. (2022) defines the background score.
 
 There is one background question about each fact, and one about the fact's negative (a false version
-of the fact). The question about a fact should be answered positively, and the question about a
-negative should be answered negatively. Background questions without an answer are excluded from
-background scores.
+of the fact). The correct answer to the question about a fact is positive ("yes"), and the correct
+answer to the question about a negative (false fact) is negative ("no"). Background questions
+without an answer are excluded from background scores.
 """
 
 from __future__ import annotations

@@ -1,9 +1,10 @@
 """Compute conceptual consistency: how well background scores predict correct answers.
 
 Conceptual consistency is the average precision of background scores as predictors of correct
-answers (equations 2 and 3). Conceptual consistency is reported with its chance level, its lift
-above chance, the AUROC and a p-value. If background scores contain no information about correct
-answers, their average precision is not 0, but about the share of correct answers.
+answers to anchor questions (Sahu et al. 2022, equations 2 and 3). Conceptual consistency is
+reported with its chance level, its lift above chance, the AUROC and a p-value. If background scores
+contain no information about correct answers, their average precision is not 0, but about the share
+of correct answers.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ LEAST_ANCHORS = 28
 
 
 def overall(anchors: pl.DataFrame, how: Permutations | None = None) -> pl.DataFrame:
-    """Compute conceptual consistency over all anchor questions (Figure 3).
+    """Compute conceptual consistency over all anchor questions (Sahu et al. 2022, Figure 3).
 
     Args:
         anchors: Table with the columns ``background_score``, ``right`` and ``cluster``. Rows
@@ -76,9 +77,9 @@ def by_concept(
 ) -> pl.DataFrame:
     """Compute conceptual consistency separately for each frequent concept (Figure 7b).
 
-    For each concept, conceptual consistency is computed over the anchor questions that have a fact
-    about the concept. Of the concepts that occur in the backgrounds of at least 28 anchor
-    questions, the 14 most frequent are used (or all, if there are fewer).
+    For each concept, conceptual consistency is computed over the anchor questions with at least one
+    background fact that contains the concept. Of the concepts that occur in the backgrounds of at
+    least 28 anchor questions, the 14 most frequent are used (or all, if there are fewer).
 
     Returns:
         Table with the columns of ``by_relation`` and one row per concept, the most frequent concept

@@ -1,11 +1,10 @@
 """Select the facts that precede an anchor question in a prompt (METHODS section 4).
 
 An anchor question has up to three contexts (sets of facts in the prompt), all with the same number
-of facts. The first of the three possible contexts contains facts from the anchor question's own
-background. The second context contains the negatives of the facts in the first context, presented
-as if they were true. The third context of an anchor question (set of facts in its prompt) contains
-irrelevant facts, which belong to another anchor question. Facts without a negative (false version)
-are not used in contexts.
+of facts. The context ``true`` contains facts from the anchor question's own background. The context
+``false`` contains the negatives (false versions) of the facts in the context ``true``, presented as
+if they were true. The context ``irrelevant`` contains the background facts of a different anchor
+question. Facts without a negative (false version) are not used in contexts.
 """
 
 from __future__ import annotations
@@ -81,8 +80,8 @@ class Contexts:
         choice: The rules by which the facts of a context are selected.
 
     Raises:
-        RequestError: If a relation has no statement template, or no anchor question has a fact with
-            a negative.
+        RequestError: If a relation has no statement template, or if none of the facts of the anchor
+            questions has a negative (false version).
     """
 
     anchors: Sequence[Anchor]
@@ -144,7 +143,7 @@ class Contexts:
         return {anchor: found[anchor] for anchor in self.own if anchor in found}
 
     def _fitting(self, anchor: int, others: Sequence[int]) -> Iterator[tuple[Fact, ...]]:
-        """Yield sets of irrelevant facts for a question, each from one question in ``others``."""
+        """Yield sets of irrelevant facts, one set for each suitable question in ``others``."""
         concepts, n = self._concepts.get(anchor, frozenset()), len(self.own[anchor])
         for other in others:
             facts = self.own[other][:n]
@@ -217,7 +216,7 @@ class Contexts:
         )
 
     def wrapped(self, condition: str, anchor: int, prompt: Prompt) -> Prompt:
-        """Return an anchor question's prompt, preceded by the context for a condition."""
+        """Return an anchor question's prompt, preceded by the facts of one kind of context."""
         return self.templates.context.wrapped(self.texts[condition][anchor], prompt)
 
 

@@ -205,7 +205,7 @@ class Controls:
         )
 
     def _concepts(self, name: str) -> pl.DataFrame:
-        """Return each anchor question's concepts whose facts the leakage control excludes."""
+        """Return, per anchor question, the concepts whose facts the control leaves out."""
         import polars as pl
 
         anchor = pl.col("question").cast(pl.Int64).alias("anchor")

@@ -669,7 +669,7 @@ def _meta_prompts(ways: pl.DataFrame) -> Iterator[str]:
 
 
 def _guessing(choices: pl.DataFrame) -> dict[str, float]:
-    """Return the accuracy of random guessing by model: the mean of 1/(number of choices)."""
+    """Return each model's accuracy under random guessing: the mean of 1/(number of choices)."""
     import polars as pl
 
     counts = choices.group_by("model", "anchor", "meta", "pair").len()

@@ -1,12 +1,12 @@
 """Measure whether stating facts before an anchor question changes the model's answer.
 
-Each anchor question is asked without a context (facts before the question) and with up to three
-contexts (METHODS section 4). The first context of an anchor question contains facts from the
-question's own background. The second context of an anchor question contains the negatives (false
-versions) of the question's own facts, presented as if they were true. The third context of an
-anchor question contains irrelevant facts, which belong to another anchor question. Because any text
-before a question may change the answer, the answers after true facts are also compared with the
-answers after negatives and after irrelevant facts. A fact and its negative differ only in their
+Each anchor question is asked once without a context (facts before the question), and once with each
+of up to three contexts (METHODS section 4). The first context of an anchor question contains facts
+from the question's own background. The second context of an anchor question contains the negatives
+(false versions) of the question's own facts, presented as if they were true. The third context of
+an anchor question contains irrelevant facts, which belong to another anchor question. Because any
+text before a question may change the answer, the answers after true facts are also compared with
+the answers after negatives and after irrelevant facts. A fact and its negative differ only in their
 tails (second concepts). The accuracies with different contexts (facts before the question), or
 without a context, are compared on all anchor questions and on four subsets of the anchor questions.
 Two of the four subsets of anchor questions are defined by whether the model correctly answers the
@@ -225,8 +225,9 @@ def tables(
         contexts: The contexts of the anchor questions.
         chosen: The answers to the anchor questions, by condition. For each condition, the answers
             are in the order of ``contexts.texts[condition]``.
-        known: Whether the model correctly answered the question about each fact and the question
-            about its negative.
+        known: Two values for each fact: whether the model correctly answered the question about the
+            fact, and whether it correctly answered the question about the fact's negative (false
+            version).
         asked: The facts and the questions about the facts.
         anchors: Table with the columns ``anchor``, ``cluster`` and ``right``, one row per anchor
             question.

@@ -6,20 +6,20 @@ statement, background scores can be high without knowledge of the relation. The 
 baseline is a logistic regression on six attributes of the tail (second concept). The first four
 attributes of a tail are its number of words, its number of characters, its Zipf frequency and its
 part of speech. The fifth attribute of a tail is its degree: the number of facts in the knowledge
-base that contain the tail as first or second concept. The sixth attribute of a tail is the number
-of facts in the knowledge base with the same relation and tail. All facts with the same head (first
-concept) are in the same fold of the cross-validation.
+base that contain the tail as first or second concept. The sixth attribute of a fact's tail is the
+number of facts in the knowledge base with this tail and the fact's relation. All facts with the
+same head (first concept) are in the same fold of the cross-validation.
 
 The knowledge base contains every fact as an edge, but it does not contain the negatives. For the
-tail of a fact, the fifth and sixth attributes (two counts of facts with this tail) leave out the
-fact itself. If the counts of facts with a tail included the fact itself, the counts would reveal to
-the regression that the tail belongs to a fact. With the presets ``same-relation`` and ``matched``,
-a negative's tail is taken from a second fact, and this second fact is left out when the facts that
-contain the tail are counted. With the preset ``uniform``, a negative's tail is a dictionary word
-that is not taken from a fact, so the two counts of facts with this tail (fifth and sixth
-attributes) include all facts. If the negatives are formed by shuffling the tails of the facts, the
-attributes of tails have the same distribution for facts and negatives, and the baseline's AUROC is
-0.5. ``tacit.knowledge.tails`` computes the attributes of tails.
+tail of a fact, the two attributes that count facts with this tail leave out the fact itself. If the
+counts of facts with a tail included the fact itself, the counts would reveal to the regression that
+the tail belongs to a fact. With the presets ``same-relation`` and ``matched``, the tail of a
+negative is taken from a different fact; this fact is left out when facts with this tail are
+counted. With the preset ``uniform``, a negative's tail is a dictionary word that is not taken from
+a fact, so no fact is left out when facts with this tail are counted. If the negatives are formed by
+shuffling the tails of the facts, the attributes of tails have the same distribution for facts and
+negatives, and the baseline's AUROC is 0.5. ``tacit.knowledge.tails`` computes the attributes of
+tails.
 """
 
 from __future__ import annotations
@@ -205,7 +205,7 @@ def _estimate(name: str, found: Estimate) -> dict[str, float | None]:
 
 
 def summary_of(table: pl.DataFrame | None) -> dict[str, Any]:
-    """Return two entries of the summary: the row for all relations, and the row's AUROC.
+    """Return two summary entries: the table row for all relations, and its AUROC.
 
     Args:
         table: The table ``no_knowledge``; None if the facts do not come from a knowledge base.

@@ -3,7 +3,8 @@
 Each predictor is a logistic regression with a ridge penalty (METHODS section 4, "Prediction"). In
 the cross-validation, all anchor questions with the same question concept are in the same fold. All
 predictors are fitted to the same anchor questions and use the same folds. The confidence intervals
-are computed by resampling question concepts. The regressions are not refitted for each resample.
+are computed by resampling question concepts. The logistic regressions are not fitted again for each
+resample.
 """
 
 from __future__ import annotations
@@ -146,7 +147,7 @@ _Estimates: TypeAlias = "Mapping[tuple[str, str], Mapping[str, Estimate]]"
 
 
 def _figures(rows: Rows, weights: Floats) -> Floats:
-    """Return all measures and differences of the predictors, shape (samples, statistics)."""
+    """Return each predictor's measures and differences, shape (samples, statistics)."""
     found = {name: dict(_of_predictor(rows, name, weights)) for name in PREDICTORS}
     return np.stack(
         [found[name][measure] for name in PREDICTORS for measure in MEASURES]
@@ -312,7 +313,7 @@ def sentences(summary: Mapping[str, Any]) -> Iterator[str]:
 
 
 def adds(summary: Mapping[str, Any]) -> str:
-    """Return a clause, with numbers, on whether background scores help the prediction."""
+    """Return a clause on whether background scores improve predictions, with numbers."""
     found = summary["prediction"]
     over = {row["over"]: row for row in summary[GAINS.name] if row["predictor"] == BOTH}
     chance, margin, rest = (_gain(over[name]) for name in (BASE_RATE, MARGIN, ANSWER))

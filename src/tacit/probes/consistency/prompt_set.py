@@ -125,9 +125,9 @@ class PromptSet:
             sampled: Whether ``answers`` are votes rather than scores.
 
         Returns:
-            The answers to the anchor questions, by the kind of the stated facts (``true``,
-            ``false`` or ``irrelevant``). For each kind of facts in the prompt (true, false or
-            irrelevant), the answers are in the same order as the anchor questions in
+            The answers to the anchor questions, by the kind of the facts stated before the question
+            (``true``, ``false`` or ``irrelevant``). For each kind of facts in the prompt (true,
+            false or irrelevant), the answers are in the same order as the anchor questions in
             ``Contexts.texts``. The result omits ``irrelevant``, for example, if no anchor question
             is asked after irrelevant facts.
         """

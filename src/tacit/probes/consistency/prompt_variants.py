@@ -101,8 +101,8 @@ class Inputs:
             voted: The votes on all prompts, sorted by question and then by prompt variant.
 
         Returns:
-            Vote counts, shape (questions, inputs); NaN for all inputs of a prompt if no reply to
-            the prompt could be parsed.
+            Vote counts, shape (questions, inputs). The counts of a prompt's inputs (pairs of the
+            prompt and an answer word) are NaN if no reply to the prompt could be parsed.
         """
         each = [
             [float(votes.counts[word]) if votes.parsed else math.nan for word in votes.counts]

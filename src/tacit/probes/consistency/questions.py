@@ -125,8 +125,8 @@ def choice_prompts(
     """Return the prompts of an anchor question, with the choices as candidate answers.
 
     Args:
-        question: The text of the anchor question. The function ``bare`` removes the final
-            punctuation of the question.
+        question: The text of the anchor question. The final punctuation of the question is removed
+            by the function ``bare``.
         choices: The choices, which must all be different.
         variants: The prompt variants that ``choice_variants`` returns.
     """

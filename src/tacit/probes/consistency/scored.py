@@ -68,8 +68,8 @@ class Scored:
         """Compute the answers to the background questions.
 
         With the preset ``max``, the sampled replies to all prompt variants of a question are
-        pooled. If the replies to each prompt variant were evaluated separately, "yes" and "no"
-        would often tie, each with a vote share of 1 in a different variant.
+        pooled. Suppose that the replies to each prompt variant were evaluated separately. Then
+        "yes" and "no" would often tie, because each has a vote share of 1 in some variant.
         """
         if not self.voted:
             return method.answers(self.background, self.inputs, self.bounds.background)
@@ -102,7 +102,7 @@ class Scored:
         return answers.verify(self.verified, self.inputs, self.sizes, self.bounds.verified)
 
     def chosen_variants(self, anchoring: str) -> Sequence[tuple[int, str | None, str | None]]:
-        """Return the meta-prompt, answer-word pair and answer word of each ``winner`` index."""
+        """Return meta-prompt, label pair and answer word of each highest-scoring input."""
         if anchoring == "choice":
             return [
                 (variant.meta, joined_pair(variant.pair), None) for variant in self.choice_variants

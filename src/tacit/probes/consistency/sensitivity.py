@@ -38,8 +38,8 @@ class Alone:
     Args:
         right: Number of correct answers, shape (variants,) for the method ``choice`` and shape
             (metas, pairs) for the method ``verify``.
-        scored: Number of anchor questions that have an answer, correct or incorrect; an array of
-            the same shape as ``right``.
+        scored: The number of anchor questions that the model answered, as an array of the same
+            shape as ``right``.
     """
 
     right: Ints
@@ -50,9 +50,9 @@ def wins(answers: Answers, inputs: Inputs) -> Ints:
     """Count how often each combination of meta-prompt and label pair determines an answer.
 
     Returns:
-        The number of answers that each combination of meta-prompt (prompt template) and label pair
-        decides, shape (meta-prompts, label pairs). An answer is counted only if a single input (a
-        prompt variant with one answer word) determines it.
+        The number of answers whose highest score comes from each combination of meta-prompt (prompt
+        template) and label pair, shape (meta-prompts, label pairs). An answer is counted only if a
+        single input (a prompt variant with one answer word) determines it.
     """
     won = np.bincount(answers.winner[answers.winner >= 0], minlength=len(inputs.words))
     return won[inputs.positive] + won[inputs.negative]
@@ -105,8 +105,8 @@ def verify_alone(
             answer if several choices tie for the highest value.
 
     Returns:
-        For each meta-prompt and label pair, the numbers of answers and of correct answers, shape
-        (metas, pairs).
+        For each combination of a meta-prompt and a label pair, the numbers of answers and of
+        correct answers, shape (metas, pairs).
     """
     each = [
         verify_between(scores, np.array([positive]), np.array([negative]), sizes, most)

@@ -85,7 +85,7 @@ def _odds(summary: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _without_knowledge(row: Mapping[str, Any]) -> str:
-    """Return a sentence about the no-knowledge baseline, which uses only second concepts."""
+    """Return a sentence about the no-knowledge baseline, which uses only facts' tails."""
     if row["auroc"] is None:
         return (
             "The no-knowledge baseline (a regression on the second concept of a statement) is "

@@ -61,7 +61,7 @@ def of_tables(tables: Mapping[str, pl.DataFrame], bootstrap: Bootstrap) -> dict[
 def of_answers(
     answers: Answers, facts: pl.DataFrame, beliefs: pl.DataFrame | None
 ) -> dict[str, int]:
-    """Count the background questions without an answer, with a tie, or without a margin.
+    """Count background questions without an answer, with a tie, and without a margin.
 
     Args:
         answers: The answers to the background questions.
@@ -82,7 +82,7 @@ def of_answers(
 
 
 def score_counts(scores: Mapping[str, Sequence[Scores]]) -> dict[str, int]:
-    """Count the candidate answers: all, multi-token, unscored, or merged with the prompt.
+    """Count all candidate answers, and those of three kinds (such as unscored ones).
 
     An answer is merged with the prompt if one token covers characters of both.
 

@@ -172,7 +172,7 @@ class Surface:
 
 
 def _overlap(worded: str, label: str) -> float:
-    """Compare a concept's wording with a label, as the Jaccard index of their words."""
+    """Return the Jaccard index of the words of a concept's wording and of its label."""
     one, other = _words(worded), _words(label)
     return len(one & other) / len(one | other) if one | other else 0.0
 

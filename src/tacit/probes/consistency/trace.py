@@ -143,7 +143,7 @@ def _fact_lines(found: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _answer_text(fact: Mapping[str, Any], side: str) -> str:
-    """Return the answer to a background question and its margin, as text."""
+    """Return as text the answer to a background question, with the answer's margin."""
     word, margin = fact[f"{side}_word"], fact[f"{side}_margin"]
     if fact[f"{side}_right"] is None:
         return "no answer could be scored"

@@ -76,8 +76,8 @@ def of_questions(
         and ``truncated``. ``share`` is the number of positive replies divided by the number of
         parsed replies. ``low`` and ``high`` are the ends of Wilson's 95 % interval of ``share``.
         ``share``, ``low`` and ``high`` are null if none of the replies could be parsed.
-        ``unparsed`` and ``truncated`` count only replies to prompt variants whose answer words are
-        selected by ``positive`` or ``negative``.
+        ``unparsed`` and ``truncated`` count only replies to prompt variants that have an answer
+        word in ``positive`` or ``negative``.
     """
     counts = np.nan_to_num(votes)
     yes, no = (counts[:, side].sum(axis=1) for side in (positive, negative))

@@ -8,9 +8,9 @@ the grammar of concepts. A concept of one word that can be a noun or a verb is t
 unless the template requires an activity. The word lists contain exceptions: nouns that are always
 treated as mass nouns, and nouns that are always treated as count nouns. A word that is in no word
 list is treated as a mass noun if the lexicon does not contain it as a noun, or if its only plural
-is the word itself. A gerund that can be its own plural, such as "running", is also treated as a
-mass noun. Grammatical errors inside a phrase of several words, such as "soak in hotspring" or
-"chest of drawer", are not corrected.
+is the word itself. A gerund whose plural has the same form, such as "running", is treated as a mass
+noun. Grammatical errors inside a phrase of several words, such as "soak in hotspring" or "chest of
+drawer", are not corrected.
 """
 
 from __future__ import annotations
