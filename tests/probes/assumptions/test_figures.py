@@ -161,7 +161,7 @@ def test_curves_are_the_measures(one: Shown) -> None:
     words = joined_text(figure(chart))
     assert "n = 15 concepts (without 1 whose words cannot be encoded by the tokenizer)" in words
     assert "95 % CIs (percentile bootstrap, 2,000 resamples, clustered by concept)" in words
-    assert "wording: sentence (A ___ has fur.)" in words
+    assert "wording of the prompts: “sentence” (A ___ has fur)" in words
 
 
 def test_models_asked_in_different_wordings_say_which(three: Shown) -> None:

@@ -534,7 +534,7 @@ def test_every_way_to_ask_has_its_score_written_in() -> None:
     )
     assert (
         "meta-prompt 6, with the answer words Yes and No, is "
-        "\u201cQuestion: \N{HORIZONTAL ELLIPSIS}? Answer:\u201d" in joined_text(figure)
+        "\u201cQuestion: [question]? Answer:\u201d" in joined_text(figure)
     )
     assert "meta-prompt 6, True/False: share 0.3\u00a0%" in tips(figure)
 

@@ -49,9 +49,14 @@ def wordings(table: pl.DataFrame) -> str:
     kinds = table["wording"].unique(maintain_order=True).to_list()
     if len(kinds) > 1:
         return "in brackets after the model's name: the wording of the prompts"
-    text = load_templates().retrieval.get(kinds[0], "")
+    return f"wording of the prompts: {_with_example(kinds[0])}"
+
+
+def _with_example(wording: str) -> str:
+    """Return the name of a wording in quotation marks, with an example of a retrieval prompt."""
+    text = load_templates().retrieval.get(wording, "")
     shown = text.replace("{A}", "A").replace("{a}", "a").replace("{properties}", "has fur")
-    return f"wording: {kinds[0]}" + (f" ({shown})" if shown else "")
+    return f"\u201c{wording}\u201d" + (f" ({shown.rstrip('.')})" if shown else "")
 
 
 def with_preface(table: pl.DataFrame) -> tuple[pl.DataFrame, str]:
@@ -325,8 +330,10 @@ def _asked(summary: Mapping[str, Any]) -> Iterator[str]:
     wordings = summary.get("wordings", ())
     if wordings:
         kinds = number_of(len(wordings), "wording", "wordings")
-        names = " and ".join(f"\u201c{name}\u201d" for name in wordings)
-        told = f"The retrieval prompts are formulated with the {kinds} {names}"
+        told = (
+            f"The retrieval prompts are formulated with the {kinds} "
+            f"{' and '.join(map(_with_example, wordings))}"
+        )
         wording = summary.get("elicitation_wording")
         yield (
             f"{told}, and the elicitation prompts with the wording \u201c{wording}\u201d."

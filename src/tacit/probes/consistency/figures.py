@@ -661,10 +661,10 @@ def _shade(value: float | None, most: float, colours: Palette) -> str:
 
 def _meta_prompts(ways: pl.DataFrame) -> Iterator[str]:
     """Yield the texts of the meta-prompts (Table 1 of Sahu et al. 2022) for a caption."""
-    texts, dots = load_templates().meta_prompts, "\N{HORIZONTAL ELLIPSIS}"
+    texts = load_templates().meta_prompts
     for meta in sorted(ways["meta"].unique()):
         if meta <= len(texts):
-            text = texts[meta - 1].format(question=dots, label_a="Yes", label_b="No")
+            text = texts[meta - 1].format(question="[question]", label_a="Yes", label_b="No")
             yield f"meta-prompt {meta}, with the answer words Yes and No, is “{text}”"
 
 

@@ -17,12 +17,23 @@ from tacit.findings.numbers import (
 )
 from tacit.probes.consistency import controls, intervention
 from tacit.probes.consistency.prediction import sentences as prediction_sentences
-from tacit.statistics import prediction
+from tacit.statistics import prediction, regression
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
 _HALF = 0.5  # the AUROC of a useless score
+_NO_ODDS_RATIO = {
+    regression.NO_ROWS: "the model answered no anchor question that has a background score",
+    regression.UNDEFINED: "all anchor questions are answered correctly, or all incorrectly",
+    regression.CONSTANT: "a predictor of the regression is the same for all anchor questions",
+    regression.SEPARATED: (
+        "the predictors of the regression separate correct from incorrect answers perfectly"
+    ),
+    regression.FEW_CLUSTERS: "there are too few question concepts",
+    regression.FEW_ROWS: "there are too few anchor questions",
+}
+"""Reasons, as clauses, why the adjusted odds ratio was not computed."""
 
 
 def sentences(summary: Mapping[str, Any]) -> Iterator[str]:
@@ -71,7 +82,7 @@ def _odds(summary: Mapping[str, Any]) -> Iterator[str]:
     if summary["no_odds_ratio"] is not None:
         yield (
             "The odds ratio of a correct answer, adjusted for the number of facts, was not "
-            f"computed: {summary['no_odds_ratio']}."
+            f"computed: {_NO_ODDS_RATIO[summary['no_odds_ratio']]}."
         )
         return
     names = {"value": "", "low": "_low", "high": "_high"}
