@@ -259,8 +259,8 @@ def test_ranks_among_other_candidates_have_no_difference(found: Findings) -> Non
     assert row["ours"] is not None
     assert (row["difference"], row["candidates"], row["chance"]) == (None, 34, 0.121)
     assert row["note"] == (
-        "the run ranks 34 candidates, but the paper ranks only the words that all its models share "
-        "(between 17,958 and 21,018 words)"
+        "the run ranks 34 candidates, but Weir et al. 2020 rank only the words that all their "
+        "models share (between 17,958 and 21,018 words)"
     )
     row = row_of(published_table(found.tables, "roberta-large", found.summary), "MRR at 1 property")
     assert row["difference"] is not None
@@ -283,7 +283,7 @@ def test_average_precision_among_other_words_has_no_difference(found: Findings) 
     few = found.tables[name].with_columns(candidates=1_876)
     row = row_of(published_table({name: few}, "bert-base", found.summary), "has", "mAP vocabulary")
     assert (row["difference"], row["candidates"]) == (None, 1_876)
-    assert "but the paper ranks 17,958 to 28,996 words for bert-base" in row["note"]
+    assert "but Weir et al. 2020 rank 17,958 to 28,996 words for bert-base" in row["note"]
     row = row_of(published_table(found.tables, "bert-base"), "has", "mAP vocabulary")
     assert row["difference"] is not None
 

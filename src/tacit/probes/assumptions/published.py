@@ -183,8 +183,8 @@ def _unlike_own(count: int, model: str | None) -> str | None:
     if most is None or least <= count <= most:
         return None
     return (
-        f"the run ranks {several(count, 'word')}, but the paper ranks {least:,} to {most:,} words "
-        f"for {model}"
+        f"the run ranks {several(count, 'word')}, but Weir et al. 2020 rank {least:,} to "
+        f"{most:,} words for {model}"
     )
 
 
@@ -213,8 +213,8 @@ def _unlike_shared(count: int, vocabulary: Mapping[str, Any]) -> str | None:
     else:
         return None
     return (
-        f"{told}, but the paper ranks only the words that all its models share (between {least:,} "
-        f"and {most:,} words)"
+        f"{told}, but Weir et al. 2020 rank only the words that all their models share (between "
+        f"{least:,} and {most:,} words)"
     )
 
 

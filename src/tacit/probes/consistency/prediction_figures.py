@@ -32,9 +32,9 @@ _OF = (
 
 @figure(
     "Prediction of correct answers",
-    "This figure is not in Sahu et al. (2022). It shows how well several logistic regressions, "
-    "each on other features (such as the background score or the answer margin), predict which "
-    "anchor questions are answered correctly.",
+    "This figure is not in Sahu et al. (2022). The figure shows how well several logistic "
+    "regressions, each on other features (such as the background score or the answer margin), "
+    "predict which anchor questions are answered correctly.",
 )
 def prediction(shown: Shown) -> Chart | None:
     """Plot the predictors' risk-coverage curves, and the calibration of predictor ``both``."""

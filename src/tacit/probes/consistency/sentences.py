@@ -128,9 +128,9 @@ def _relevant(row: Mapping[str, Any]) -> str:
     shown = estimate({**row, "value": row["relevance"]}, "value", points)
     without = f"; no interval: {row['no_interval']}" if row["no_interval"] else ""
     return (
-        f"The relevance of the background facts is {shown}. It is the accuracy on the anchor "
-        "questions of the facts that the model knows, minus the accuracy on the anchor questions "
-        f"of all facts, computed from {sides}{without}."
+        f"The relevance of the background facts is {shown}. The relevance is the accuracy on the "
+        "anchor questions of the facts that the model knows, minus the accuracy on the anchor "
+        f"questions of all facts, computed from {sides}{without}."
     )
 
 
@@ -281,10 +281,10 @@ def notes(summary: Mapping[str, Any]) -> Iterator[str]:
             "concept), and number of facts in the knowledge base with the statement's relation "
             "and second concept. In the cross-validation of the no-knowledge baseline, all "
             "facts with the same first concept are in one fold. When the no-knowledge baseline "
-            "classifies a fact, the fact itself is not counted in the two properties that are "
-            "numbers of facts. When the no-knowledge baseline classifies a negative, the fact "
-            "that supplied the negative's second concept is not counted either. Intervals of "
-            f"the no-knowledge baseline: {_made(made['no_knowledge'])}. The intervals of the "
+            "classifies a fact, the fact itself is not counted in the two properties that count "
+            "facts. When the no-knowledge baseline classifies a negative, the fact that "
+            "supplied the negative's second concept is not counted either. Intervals of the "
+            f"no-knowledge baseline: {_made(made['no_knowledge'])}. The intervals of the "
             "no-knowledge baseline do not include the uncertainty of its coefficients."
         )
     yield (

@@ -184,16 +184,16 @@ def _answer(before: str = "") -> tuple[Column, ...]:
             f"{before}meta",
             "meta-prompt",
             "count",
-            "The index of the meta-prompt (the text around the question) in the prompt that "
-            "gives the selected choice its score, which is the highest.",
+            "The index of the meta-prompt (the text around the question) in the prompt in which "
+            "the selected choice has its highest score.",
             optional=optional,
         ),
         Column(
             f"{before}pair",
             "answer words",
             "text",
-            "The pair of answer words, such as “yes/no”, in the prompt that gives the selected "
-            "choice its score, which is the highest.",
+            "The pair of answer words, such as “yes/no”, in the prompt in which the selected "
+            "choice has its highest score.",
             optional=optional,
         ),
     )

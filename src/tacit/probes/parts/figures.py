@@ -44,9 +44,9 @@ _ALL_STATEMENTS = 216_580  # of the 300 published drawings
 
 @figure(
     "Share of drawings for which beliefs reach a minimum accuracy",
-    "This figure corresponds to Figure 3 of Gu et al. (2023). It shows the share of drawings "
-    "for which the accuracy of the beliefs is at least the value on the horizontal axis. The "
-    "higher the curve, the more accurate are the beliefs.",
+    "This figure corresponds to Figure 3 of Gu et al. (2023). The figure shows the share of "
+    "drawings for which the accuracy of the beliefs is at least the value on the horizontal "
+    "axis. The higher the curve, the more accurate are the beliefs.",
 )
 def accuracy_at(shown: Shown) -> Chart | None:
     """Plot the share of drawings with at least s % accuracy (Gu et al. 2023, Figure 3)."""
@@ -82,8 +82,8 @@ def accuracy_at(shown: Shown) -> Chart | None:
 
 @figure(
     "Accuracy by relation",
-    "This figure corresponds to Figure 4 of Gu et al. (2023). It shows the accuracy of each "
-    "relation's statements before and after repair.",
+    "This figure corresponds to Figure 4 of Gu et al. (2023). The figure shows the accuracy of "
+    "each relation's statements before and after repair.",
 )
 def accuracy_by_relation(shown: Shown) -> Chart | None:
     """Plot each relation's accuracy before and after repair (Gu et al. 2023, Figure 4).

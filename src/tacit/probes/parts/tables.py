@@ -43,20 +43,20 @@ _ANNOTATOR = Column(
 _RELATION = Column(
     "relation", "relation", meaning="The relation that the statement asserts between two parts."
 )
-_N = Column("n", "n", "count", "The number of statements with a gold label and a belief.")
+_N = Column("n", "n", "count", "The number of statements with a gold label and a known belief.")
 _MISSING = Column(
     "missing",
     "no belief",
     "count",
-    "The number of statements that are excluded from accuracy because they have a gold label but "
-    "no belief.",
+    "The number of statements that are excluded from accuracy because their belief is missing "
+    "although they have a gold label.",
 )
 _ACCURACY = Column(
     "accuracy",
     "accuracy",
     "percent",
-    "The share of statements for which the belief agrees with the gold label, among the statements "
-    "with a gold label and a belief.",
+    "The share of statements for which the belief agrees with the gold label, among the "
+    "statements with a gold label and a known belief.",
     ends=_ENDS,
 )
 _ALWAYS_TRUE = Column(
@@ -524,7 +524,7 @@ TABLES = (
                 "missing",
                 "no belief",
                 "count",
-                "The number of statements without a belief.",
+                "The number of statements for which the belief is missing.",
                 sparse=True,
             ),
             *_VALUE_AND_BOUND,
