@@ -64,9 +64,9 @@ class Worded:
         property: The property, as read from the norms.
         text: The wording of the property as a predicate, such as "has fur".
         corrected: Whether ``text`` is the user's corrected wording.
-        from_feature: The reason why ``text`` is based on the feature although the norms contain an
-            alternative (a participant's wording): ``UNGRAMMATICAL`` or ``NO_VERB``; None if neither
-            reason applies.
+        from_feature: The reason why ``text`` is based on the property's name in the norms, although
+            the norms contain a participant's wording: ``UNGRAMMATICAL`` or ``NO_VERB``; None if
+            neither reason applies.
     """
 
     property: Property
@@ -122,9 +122,9 @@ def word_properties(
 ) -> WordedNorms:
     """Convert every property of the norms to a predicate that prompts can state.
 
-    If the user corrected a property, the correction is the wording of the property. Without a
-    correction, the wording of a property is based on its first alternative, that is, the first
-    participant's wording in the norms. If the first participant's wording in the norms is missing,
+    If the user supplied a corrected wording for a property, this wording is its predicate. If the
+    user did not correct a property, its predicate is based on the first participant's wording of
+    the property in the norms. If the first participant's wording in the norms is missing,
     ungrammatical or not convertible to a predicate, Tacit words the property by its name in the
     norms (the feature). If several properties of a concept have the same wording, only the one with
     the highest production frequency is used (in a tie, the first one).
@@ -166,10 +166,10 @@ def _worded(one: Property, corrections: Corrections, limits: Limits) -> Worded |
 
 
 def _stated(one: Property) -> tuple[str | None, str | None]:
-    """Return a property's predicate, and the reason why it is not a participant's wording.
+    """Return a property's predicate, and a reason if a participant's wording was rejected.
 
-    The reason is None if the predicate is the first participant's wording, or if the norms contain
-    no participant's wording.
+    The reason for rejecting the first participant's wording is None if this wording is used, or if
+    the norms contain no participant's wording.
     """
     if not one.alternatives:
         return predicate(one.feature), None
@@ -330,7 +330,7 @@ def apply_filters(
 
 
 def check_concepts(concepts: str) -> None:
-    """Raise ``RequestError`` if the preset of concepts is unknown."""
+    """Raise ``RequestError`` if ``concepts`` is not the name of a known ``ConceptPreset``."""
     if concepts not in get_args(ConceptPreset):
         raise RequestError(
             f"unknown preset of concepts {concepts!r}; expected one of "

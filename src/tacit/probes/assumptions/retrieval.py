@@ -395,10 +395,10 @@ class Retrieval:
 
         If the article is fixed, each candidate is scored after "A", and the text that follows the
         blank (such as "has fur.") is scored after "A" and the candidate. If each candidate has its
-        own article ("a" or "an"), each sentence is scored as a whole after the BOS token. If each
-        candidate has its own article, each candidate is scored in sentences and also alone, to
-        obtain the number of tokens of the candidate. If all candidates have the fixed article "A",
-        the model processes "A" and the candidate only once for all sentences with this candidate.
+        own article ("a" or "an"), each sentence is scored as a whole after the BOS token. To count
+        the tokens of a candidate with its own article (such as "An owl"), the candidate is also
+        scored outside a sentence. If all candidates have the fixed article "A", the model processes
+        "A" and the candidate only once for all sentences with this candidate.
         """
         phrases = tuple(dict.fromkeys(self._phrase(item.prompt) for item in self.items))
         answers = tuple(self._answers.values())

@@ -41,8 +41,8 @@ class Templates:
         preface: The text that precedes an elicitation prompt: "Everyone knows that".
         relations: The elicitation prompts by relation, with the placeholder ``{concept}``.
         ends: The text after the blank of an elicitation prompt, by wording.
-        published: The number of elicitation prompts that the paper reports for each relation (Table
-            2).
+        published: The number of elicitation prompts that Weir et al. (2020, Table 2) report for
+            each relation.
         prince: The examples by the linguist Ellen Prince in Table 3 of Weir et al. (2020).
         wording: The word lists that determine how features are converted to predicates, by the name
             of the list.

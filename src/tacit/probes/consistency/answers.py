@@ -27,8 +27,8 @@ class Answers:
     """The answers to yes/no questions. Each array has the shape (questions,).
 
     Args:
-        positive: Whether the answer is positive. False if the best positive and the best negative
-            score are equal, or if the answer is missing.
+        positive: Whether the answer is positive. False if the best score of a positive answer word
+            equals the best score of a negative answer word, or if the answer is missing.
         missing: Whether the question has no answer. The answer is missing if no positive word or no
             negative word can be generated, or if a word with an unknown score might have the
             highest score.
@@ -130,7 +130,7 @@ class Method:
 
 
 def by_best(scores: Floats, positive: Ints, negative: Ints, most: Floats | None = None) -> Answers:
-    """Derive answers by comparing the best positive score with the best negative score.
+    """Derive answers by comparing the best scores of positive and negative answer words.
 
     Args:
         scores: Scores in nats, shape (questions, inputs); NaN for a missing score.

@@ -31,13 +31,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class CorrectAnswers:
-    """Whether the model correctly answered the questions about each fact and its negative.
+    """For each fact, whether the model correctly answered the two questions about it.
+
+    One question is about the fact, and the other is about the fact's negative (false version).
 
     Args:
         positive: 1 if the question about the fact was answered correctly, else 0, shape (facts,);
             NaN if the answer is missing.
-        negative: 1 if the question about the negative was answered correctly, else 0, shape
-            (facts,); NaN if the answer is missing or the fact has no negative.
+        negative: 1 if the question about the fact's negative (false version) was answered
+            correctly, else 0, shape (facts,); NaN if the answer is missing or the fact has no
+            negative.
     """
 
     positive: Floats
@@ -170,8 +173,8 @@ def relevance(
     """Compute the relevance of facts to anchor questions, for all facts and by relation.
 
     Args:
-        known: Whether the model correctly answered the question about each fact and the question
-            about its negative.
+        known: For each fact, whether the model correctly answered the question about the fact, and
+            whether it correctly answered the question about the fact's negative (false version).
         asked: The facts of each anchor question.
         anchors: Table with one row per anchor question and the columns ``right`` (null for an
             unanswered anchor question) and ``cluster``.

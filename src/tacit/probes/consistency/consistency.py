@@ -45,7 +45,7 @@ def overall(anchors: pl.DataFrame, how: Permutations | None = None) -> pl.DataFr
 def by_relation(
     anchors: pl.DataFrame, asked: Asked, how: Permutations | None = None
 ) -> pl.DataFrame:
-    """Compute conceptual consistency separately for each relation (Figure 7a).
+    """Compute each relation's conceptual consistency (Sahu et al. 2022, Figure 7a).
 
     For each relation, conceptual consistency is computed over the anchor questions that have at
     least one fact of the relation. The background score of an anchor question is computed from all
@@ -75,7 +75,7 @@ def by_relation(
 def by_concept(
     anchors: pl.DataFrame, asked: Asked, how: Permutations | None = None
 ) -> pl.DataFrame:
-    """Compute conceptual consistency separately for each frequent concept (Figure 7b).
+    """Compute each frequent concept's conceptual consistency (Sahu et al. 2022, Figure 7b).
 
     For each concept, conceptual consistency is computed over the anchor questions with at least one
     background fact that contains the concept. Of the concepts that occur in the backgrounds of at

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from tacit.sources.anchors import Anchor
 
 CONDITIONS = ("true", "false", "irrelevant")
-"""The names of the three kinds of contexts: true facts, negatives, irrelevant facts."""
+"""The names of the three kinds of contexts: true facts, false facts, irrelevant facts."""
 
 MOST_FACTS = 5
 """The default maximum number of facts in a context."""
@@ -38,7 +38,7 @@ _WORD = re.compile(r"\w+")
 
 
 class Fact(NamedTuple):
-    """A background fact, and the tail (second concept) of the fact's negative."""
+    """A background fact, and the tail (second concept) of the fact's false version."""
 
     head: str
     relation: str
@@ -198,7 +198,7 @@ class Contexts:
 
     @cached_property
     def texts(self) -> Mapping[str, Mapping[int, str]]:
-        """The text of each context, by condition and by index of the anchor question."""
+        """The text of each context, by kind of context and by index of the anchor question."""
         tails = {
             at: tuple(fact._replace(tail=fact.negative) for fact in facts)
             for at, facts in self.own.items()

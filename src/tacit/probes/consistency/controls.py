@@ -129,8 +129,8 @@ class Controls:
         of: The anchor questions.
         background: The concepts and facts of the anchor questions.
         asked: The facts of each anchor question.
-        known: Whether the model correctly answered the question about each fact and the question
-            about its negative.
+        known: For each fact, whether the model correctly answered the question about the fact, and
+            whether it correctly answered the question about the fact's negative (false version).
         anchors: The table of anchor questions, with the columns ``background_score``, ``facts``,
             ``right`` and ``cluster``.
         seed: The seed that determines the irrelevant background of each anchor question.

@@ -333,7 +333,7 @@ def prompt_sensitivity(shown: Shown) -> Chart | None:
     "variant is used.",
 )
 def anchor_sensitivity(shown: Shown) -> Chart | None:
-    """Plot anchor accuracy by prompt variant and anchoring method.
+    """Plot anchor accuracy by prompt variant and by method of answering anchor questions.
 
     Sahu et al. (2022) have no such figure.
     """

@@ -6,13 +6,14 @@ from the question's own background. The second context of an anchor question con
 (false versions) of the question's own facts, presented as if they were true. The third context of
 an anchor question contains irrelevant facts, which belong to another anchor question. Because any
 text before a question may change the answer, the answers after true facts are also compared with
-the answers after negatives and after irrelevant facts. A fact and its negative differ only in their
-tails (second concepts). The accuracies with different contexts (facts before the question), or
-without a context, are compared on all anchor questions and on four subsets of the anchor questions.
-Two of the four subsets of anchor questions are defined by whether the model correctly answers the
-background questions about all facts in the true context (each question's own facts). To detect
-copying, the other two of the four subsets of anchor questions are defined by whether a fact in the
-true context (each question's own facts) contains a concept of the correct choice.
+the answers after negatives (false facts) and after irrelevant facts. A fact and its negative (false
+version) differ only in their tails (second concepts). The accuracies with different contexts (facts
+before the question), or without a context, are compared on all anchor questions and on four subsets
+of the anchor questions. Two of the four subsets of anchor questions are defined by whether the
+model correctly answers the background questions about all facts in the true context (each
+question's own facts). To detect copying, the other two of the four subsets of anchor questions are
+defined by whether a fact in the true context (each question's own facts) contains a concept of the
+correct choice.
 """
 
 from __future__ import annotations
@@ -223,8 +224,9 @@ def tables(
 
     Args:
         contexts: The contexts of the anchor questions.
-        chosen: The answers to the anchor questions, by condition. For each condition, the answers
-            are in the order of ``contexts.texts[condition]``.
+        chosen: The answers to the anchor questions, by kind of context (``true``, ``false`` or
+            ``irrelevant``). The answers for each kind of context are in the same order as the texts
+            of this kind in ``contexts.texts``.
         known: Two values for each fact: whether the model correctly answered the question about the
             fact, and whether it correctly answered the question about the fact's negative (false
             version).
@@ -326,8 +328,8 @@ def summary(contexts: Contexts, anchoring: str, found: pl.DataFrame) -> dict[str
 
     Args:
         contexts: The contexts of the anchor questions.
-        anchoring: The anchoring method with which anchor questions are asked after a context:
-            ``choice`` or ``verify``.
+        anchoring: The anchoring method (method of answering anchor questions) that is used after a
+            context: ``choice`` or ``verify``.
         found: The table ``INTERVENTION``, which ``changes`` returns.
     """
     asked = {condition: len(of) for condition, of in contexts.texts.items()}

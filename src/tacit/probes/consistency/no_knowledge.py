@@ -1,4 +1,4 @@
-"""Measure how well tails alone distinguish facts from negatives (METHODS section 4).
+"""Measure how well second concepts alone reveal false statements (METHODS section 4).
 
 Some background questions are about facts, and the others are about negatives (false statements). If
 the tail (second concept) alone reveals whether a background question is about a true or a false
@@ -10,16 +10,16 @@ base that contain the tail as first or second concept. The sixth attribute of a 
 number of facts in the knowledge base with this tail and the fact's relation. All facts with the
 same head (first concept) are in the same fold of the cross-validation.
 
-The knowledge base contains every fact as an edge, but it does not contain the negatives. For the
-tail of a fact, the two attributes that count facts with this tail leave out the fact itself. If the
-counts of facts with a tail included the fact itself, the counts would reveal to the regression that
-the tail belongs to a fact. With the presets ``same-relation`` and ``matched``, the tail of a
-negative is taken from a different fact; this fact is left out when facts with this tail are
-counted. With the preset ``uniform``, a negative's tail is a dictionary word that is not taken from
-a fact, so no fact is left out when facts with this tail are counted. If the negatives are formed by
-shuffling the tails of the facts, the attributes of tails have the same distribution for facts and
-negatives, and the baseline's AUROC is 0.5. ``tacit.knowledge.tails`` computes the attributes of
-tails.
+The knowledge base contains every fact as an edge, but it does not contain the negatives (false
+statements). For the tail of a fact, the two attributes that count facts with this tail leave out
+the fact itself. If the counts of facts with a tail included the fact itself, the counts would
+reveal to the regression that the tail belongs to a fact. With the presets ``same-relation`` and
+``matched``, the tail of a negative is taken from a different fact; this fact is left out when facts
+with this tail are counted. With the preset ``uniform``, a negative's tail is a dictionary word that
+is not taken from a fact, so no fact is left out when facts with this tail are counted. If the false
+statements are formed by shuffling the tails of the facts, the tails' attributes have the same
+distribution in true and false statements, and the baseline's AUROC is 0.5.
+``tacit.knowledge.tails`` computes the attributes of tails.
 """
 
 from __future__ import annotations
@@ -116,8 +116,8 @@ def no_knowledge(tails: pl.DataFrame, facts: pl.DataFrame, bootstrap: Bootstrap)
 
     Args:
         tails: The attributes of tails that ``tacit.knowledge.tails.tails_of`` returns.
-        facts: The table ``facts`` with the model's answers. Facts without a negative are excluded
-            from the evaluation.
+        facts: The table ``facts`` with the model's answers. Facts without a negative (false
+            version) are excluded from the evaluation.
         bootstrap: The bootstrap that resamples the heads (first concepts) of facts to compute the
             intervals.
 
@@ -142,7 +142,7 @@ def no_knowledge(tails: pl.DataFrame, facts: pl.DataFrame, bootstrap: Bootstrap)
 
 
 def _with_answers(tails: pl.DataFrame, facts: pl.DataFrame) -> pl.DataFrame:
-    """Return one row per fact and one row per negative, with the model's answers."""
+    """Return one row per fact and one per negative (false version), with model answers."""
     import polars as pl
 
     answers = [
@@ -178,7 +178,7 @@ def _with_predictions(rows: pl.DataFrame) -> pl.DataFrame:
 
 
 def _figures(rows: pl.DataFrame, bootstrap: Bootstrap) -> dict[str, Any]:
-    """Return how well the baseline regression and the model tell facts from negatives."""
+    """Return how well the baseline regression and the model tell true from false facts."""
     import polars as pl
 
     predicted = rows.drop_nulls("predicted")

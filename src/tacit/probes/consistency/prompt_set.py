@@ -144,7 +144,7 @@ class PromptSet:
 
     @cached_property
     def inputs(self) -> Inputs:
-        """The inputs of a yes/no question: pairs of a prompt variant and an answer word."""
+        """The scored combinations of prompt variant and answer word for yes/no questions."""
         return Inputs.of(self.variants)
 
     def scored(self, scores: Mapping[str, Sequence[Scores]]) -> Scored:

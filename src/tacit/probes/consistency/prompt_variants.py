@@ -1,4 +1,8 @@
-"""Define the inputs of yes/no questions: pairs of a prompt variant and an answer word."""
+"""Arrange the scores of yes/no questions by prompt variant and answer word.
+
+Each combination of a prompt variant and an answer word is called an input and has one column of
+scores.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +31,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Inputs:
-    """The inputs of a yes/no question: pairs of a prompt variant and an answer word.
+    """The scored combinations (inputs) of a prompt variant and an answer word.
+
+    Each input has one column in the score arrays of yes/no questions.
 
     Args:
         variants: For each input, the index of its prompt variant.
@@ -49,7 +55,7 @@ class Inputs:
 
     @classmethod
     def of(cls, variants: Sequence[PromptVariant]) -> Inputs:
-        """Return the inputs of a question that is asked in each of the given prompt variants."""
+        """Combine each of the given prompt variants with each of its answer words."""
         columns: dict[tuple[int, tuple[str, str]], int] = {}
         for variant in variants:
             for pair in zip(variant.answers[::2], variant.answers[1::2], strict=True):

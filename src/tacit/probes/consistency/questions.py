@@ -206,7 +206,7 @@ class Asked:
         wording: Wording,
         surface: Surface | None = None,
     ) -> Asked:
-        """Build the background questions about all facts and their negatives.
+        """Build the background questions about all facts and their negatives (false versions).
 
         Args:
             found: Table with the columns ``question`` (the index of the anchor question), ``head``,

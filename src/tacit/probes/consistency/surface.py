@@ -60,7 +60,7 @@ class Sentence:
 
     @classmethod
     def parse(cls, text: str, head: str, tail: str) -> Self | None:
-        """Parse a surface text.
+        """Parse a surface text, the sentence that expresses a fact in the knowledge base.
 
         Args:
             text: The surface text.
@@ -158,7 +158,8 @@ class Surface:
 
         Args:
             fact: The head, the relation and the tail of the fact.
-            tail: The tail to insert: the tail of the fact, or the tail of its negative.
+            tail: The tail to insert: the tail of the fact, or the tail of its negative (false
+                version).
         """
         sentence = self.sentences.get(fact)
         if sentence is None:
