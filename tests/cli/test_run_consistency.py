@@ -87,7 +87,7 @@ def test_what_the_extraction_counted_is_recorded_and_printed(tacit: Tacit, sourc
     summary = json.loads((source / "run" / "manifest.json").read_text())["summary"]
     assert summary["facts_across_parts"] is None
     assert (summary["frequency_cap"], summary["negatives_beyond_cap"]) == (5, 4)
-    assert "excluded by the limit to the 5 most frequent: 4" in ran.out
+    assert "the limit to the 5 most frequent words excludes 4 of them" in ran.out
 
     ran = run(tacit, "separate", "--cap", 1)
     summary = json.loads((source / "separate" / "manifest.json").read_text())["summary"]

@@ -183,9 +183,7 @@ def test_the_probability_of_both_answers_is_reported(
     masses = [math.exp(t) + math.exp(f) for t, f in zip(*sides.values(), strict=True)]
     assert findings.summary["answer_probability"] == pytest.approx(statistics.median(masses))
     told = " ".join(PartsProbe.sentences(findings))
-    assert (
-        "P(true) + P(false) is the probability that the model, given the prompt, continues" in told
-    )
+    assert "P(true) + P(false) is the probability that the model continues the prompt" in told
     assert (f"is {statistics.median(masses):.1e}." in told) == improbable
 
 

@@ -294,8 +294,8 @@ def no_interval_because(clusters: str) -> str:
     """
     return (
         f"A value has no interval if it is computed from fewer than {FEWEST_CLUSTERS} "
-        f"{clusters}, or if every resample yields the same value (such as 100 %), because the "
-        f"resamples then do not show how much {clusters} vary."
+        f"{clusters}, or if it is the same in every resample (for example 100 %), because the "
+        "resamples then show no variation."
     )
 
 

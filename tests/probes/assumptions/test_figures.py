@@ -292,7 +292,7 @@ def test_elicitation_stands_as_measured(three: Shown) -> None:
     words = joined_text(figure(chart))
     assert "16 with the candidates “vocabulary”, 16 with the candidates “sensible”" in words
     assert (
-        'prompts with the preface "Everyone knows that"; wording sentence: roberta-large, bert-base'
+        'prompts with the preface "Everyone knows that"; wording “sentence”: roberta-large and bert-base'
     ) in words
     assert "wording blank-last: gpt2" in words
 
@@ -368,8 +368,8 @@ def test_chance_is_drawn_beside_the_ranks_and_told(one: Shown) -> None:
             in words
         )
     words = joined_text(figure(FIGURES["elicitation"](one)))
-    assert "chance level of mAP, by set of candidates: vocabulary: " in words
-    assert "among 20,000 candidates; sensible" in words
+    assert "chance level of the mAP: " in words
+    assert "with the candidates “vocabulary” (20,000 words per relation); " in words
     assert "ranks are among 19,998 candidates" in joined_text(
         figure(FIGURES["retrieval_examples"](one))
     )

@@ -208,7 +208,7 @@ def test_what_was_dropped_and_counted_is_told() -> None:
             "alternative wording, by reason: alternatives without "
             "participants (2)."
         ),
-        "Responses: counted by the feature (5).",
+        "Responses that are treated specially: counted by the feature (5).",
         "Number of concepts left out of elicitation, by filter: several words (2).",
     ):
         assert sentence in told

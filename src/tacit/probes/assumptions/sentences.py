@@ -131,9 +131,12 @@ def elicitation_wording(shown: Shown) -> str:
     for model, wording in shown.summaries("elicitation_wording"):
         models.setdefault(wording, []).append(model)
     if len(models) == 1:
-        return f"{preface}; wording: {next(iter(models))}"
+        return f"{preface}; wording: \u201c{next(iter(models))}\u201d"
     return "; ".join(
-        [preface, *(f"wording {each}: {', '.join(of)}" for each, of in models.items())]
+        [
+            preface,
+            *(f"wording \u201c{each}\u201d: {' and '.join(of)}" for each, of in models.items()),
+        ]
     )
 
 
@@ -273,7 +276,9 @@ def sentences(findings: Findings) -> Iterator[str]:
         "alternative wording, by reason",
         uncounted,
     )
-    yield from _counted("Responses", _described(summary.get("responses", {})))
+    yield from _counted(
+        "Responses that are treated specially", _described(summary.get("responses", {}))
+    )
     yield from _steps(summary.get("steps", ()), "Concepts left out")
     yield from _steps(
         summary.get("elicitation_steps", ()), "Number of concepts left out of elicitation"

@@ -151,11 +151,11 @@ ANCHOR_BASELINES = TableSpec(
     "anchor_baselines",
     "Baselines of anchor questions",
     "One row per method of answering: the model, the same model with pointwise mutual "
-    "information, and baselines that do not see the question. If choices are tied, the first of "
-    "the tied choices is the answer. The column CC (conceptual consistency) shows how well the "
-    "model's background score predicts which questions the row's method answers correctly. The "
-    "majority position is the position that most often contains the correct answer, over all "
-    "questions of the run.",
+    "information, and baselines that do not see the question. If a method rates several choices "
+    "as equally good, it selects the first of them. The column CC (conceptual consistency) "
+    "shows how well the model's background score predicts which questions the row's method "
+    "answers correctly. The majority position is the position that most often contains the "
+    "correct answer, over all questions of the run.",
     columns=(
         Column(
             "baseline",

@@ -51,8 +51,9 @@ UNKNOWN = "concepts of parts unknown"
 CONTROLS = TableSpec(
     "controls",
     "Leakage and irrelevant background",
-    "Conceptual consistency if the background scores are computed from other facts. The rows "
-    "whose names begin with “without” leave out some facts of each question, such as facts "
+    "Conceptual consistency of controls, in which the background score of a question is "
+    "computed from only some of the question's facts, or from another question's facts. The "
+    "rows whose names begin with “without” leave out some facts of each question, such as facts "
     "about the correct answer. The row “another question's background” gives each question the "
     "facts of a different question, which has equally many facts and none of the question's "
     "concepts. The lift of this row should be 0; a different lift means that the number of "

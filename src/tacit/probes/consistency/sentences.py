@@ -281,11 +281,11 @@ def notes(summary: Mapping[str, Any]) -> Iterator[str]:
             "concept), and number of facts in the knowledge base with the statement's relation "
             "and second concept. In the cross-validation of the no-knowledge baseline, all "
             "facts with the same first concept are in one fold. When the no-knowledge baseline "
-            "classifies a fact, the fact itself is not counted in the two properties that count "
-            "facts. When the no-knowledge baseline classifies a negative, the fact that "
-            "supplied the negative's second concept is not counted either. Intervals of the "
-            f"no-knowledge baseline: {_made(made['no_knowledge'])}. The intervals of the "
-            "no-knowledge baseline do not include the uncertainty of its coefficients."
+            "classifies a fact, its counts of facts leave out this fact; when it classifies a "
+            "negative, its counts leave out the fact that supplied the negative's second "
+            f"concept. Intervals of the no-knowledge baseline: {_made(made['no_knowledge'])}. "
+            "The intervals of the no-knowledge baseline do not include the uncertainty of its "
+            "coefficients."
         )
     yield (
         "The chance level of conceptual consistency is the mean of the average precision over all "

@@ -56,13 +56,14 @@ def graph_set(found: Mapping[str, Findings], look: Theme) -> GraphSet | None:
     if not drawn:
         return None
     reading = (
-        "For one drawing of a thing, each figure shows three graphs: the model's beliefs, the "
-        "repaired beliefs, and the annotator's mental model (only for drawings with an "
-        "annotator). Edges that violate a constraint are coloured and dashed. A drawing that is "
-        "too large for a graph is shown as tables, in which a symbol marks each violation. To "
-        "see the violated constraint, hover over the edge or symbol, or move to it with Tab and "
-        "the arrow keys. The drawing with the most violations is shown first, but drawings "
-        f"whose believed statements contradict one another have precedence. {told}"
+        "Each figure is about one drawing and shows three graphs: the model's beliefs, the "
+        "repaired beliefs, and the mental model of the annotator who drew the thing (missing if "
+        "nobody drew it). Edges that violate a constraint are coloured and dashed. A drawing "
+        "that is too large for a graph is shown as tables, in which a symbol marks each "
+        "violation. To see the violated constraint, hover over the edge or symbol, or move to "
+        "it with Tab and the arrow keys. The first figure is about the drawing with the most "
+        "violations. If the believed statements of some drawings cannot all be true together, "
+        f"the first figure is about one of these drawings. {told}"
     )
     return GraphSet("graphs", "Parts graphs", reading, tuple(drawn), faults.index(max(faults)))
 

@@ -209,9 +209,9 @@ def _probable(summary: Mapping[str, Any]) -> Iterator[str]:
         return
     shown = percent(mass) if mass >= _SMALL else f"{mass:.1e}"
     yield (
-        "P(true) + P(false) is the probability that the model, given the prompt, continues with "
-        "the separator and one of the two answers. The median of P(true) + P(false) over the "
-        f"questions is {shown}."
+        "P(true) + P(false) is the probability that the model continues the prompt with one of "
+        "the two answers (and the separator before it). The median of P(true) + P(false) over "
+        f"the questions is {shown}."
     )
     if mass < _SMALL:
         yield (
