@@ -112,7 +112,8 @@ def test_a_killed_worker_and_a_lost_node_change_nothing(
     scores = engine.ask(PROMPTS, engine.plan(PROMPTS), disturb)
     local = Engine(FakeModel(by_letters, "telling"), Store(tmp_path / "local"), BLOCK)
     assert scores == local.ask(PROMPTS)
-    assert sum("is sent to another worker" in message for message in caplog.messages) == 2
+    # A worker that is killed between two blocks leaves no block that another one has to take over.
+    assert sum("is sent to another worker" in message for message in caplog.messages) in {1, 2}
     times = Counter(telling.texts())
     assert set(times.values()) <= {1, 2}
     twice = {text for text, asked in times.items() if asked > 1}

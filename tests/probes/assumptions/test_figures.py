@@ -292,9 +292,10 @@ def test_elicitation_stands_as_measured(three: Shown) -> None:
     words = joined_text(figure(chart))
     assert "16 with the candidates “vocabulary”, 16 with the candidates “sensible”" in words
     assert (
-        'prompts with the preface "Everyone knows that"; wording “sentence”: roberta-large and bert-base'
+        'prompts with the preface "Everyone knows that"; wording “sentence”: roberta-large and '
+        "bert-base"
     ) in words
-    assert "wording blank-last: gpt2" in words
+    assert "wording “blank-last”: gpt2" in words
 
 
 def test_elicitation_without_the_preface_says_so() -> None:
