@@ -36,7 +36,7 @@ def test_compare_refuses_and_goes_on_when_forced(tacit: Tacit, workplace: Path) 
     assert not (workplace / "both.html").exists()
     assert tacit("compare", "runs", "--out", "both.html", "--force").code == 0
     html = (workplace / "both.html").read_text(encoding="utf-8")
-    assert "The option --force compares runs that differ in more than the model" in html
+    assert "The runs differ in more than the model, and are compared only because" in html
     assert "Paired differences" in html
 
 

@@ -215,6 +215,19 @@ def test_a_mistake_in_the_figures_is_found_before_any_work(
     assert said in ran.err
 
 
+@pytest.mark.parametrize(
+    "command", [("reproduce", "parrot"), ("show", "prompts", "parts", "--model", "demo")]
+)
+def test_a_command_that_draws_no_graphs_does_not_accept_their_names(
+    tacit: Tacit, workplace: Path, command: tuple[str, ...]
+) -> None:
+    """The option --graphs would have no effect."""
+    del workplace
+    ran = tacit(*command, "--drawings", DEMO, "--graphs", "peach")
+    assert ran.code == 2
+    assert "No such option: --graphs" in ran.err
+
+
 def test_every_model_has_a_folder_of_its_own(tmp_path: Path) -> None:
     """Also where names clash but for what a folder cannot hold, or for case."""
     models = ["a/m", "b/m-3", "A/M", "m-3", "..", "a m"]

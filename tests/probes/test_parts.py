@@ -209,7 +209,7 @@ def test_skipped_questions_are_counted_apart(tmp_path: Path) -> None:
     assert asked.startswith(
         f"The run consists of {everything:,} distinct true-or-false questions about"
     )
-    assert f"The model was asked {everything - 65:,} of these questions, and" in asked
+    assert f"The model was asked {everything - 65:,} of the run's questions, and" in asked
     assert "65 questions were skipped because the prompt is longer" in asked
     assert f" of the {everything - 65:,} questions for which the belief is known" in judged_true
     asked, judged_true, *_ = PartsProbe.sentences(findings)

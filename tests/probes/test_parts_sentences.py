@@ -46,7 +46,8 @@ def test_the_headline_names_the_objective_and_the_rate_of_shuffled_beliefs() -> 
     shown = text(summary(gain(0.082)))
     assert shown.startswith(
         "The model's beliefs violate 27.4 % (95 % CI 25.0 to 30.0 %) of 1,200 applicable "
-        "constraints; the same beliefs, randomly shuffled, violate 40.0 %. "
+        "constraints; after random shuffling, the same beliefs violate 40.0 % of "
+        "the applicable constraints. "
     )
     assert "Repair (objective: paper) removes every violation" in shown
 

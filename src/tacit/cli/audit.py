@@ -54,8 +54,8 @@ def audit(
     """Audit the background facts of questions, and draw a sample of facts for people to rate.
 
     After the command has drawn the sample, two people rate all facts in it, independently of each
-    other. Each person fills in the column "rating" in a separate copy of the sample file. The
-    option --seed determines which facts are drawn.
+    other. Each rater enters ratings in the column "rating" of a separate copy of the sample file.
+    The option --seed determines which facts are drawn.
 
     Example: tacit kb audit conceptnet.kb --questions dev.jsonl --out sample.tsv
     """
@@ -94,7 +94,7 @@ def agreement(
     ],
     second: Annotated[
         Path,
-        typer.Argument(help="File in which another person rated the same facts."),
+        typer.Argument(help="File in which a second person rated the facts of the file FIRST."),
     ],
     as_json: given.AsJson = False,
 ) -> None:

@@ -279,9 +279,10 @@ def repair(
         Path,
         typer.Option(
             help='Output file: the beliefs, with the added columns "believed", "repaired" and '
-            '"free". "believed": the truth value before repair. "repaired": the truth '
-            'value after repair. "free": whether both truth values are equally good for '
-            "the objective, so that a fixed rule chose one."
+            '"free". Column "believed": the truth value of each statement before repair. Column '
+            '"repaired": the truth value of each statement after repair. Column "free": whether '
+            "both truth values of the statement are equally good for the objective, so that a "
+            "fixed rule chose between them."
         ),
     ],
     ontology: OntologyName = "parts",
@@ -314,12 +315,12 @@ def repair(
     """Repair a table of beliefs, so that the beliefs satisfy all logical constraints.
 
     Repair solves a weighted MaxSAT problem: the repaired beliefs satisfy every constraint and
-    preserve as much of the model's confidence as possible. Unless the time limit is reached, the
-    solver proves that no other consistent truth values preserve more confidence.
+    preserve as much of the model's confidence as possible. Unless the solver reaches the time
+    limit, it proves that the repaired truth values are optimal.
 
     The default, --objective paper, is the objective of ParRoT (Gu et al. 2023). With --objective
     paper, a statement becomes true if no constraint forbids it, even if the model's belief in the
-    statement is low. Unless you reproduce ParRoT, prefer --objective log-odds.
+    statement is low. Prefer --objective log-odds unless you reproduce results of Gu et al. 2023.
 
     Example: tacit repair beliefs.tsv --objective log-odds --out repaired.tsv
     """

@@ -47,7 +47,10 @@ def import_command(
         typer.Option(help="Language of the concepts to import from ConceptNet assertions."),
     ] = "en",
     columns: Annotated[
-        str, typer.Option(help="Order of the three columns in a file of tab-separated triples.")
+        str,
+        typer.Option(
+            help="Order of the columns relation, head and tail in a file of tab-separated triples."
+        ),
     ] = "relation,head,tail",
     source_version: Annotated[
         str | None,

@@ -33,21 +33,24 @@ def prompts_command(
     elicitation: Annotated[
         bool,
         typer.Option(
-            "--elicitation", help="Write elicitation prompts instead of retrieval prompts."
+            "--elicitation",
+            help="Write elicitation prompts (given a concept, which "
+            "properties?) instead of retrieval prompts (given properties, "
+            "which concept?).",
         ),
     ] = False,
     wording: Annotated[
         Literal["sentence", "blank-last"],
         typer.Option(
-            help="Wording of the prompts: sentence (for masked models) or blank-last (for causal "
-            "models)."
+            help="Wording of the prompts: sentence (a full sentence with a blank, for masked "
+            "models) or blank-last (the prompt ends with the blank, for causal models)."
         ),
     ] = "sentence",
     vocabulary: Annotated[
         Path | None,
         typer.Option(
-            help="Ask retrieval prompts (given properties, which concept?) only for "
-            "the concepts that the file lists, one per line."
+            help="Build retrieval prompts (given properties, which concept?) only for the "
+            "concepts that the file lists, one per line."
         ),
     ] = None,
     no_preface: Annotated[

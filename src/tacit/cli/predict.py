@@ -30,13 +30,17 @@ def predict(
     model: Annotated[
         str | None,
         typer.Option(
-            help="Name, folder or address of the run's model [default: as in the run].",
+            help="Current name, folder or address of the finished run's model [default: as "
+            "recorded in the run].",
             callback=given.checked,
         ),
     ] = None,
     kb: Annotated[
         Path | None,
-        typer.Option(help="Path of the run's knowledge base [default: as in the run]."),
+        typer.Option(
+            help="Current path of the finished run's knowledge base [default: as "
+            "recorded in the run]."
+        ),
     ] = None,
     device: Annotated[
         str, typer.Option(help="Device that runs the model: auto, cpu, cuda, cuda:1, …")
@@ -57,8 +61,8 @@ def predict(
     """Predict whether the model of a finished run answers a new question correctly.
 
     The command asks the model the new question and yes/no questions about the new question's
-    background facts. Then it applies the predictor that was fitted to the answers of the finished
-    run.
+    background facts. From the model's answers, the predictor that was fitted in the finished run
+    estimates the probability that the model answers the new question correctly.
 
     Example: tacit predict runs/gpt2 "Where does a dog sleep?" --choices kennel,tree,pond
     """

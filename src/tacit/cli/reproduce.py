@@ -28,7 +28,7 @@ app = group("Compare your results with the tables of a paper.")
 
 
 @app.command("parrot")
-@declared()
+@declared(without=("graphs",))
 def parrot(
     *,
     options: PartsOptions,
@@ -51,9 +51,9 @@ def parrot(
 
     The command compares counts from the annotators' drawings with Tables 1 and 5 of Gu et al. 2023.
     If a model or a file of beliefs is given, the command also compares the probe's results with
-    Tables 3, 4, 6 and 7, Figure 3 and Section 6.3 of Gu et al. 2023. Section 6.3 of the paper
-    reports the percentages of drawings whose accuracy repair increases, decreases or does not
-    change.
+    Tables 3, 4, 6 and 7, Figure 3 and Section 6.3 of Gu et al. 2023. In Section 6.3, Gu et al. 2023
+    report the percentages of drawings for which repair increases, decreases or does not change the
+    accuracy of the beliefs.
 
     Example: tacit reproduce parrot --drawings drawings --model gpt2
     """
@@ -107,8 +107,8 @@ def parrot(
 def consistency(*, options: ConsistencyOptions, as_json: given.AsJson = False) -> None:
     """Compare the consistency probe's set-up with Sahu et al. 2022.
 
-    The command compares, for example, Tacit's numbers of prompt templates, answer words, relations
-    and answer choices with the numbers in the paper. Sahu et al. 2022 report none of their results
+    The command compares counts, such as Tacit's numbers of prompt templates, relations and choices
+    per question, with the counts in Sahu et al. 2022. Sahu et al. 2022 report none of their results
     as a number, so the command does not compare results.
 
     Example: tacit reproduce consistency --questions dev.jsonl --kb conceptnet.kb

@@ -31,8 +31,9 @@ class Selection:
 
     given: list[str] | None = option(
         None,
-        help="Set an option, such as limit=10. VALUE applies to all models and runs of the suite "
-        "that accept OPTION; repeatable. Paths in VALUE are relative to the current folder.",
+        help="Set or override an option of the suite's YAML file, such as limit=10. VALUE "
+        "applies to all models and runs of the suite that accept OPTION; repeatable. Paths "
+        "in VALUE are relative to the current folder.",
         flags=("--set",),
         metavar="OPTION=VALUE",
         group=WHAT,
@@ -45,7 +46,7 @@ class Selection:
     )
     fail_fast: bool = option(
         default=False,
-        help="Stop at the first run that fails; by default, the remaining runs continue.",
+        help="Stop at the first run that fails; by default, the suite continues with the next run.",
         group=WHAT,
     )
 

@@ -31,17 +31,17 @@ if TYPE_CHECKING:
 SCALE = TableSpec(
     "scale",
     "Size of models",
-    "Each row shows how a measure changes with model size in one family of models. A measure of "
-    "the consistency probe includes only anchor questions that all models of the family "
-    "answered; a measure of the assumptions probe includes only concepts that all models of the "
-    "family ranked. Slope: the change of the measure if the number of parameters increases "
-    "tenfold, estimated by a least-squares regression on the log10 of the number of parameters. "
-    "The 95 % CI of the slope is computed by resampling the same clusters of questions for all "
-    "models. The CI of the slope reflects the uncertainty due to the choice of questions, but "
-    "not the uncertainty due to the small number of models. Page's trend test examines whether "
-    "the measure improves with model size. In Page's trend test, each block consists of one or "
-    "more clusters of questions. The p-value of the trend test is one-sided and not corrected "
-    "for multiple tests.",
+    "Each row shows how a measure changes with model size in one family of models. The measures "
+    "of the consistency probe cover only anchor questions for which every model of the family "
+    "has an answer and a background score. The measures of the assumptions probe cover only "
+    "concepts that every model of the family ranked. Slope: the change of the measure if the "
+    "number of parameters increases tenfold, estimated by a least-squares regression on the "
+    "log10 of the number of parameters. The 95 % CI of the slope is computed by resampling the "
+    "same clusters of questions for all models. The CI of the slope reflects the uncertainty "
+    "due to the choice of questions, but not the uncertainty due to the small number of models. "
+    "Page's trend test examines whether the measure improves with model size. In Page's trend "
+    "test, each block consists of one or more clusters of questions. The p-value of the trend "
+    "test is one-sided and not corrected for multiple tests.",
     columns=(
         Column("figure", "figure", meaning="The measure."),
         Column("family", "family", meaning="The family to which the models belong."),

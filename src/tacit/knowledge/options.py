@@ -52,14 +52,14 @@ class BackgroundOptions:
     )
     verbatim: Literal["on", "off"] = option(
         "on",
-        help="Whether a concept is always found in a question or choice that contains the "
-        "concept's label word for word: on or off.",
+        help="Whether a word-for-word match of a concept's label is sufficient to find the "
+        "concept in a question or a choice, whatever --overlap requires: on or off.",
         group=EXTRACTION,
     )
     relations: str | None = option(
         None,
         help=(
-            "Only facts with these relations are extracted. Separate the relations by commas "
+            "Names of the relations whose facts are extracted. Separate the relations by commas "
             "[default: the 14 relations of Sahu et al. 2022]."
         ),
         group=EXTRACTION,
@@ -96,9 +96,9 @@ class BackgroundOptions:
         help=(
             "How the tail (second concept) of a negative is drawn. uniform: any frequent word, "
             "as in Sahu et al. 2022. same-relation: the tail of another fact with the same "
-            "relation. matched: the tail of another fact with the same relation that resembles "
-            "the true tail in part of speech, number of words, frequency and number of facts "
-            "that contain it."
+            "relation. matched: like same-relation, but the drawn tail resembles the true tail "
+            "as far as possible in part of speech, number of words, frequency and number of "
+            "facts."
         ),
         group=EXTRACTION,
     )

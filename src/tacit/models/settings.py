@@ -44,7 +44,7 @@ class LocalSettings:
         requested=False,
     )
     batch_size: int | None = option(
-        None, help="Use --batch-tokens instead of --batch-size.", hidden=True, requested=False
+        None, help="Not accepted; use --batch-tokens instead.", hidden=True, requested=False
     )
     masked_mode: Literal["left-to-right", "one-at-a-time"] = option(
         "left-to-right",
@@ -193,8 +193,8 @@ class DescribedSettings:
     )
     parameters: list[str] | None = option(
         None,
-        help="Number of parameters of a model, such as 350M or 1.3B [default: counted in the "
-        "checkpoint]; repeatable.",
+        help="Number of parameters of the model NAME, such as 350M or 1.3B [default: counted in "
+        "the checkpoint]; repeatable.",
         metavar="NAME=NUMBER",
         group=MODEL,
         requested=False,

@@ -150,8 +150,9 @@ def _sections(runs: Sequence[Run], *, warn: bool) -> tuple[list[Section], list[s
         warnings.append(
             f"{probe.capitalize()} probe: the runs differ in more than the model ({told}). "
             + (
-                "The option --force compares runs that differ in more than the model, so a "
-                "difference in the results may have other causes than the model."
+                "The runs differ in more than the model, and are compared only because the "
+                "option --force was used; a difference in the results may have other causes "
+                "than the model."
                 if warn
                 else "The runs are shown side by side and are not compared."
             )
@@ -161,8 +162,8 @@ def _sections(runs: Sequence[Run], *, warn: bool) -> tuple[list[Section], list[s
     if taught:
         kind = number_of(len(taught), "a bundled demo model", "bundled demo models")
         warnings.append(
-            f"{_listed(taught)}: {kind} with deliberate gaps and errors, trained for "
-            "demonstration. The results illustrate what Tacit finds, but are no evidence about "
+            f"{_listed(taught)}: {kind}, trained for demonstration on data with deliberate gaps "
+            "and errors. The results illustrate what Tacit finds, but are no evidence about "
             "models other than the demo models."
         )
     sections += [compared] if compared else []
@@ -190,7 +191,7 @@ def _listed(names: Sequence[str]) -> str:
 
 
 def _example(sections: Sequence[Section]) -> Block | None:
-    """Return the first set of graphs, or else the first chart, for the top of the page."""
+    """Return the top of the page: the first parts graphs, or else the first chart."""
     blocks = [block for section in sections for block in section.shown]
     graphs: list[Block] = [block for block in blocks if isinstance(block, Graphs)]
     charts: list[Block] = [block for block in blocks if isinstance(block, Figure)]

@@ -200,12 +200,12 @@ def test_what_was_dropped_and_counted_is_told() -> None:
         "8 of 10 properties can be part of a prompt.",
         "Properties that are left out of prompts, by reason: names its concept (2).",
         (
-            "Properties for which Tacit uses the wording of the feature in the norms instead of "
-            "the participants' own wordings, by reason: no wording (3)."
+            "Properties whose wording in prompts comes from the property's name in the feature "
+            "norms, not from a participant's wording, by reason: no wording (3)."
         ),
         (
-            "Rows of the feature norms that do not show how many participants wrote each "
-            "alternative wording, by reason: alternatives without "
+            "Reasons why rows of the feature norms do not show how many participants wrote each "
+            "alternative wording of a property (number of rows): alternatives without "
             "participants (2)."
         ),
         "Responses that are treated specially: counted by the feature (5).",

@@ -123,7 +123,7 @@ UP, FLAT, DOWN = (0.1, 0.3), (-0.1, 0.1), (-0.3, -0.1)
         (
             UP,
             DOWN,
-            "because the lift and the lift adjusted for the number of facts disagree: ",
+            "because adjusting the lift for the number of facts changes the conclusion: ",
         ),
         (FLAT, UP, "There is no clear evidence that background scores predict correct answers, "),
         (FLAT, FLAT, "There is no evidence that background scores predict correct answers: "),
@@ -140,7 +140,9 @@ def test_the_verdict_uses_the_adjusted_test(
     claims = sentence.startswith("Higher background scores predict correct answers:")
     assert claims == (lift == UP and adjusted == UP)
     assert "The lift and the AUROC lead to different conclusions" not in sentence
-    assert ("adjusted for the number of facts, the lift is 0.100" in sentence) == bool(adjusted)
+    assert ("adjusted for the number of facts per question, the lift is 0.100" in sentence) == bool(
+        adjusted
+    )
 
 
 def test_a_verdict_says_that_lift_and_auroc_disagree() -> None:

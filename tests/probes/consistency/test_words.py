@@ -107,7 +107,7 @@ def test_few_question_concepts() -> None:
     right = [number % 3 > 0 for number in range(40)]
     few, enough = (words_of(right, FALLING, [at % n for at in range(40)]) for n in (9, 10))
     assert few.startswith("There are too few question concepts to test")
-    assert few.endswith("An interval of the lift requires at least 10 question concepts.")
+    assert few.endswith("fewer than 10 concepts, the lift has no confidence interval.")
     assert "95" not in few
     assert "95\N{NO-BREAK SPACE}% CI" in enough
     assert "too few" not in enough

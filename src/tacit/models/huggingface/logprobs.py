@@ -139,7 +139,7 @@ class Reads:
         return cls(*np.array(reads, np.int64).reshape(-1, 4).T)
 
     def of_rows(self, numbers: NDArray[np.int64], rows: int) -> Reads:
-        """Select the tokens to score in the given rows; row ``numbers[i]`` becomes row i."""
+        """Return only the tokens of the given rows; row ``numbers[i]`` becomes row i."""
         place = np.full(rows, -1, np.int64)
         place[numbers] = np.arange(len(numbers))
         own = place[self.row]

@@ -332,7 +332,7 @@ class Prince:
 
     @cached_property
     def shown(self) -> Sequence[ListPrompt]:
-        """The prompts of each example: one that asks for the concept, then one per relation."""
+        """All prompts: for each example, one that asks for the concept and one per relation."""
         return [
             told
             for example in self.examples

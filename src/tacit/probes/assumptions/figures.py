@@ -141,8 +141,8 @@ def retrieval_categories(shown: Shown) -> Chart | None:
     ]
     title = titled(
         "Retrieving a concept from properties of one category",
-        "for each category, the mean for prompts with k properties includes only concepts with at "
-        "least k properties of the category, so the number of concepts decreases with k",
+        "only concepts with at least k properties of a category have prompts with k properties "
+        "of the category, so the means for larger k include fewer concepts",
         "prompts contain the properties that people named most frequently, the most frequent "
         f"first; bands: {shown.intervals()}; {wordings(table)}",
         sentences.retrieval_chance(table),
@@ -153,9 +153,8 @@ def retrieval_categories(shown: Shown) -> Chart | None:
 @figure(
     "Concept retrieval by the order of properties",
     "Concept retrieval when the prompt contains the most frequent properties of a concept, the "
-    "least frequent properties, or random properties. Both the most frequent and the least "
-    "frequent properties are shown in two orders: by decreasing frequency and by increasing "
-    "frequency.",
+    "least frequent properties, or random properties. The most frequent and the least frequent "
+    "properties are listed in the prompt by decreasing or by increasing frequency.",
 )
 def retrieval_orders(shown: Shown) -> Chart | None:
     """Draw retrieval from frequent, rare or random properties (Weir et al., Figure 3b).
@@ -187,7 +186,7 @@ def retrieval_orders(shown: Shown) -> Chart | None:
         for of in table["of"].unique(maintain_order=True)
     ]
     title = titled(
-        "Retrieving a concept, by selection and order of its properties",
+        "Retrieving a concept from different selections and orders of its properties",
         "top: the properties that people named most frequently for the concept; bottom: the "
         "least frequently named properties; decreasing, increasing: the production frequency of "
         "the properties decreases or increases from the first to the last property in the prompt",

@@ -205,8 +205,8 @@ _RELATIONS = (
         "chance_sensible",
         "chance",
         "score",
-        "The mAP if the sensible words (words that are people's responses to at least one prompt "
-        "with the relation) were ranked at random.",
+        "The mAP if the sensible words (words that are people's responses to at least one "
+        "prompt with the row's relation) were ranked at random.",
     ),
     Column(
         "spearman",

@@ -68,16 +68,17 @@ class NormsOptions:
     responses: Literal["people", "feature", "first"] = option(
         "people",
         help=(
-            "Which of people's responses are compared with the model's, and with what weights. "
-            "people: all wordings of a feature; the weight is the number of people who used the "
-            "wording. feature: all wordings; the weight is the feature's production frequency. "
-            "first: only the first wording of each feature; the weight is the feature's "
-            "production frequency."
+            "Which wordings of a feature count as people's responses, and how each response is "
+            "weighted. people: all wordings that people used; the weight is the number of "
+            "people who used the wording. feature: all wordings that people used or the "
+            "feature's name contains; the weight is the feature's production frequency. first: "
+            'only the first wording in the feature\'s name ("has fur" for "has fur_hair"); the '
+            "weight is the feature's production frequency."
         ),
     )
     least: int = option(
         10,
-        help="Ask retrieval prompts (given properties, which concept?) only for concepts with "
+        help="Build retrieval prompts (given properties, which concept?) only for concepts with "
         "at least N properties that fit into a prompt grammatically.",
         least=1,
     )

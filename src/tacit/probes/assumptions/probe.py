@@ -273,8 +273,7 @@ class AssumptionsProbe:
     """The assumptions probe for one model.
 
     Args:
-        worded: The feature norms, together with the wordings in which prompts state the usable
-            properties.
+        worded: The feature norms, and the texts by which prompts state the properties in them.
         words: For every compared model, the words that are a single token of the model.
         model: The name, in ``words``, of the model that the probe tests.
         kind: The kind of model (``causal``, ``masked`` or ``seq2seq``), which determines the

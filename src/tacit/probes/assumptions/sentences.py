@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 
 _HALF = 0.5
 _DESCRIBED = {
-    responses.SINGULAR: "plural wordings converted to the singular",
-    responses.CORRECTED: "people's ungrammatical wordings, replaced by the standard wording of "
-    "the property",
+    responses.SINGULAR: "plural responses converted to the singular",
+    responses.CORRECTED: "people's ungrammatical wordings of a property, replaced by the "
+    "wording in the feature norms",
     responses.FALLEN_BACK: "weighted by the production frequency of the feature, because the "
     "number of people who gave the response is unknown",
 }
@@ -117,8 +117,8 @@ def whole_sentences(shown: Shown) -> str:
         for wording in dict(shown.summaries("wordings")).get(model, ())
     ):
         return (
-            " (if a causal model scores whole sentences, only the probability among the "
-            "candidates is known)"
+            " (if a causal model scores whole sentences, a word's probability is known only "
+            "among the candidates)"
         )
     return ""
 
@@ -172,7 +172,8 @@ def elicitation_left_out(shown: Shown) -> Iterator[str]:
         if told:
             listed = ", ".join(told)
             yield (
-                f"people's responses without a spelling among the candidates are left out: {listed}"
+                "number of people's responses that are left out because they are not among the "
+                f"ranked candidates: {listed}"
             )
     ranks = shown.table("agreement")
     if ranks is not None:
@@ -266,14 +267,14 @@ def sentences(findings: Findings) -> Iterator[str]:
     yield from _elicitation(findings)
     yield from _properties(summary.get("properties", {}), summary.get("namings", {}))
     yield from _counted(
-        "Properties for which Tacit uses the wording of the feature in the norms instead of the "
-        "participants' own wordings, by reason",
+        "Properties whose wording in prompts comes from the property's name in the feature "
+        "norms, not from a participant's wording, by reason",
         summary.get("worded_by_feature", {}),
     )
     uncounted = {why: len(lines) for why, lines in summary.get("uncounted", {}).items()}
     yield from _counted(
-        "Rows of the feature norms that do not show how many participants wrote each "
-        "alternative wording, by reason",
+        "Reasons why rows of the feature norms do not show how many participants wrote each "
+        "alternative wording of a property (number of rows)",
         uncounted,
     )
     yield from _counted(

@@ -15,11 +15,12 @@ _ORDER = Column(
     "order",
     "order",
     meaning="The selection and the order of the properties in the prompt. \u201ctop\u201d: the "
-    "properties with the highest production frequency; \u201cbottom\u201d: the properties with the "
-    "lowest production frequency. \u201cdecreasing\u201d or \u201cincreasing\u201d: the order of "
-    "production frequency. \u201crandom\u201d: the row contains means over all random orders of a "
-    "concept's properties; \u201crandom-2-5\u201d: the fifth random order of the second random "
-    "selection of properties.",
+    "properties with the highest production frequency; \u201cbottom\u201d: the "
+    "properties with the lowest production frequency. \u201cdecreasing\u201d or "
+    "\u201cincreasing\u201d: how the production frequency changes from the first to the "
+    "last property in the prompt. \u201crandom\u201d: the row contains means over all "
+    "random orders of a concept's properties; \u201crandom-2-5\u201d: the fifth random "
+    "order of the second random selection of properties.",
 )
 _CATEGORY = Column(
     "category",
@@ -180,10 +181,11 @@ ELICITATION_TOP = TableSpec(
 )
 PRINCE = TableSpec(
     "prince",
-    "Examples by the linguist Ellen Prince (Table 3 of Weir et al. 2020)",
-    "The most probable candidates for the prompts in Table 3 of Weir et al. 2020, which are "
-    "based on Prince's examples. The column \u201cPrince's\u201d shows whether the candidate is "
-    "a word that Prince gives in her example.",
+    "Ellen Prince's examples of tacit assumptions (Table 3 of Weir et al. 2020)",
+    "For each prompt in Table 3 of Weir et al. 2020: the most probable candidates, and the "
+    "words that the linguist Ellen Prince gives in her example. The column \u201cPrince's\u201d "
+    "shows whether the candidate is a word in Ellen Prince's example on which the prompt is "
+    "based.",
     keys=4,
     columns=(
         _CONCEPT,
@@ -335,7 +337,7 @@ ELICITATION_BY_RELATION = TableSpec(
             "absent",
             "absent",
             "count",
-            "The number of people's responses that are not candidates in any spelling.",
+            "The number of people's responses of which no spelling is a candidate.",
         ),
         Column(
             "missing",
@@ -362,7 +364,14 @@ AGREEMENT = TableSpec(
     columns=(
         *(_RELATION, _PREFACE),
         Column("prompts", "prompts", "count", "The number of prompts.", shown=False),
-        Column("used", "prompts", "count", "The number of prompts for which rho is defined."),
+        Column(
+            "used",
+            "prompts",
+            "count",
+            "The number of prompts for which Spearman's rho "
+            "between production frequency and log-probability is "
+            "defined.",
+        ),
         _mean(
             "spearman",
             "rho",
@@ -444,19 +453,24 @@ FAVOURED = TableSpec(
             meaning="A word that is among the first five candidates for at least one prompt.",
         ),
         _PROMPTS,
-        Column("first", "first", "count", "The number of prompts for which the word ranks first."),
+        Column(
+            "first",
+            "first",
+            "count",
+            "The number of prompts for which the row's word ranks first among the candidates.",
+        ),
         Column(
             "share",
             "share first",
             "percent",
-            "The share of prompts for which the word ranks first.",
+            "The share of prompts for which the row's word ranks first among the candidates.",
         ),
         Column(
             "right",
             "correct",
             "count",
-            "The number of prompts for which the word ranks first and also is one of people's "
-            "responses.",
+            "The number of prompts for which the row's word ranks first and is also one of "
+            "people's responses.",
         ),
         Column(
             "in_top5",
@@ -523,7 +537,12 @@ CATEGORIES = TableSpec(
     "together.",
     columns=(
         Column("category", "category", meaning="The category."),
-        Column("properties", "properties", "count", "The number of distinct properties."),
+        Column(
+            "properties",
+            "properties",
+            "count",
+            "The number of distinct properties of the row's category.",
+        ),
         Column(
             "concepts_per_property",
             "concepts per property",
@@ -542,7 +561,7 @@ CATEGORIES = TableSpec(
 )
 CATEGORY_COUNTS = TableSpec(
     "category_counts",
-    "Concepts by category and number",
+    "Concepts by category and minimum number of properties",
     "For each category and each number n: the number of concepts that have at least n properties "
     "of the category.",
     keys=2,

@@ -48,7 +48,10 @@ def lifts(right: Floats, rows: Floats) -> Floats:
 
 LIFT = "lift above chance"
 ADJUSTED_LIFT = "lift, adjusted for the number of facts"
-LOG_ODDS_RATIO = "log odds ratio of a correct answer, adjusted for the number of facts"
+LOG_ODDS_RATIO = (
+    "log odds ratio of a correct answer (background score 1 versus 0), adjusted "
+    "for the number of facts"
+)
 _RANKED: Mapping[str, Figure] = {
     "conceptual consistency": average_precisions,
     LIFT: lifts,

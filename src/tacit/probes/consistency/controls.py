@@ -280,12 +280,17 @@ class Controls:
             yield from facts.select("anchor", end).iter_rows()
 
 
-def doubts(rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+def doubts(rows: Sequence[Mapping[str, Any]], *, adjusted: bool) -> Iterator[str]:
     """Yield a warning if background scores of unrelated questions predict correct answers.
 
     Args:
         rows: The rows of the table ``CONTROLS``.
+        adjusted: Whether the reader also sees the lift adjusted for the number of facts.
     """
+    remedy = (
+        "; the adjusted lift leaves out that part, because it compares only questions with "
+        "similar numbers of facts"
+    )
     for row in rows:
         if row["background"] == IRRELEVANT and (row["lift_low"] or 0.0) > 0:
             lift = {"value": row["lift"], "low": row["lift_low"], "high": row["lift_high"]}
@@ -294,7 +299,7 @@ def doubts(rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
                 "question with equally many facts and no concept in common. The background "
                 "scores of the control predict correct answers too (lift "
                 f"{estimate(lift, how=score)}), so part of the lift may come from the number of "
-                "facts."
+                f"facts{remedy if adjusted else ''}."
             )
 
 

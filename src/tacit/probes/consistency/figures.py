@@ -246,9 +246,9 @@ def prompting_bias(shown: Shown) -> Chart | None:
         "max: the answer word with the highest score over all prompt variants is the answer; "
         "votes: the answer of the majority of sampled replies; single: only "
         f"{inputs or 'one meta-prompt'} with the answer words {_SINGLE} is used",
-        "the longer the line between the accuracy on facts (true) and the accuracy on negatives "
-        "(false), the more the model prefers one of the answers “yes” and “no”; dotted line: 50 "
-        "%",
+        "a line joins the accuracy on facts (true) and the accuracy on negatives (false "
+        "versions of facts); the longer the line, the more the model prefers one of the answers "
+        "“yes” and “no”; dotted line: 50 %",
         "mean: the background score, which is the mean of the accuracy on facts and the accuracy "
         "on negatives; all values are averaged over anchor questions "
         f"({counted(both['n'], 'anchor question')})",
@@ -319,8 +319,8 @@ def prompt_sensitivity(shown: Shown) -> Chart | None:
         "left panel: mean background score when a single combination of meta-prompt and "
         f"answer-word pair is used, {counted(alone['n'], 'anchor question')}; a deeper shade means "
         "a score farther from 0.50, the score of a model that always gives the same answer",
-        "right panel: for each prompt variant, the share of background questions for which this "
-        "variant gave the highest score of all variants" * _beside(panels),
+        "right panel: for each prompt variant, the share of the answered background questions "
+        "for which this variant gave the answer its highest score" * _beside(panels),
         *together,
         *_meta_prompts(alone),
     )
@@ -391,7 +391,8 @@ def size_of_models(shown: Shown) -> Chart | None:
 @figure(
     "Intervention",
     "This figure is not in Sahu et al. (2022). How the accuracy on anchor questions changes if "
-    "facts precede the question in the prompt. Every question is asked without and with facts.",
+    "facts precede the question in the prompt. Each anchor question in the figure is asked both "
+    "without and with facts in the prompt.",
 )
 def intervention(shown: Shown) -> Chart | None:
     """Plot how the accuracy changes if facts are added to the prompt, by kind of fact.
@@ -576,8 +577,8 @@ def _scatter(
     column = declared.BACKGROUND_BY_RELATION.column("background_score")
     table = measured(part.with_columns(label="relation"), column)
     tips = [
-        f"{row['tip']}, {several(row['facts'], 'fact')}; CC {score(row['consistency'])}, chance "
-        f"{score(row['chance'])}, n = {row['n']:,}"
+        f"{row['tip']}, {several(row['facts'], 'fact')}; conceptual consistency (CC) "
+        f"{score(row['consistency'])}, chance {score(row['chance'])}, n = {row['n']:,}"
         for row in table.iter_rows(named=True)
     ]
     apart = (pl.col("background_score") - pl.col("consistency")).abs()
@@ -623,8 +624,8 @@ def _gives(
         shades = [mixed(colours.after["log-odds"], (part or 0) / most) for part in won["share"]]
         answers = several(int(won["count"].sum()), "answer")
         text = (
-            "answers for which the prompt variant in the cell has the highest score of all "
-            f"prompt variants (% of {answers})"
+            f"each cell: % of {answers} for which this prompt variant has the highest score of "
+            "all variants"
         )
         yield _grid(won, column, shades, colours, text)
 

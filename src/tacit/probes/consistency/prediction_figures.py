@@ -32,9 +32,9 @@ _OF = (
 
 @figure(
     "Prediction of correct answers",
-    "This figure is not in Sahu et al. (2022). The figure shows how well several logistic "
-    "regressions, each on other features (such as the background score or the answer margin), "
-    "predict which anchor questions are answered correctly.",
+    "This figure is not in Sahu et al. (2022). The figure shows how well logistic regressions "
+    "on different features (such as the background score or the answer margin) predict which "
+    "anchor questions are answered correctly.",
 )
 def prediction(shown: Shown) -> Chart | None:
     """Plot the predictors' risk-coverage curves, and the calibration of predictor ``both``."""
@@ -49,16 +49,16 @@ def prediction(shown: Shown) -> Chart | None:
     largest = curves.filter(coverage=100)
     title = titled(
         "Prediction of correct answers",
-        "left: share of incorrect answers among the questions with the highest predicted "
-        "probabilities of a correct answer; from left to right, more and more questions are "
-        "included (the mean over all orders of questions with equal probabilities)",
-        "right: share of correct answers by predicted probability (from all features), in ten bins "
-        "of equal width; band: 95 % CIs (percentile bootstrap, clustered by question concept); "
-        "dotted line: perfect calibration",
+        "left: share of incorrect answers among the included questions; from left to right, "
+        "questions are included in decreasing order of the predicted probability of a correct "
+        "answer; if probabilities are equal, the share is the mean over all orders",
+        "right panel: share of correct answers by predicted probability (from all features), in "
+        "ten bins of equal width; band: 95 % CIs (percentile bootstrap, clustered by question "
+        "concept); dotted line: perfect calibration",
         _OF,
         f"{counted(largest['n'], 'anchor question')}; the probability of a correct answer to a "
-        "question is predicted by a regression that was fitted without the questions that have "
-        "the same question concept",
+        "question is predicted by a regression that was fitted only to questions with other "
+        "question concepts",
     )
     return page(title, *panels)
 

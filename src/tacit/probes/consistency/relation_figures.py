@@ -48,8 +48,8 @@ def by_relation(shown: Shown) -> pl.DataFrame | None:
 
 @figure(
     "Background score and consistency of each relation",
-    "This figure shows the values of Figure 5 of Sahu et al. (2022). The figure has one panel "
-    "per relation and one mark per model.",
+    "This figure shows the same measures as Figure 5 of Sahu et al. (2022). The figure has one "
+    "panel per relation and one mark per model.",
 )
 def relations_across_models(shown: Shown) -> Chart | None:
     """Plot background score against consistency for several models, one panel per relation."""

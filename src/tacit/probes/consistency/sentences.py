@@ -30,8 +30,9 @@ _NO_ODDS_RATIO = {
     regression.SEPARATED: (
         "the predictors of the regression separate correct from incorrect answers perfectly"
     ),
-    regression.FEW_CLUSTERS: "there are too few question concepts",
-    regression.FEW_ROWS: "there are too few anchor questions",
+    regression.FEW_CLUSTERS: "there are too few question concepts for the regression",
+    regression.FEW_ROWS: "too few anchor questions are answered correctly, or too few "
+    "incorrectly, for the regression",
 }
 """Reasons, as clauses, why the adjusted odds ratio was not computed."""
 
@@ -89,9 +90,9 @@ def _odds(summary: Mapping[str, Any]) -> Iterator[str]:
     row = {name: summary[f"odds_ratio{end}"] for name, end in names.items()}
     yield (
         "When the background score rises from 0 to 1, the odds of a correct answer are "
-        f"multiplied by {estimate(row, 'value', ratio)}, adjusted for the number of facts, the "
-        "frequency of the concepts and the length of the correct choice (p "
-        f"{_p(summary['odds_ratio_p'])})."
+        f"multiplied by {estimate(row, 'value', ratio)} (p {_p(summary['odds_ratio_p'])}). This "
+        "odds ratio is adjusted for the number of facts, the frequency of the concepts and the "
+        "length of the correct choice."
     )
 
 
@@ -128,9 +129,10 @@ def _relevant(row: Mapping[str, Any]) -> str:
     shown = estimate({**row, "value": row["relevance"]}, "value", points)
     without = f"; no interval: {row['no_interval']}" if row["no_interval"] else ""
     return (
-        f"The relevance of the background facts is {shown}. The relevance is the accuracy on the "
-        "anchor questions of the facts that the model knows, minus the accuracy on the anchor "
-        f"questions of all facts, computed from {sides}{without}."
+        f"The relevance of the background facts is {shown}. For each fact, the accuracy on the "
+        "anchor questions to which the fact belongs is computed. The relevance is the mean of "
+        "these accuracies over the facts that the model knows, minus the mean over all facts. "
+        f"The relevance is computed from {sides}{without}."
     )
 
 
@@ -267,25 +269,25 @@ def notes(summary: Mapping[str, Any]) -> Iterator[str]:
     yield (
         f"Intervals of lift and AUROC: {consistency}; the p-values of lift and AUROC are "
         "computed from the same permutations as the intervals. Intervals of relevance: "
-        f"{relevance}; relevance has no interval if fewer than "
-        f"{made['relevance']['least_facts']} background questions about facts are answered "
-        f"correctly or fewer than {made['relevance']['least_facts']} are answered incorrectly. "
-        f"Interval of the background score: {made['background_score']['method']} over "
+        f"{relevance}; an interval of relevance requires at least "
+        f"{made['relevance']['least_facts']} correct and at least "
+        f"{made['relevance']['least_facts']} incorrect answers to background questions about "
+        f"facts. Interval of the background score: {made['background_score']['method']} over "
         f"{made['background_score']['over']}. Intervals of accuracies: {others}."
     )
     if summary.get("no_knowledge"):
         yield (
             "The no-knowledge baseline is a logistic regression on six properties of a "
-            "statement's second concept: number of words, length, Zipf frequency, part of "
-            "speech, degree (the number of facts in the knowledge base that contain the "
-            "concept), and number of facts in the knowledge base with the statement's relation "
-            "and second concept. In the cross-validation of the no-knowledge baseline, all "
-            "facts with the same first concept are in one fold. When the no-knowledge baseline "
-            "classifies a fact, its counts of facts leave out this fact; when it classifies a "
-            "negative, its counts leave out the fact that supplied the negative's second "
-            f"concept. Intervals of the no-knowledge baseline: {_made(made['no_knowledge'])}. "
-            "The intervals of the no-knowledge baseline do not include the uncertainty of its "
-            "coefficients."
+            "statement's second concept. Four properties describe the concept itself: number of "
+            "words, length, Zipf frequency and part of speech. Two properties are counts of "
+            "facts in the knowledge base: the concept's degree (all facts that contain the "
+            "concept) and the number of facts with the statement's relation and second concept. "
+            "In the cross-validation of the no-knowledge baseline, all facts with the same "
+            "first concept are in one fold. In the no-knowledge baseline, the counts of facts "
+            "leave out the fact that is classified. When a negative is classified, the counts "
+            "leave out the fact that supplied the negative's second concept. Intervals of the "
+            f"no-knowledge baseline: {_made(made['no_knowledge'])}. The intervals of the "
+            "no-knowledge baseline do not include the uncertainty of its coefficients."
         )
     yield (
         "The chance level of conceptual consistency is the mean of the average precision over all "
@@ -361,8 +363,8 @@ def _ranked(found: Mapping[str, Any], summary: Mapping[str, Any], n: str) -> str
     if reason == prediction.TOO_FEW_CLUSTERS:
         return (
             "There are too few question concepts to test whether background scores predict "
-            f"correct answers: {figures}, {right}. An interval of the lift requires at least "
-            f"{prediction.FEWEST_CLUSTERS} question concepts."
+            f"correct answers: {figures}, {right}. If the questions are about fewer than "
+            f"{prediction.FEWEST_CLUSTERS} concepts, the lift has no confidence interval."
         )
     if reason == prediction.TOO_FEW:
         return (
@@ -371,7 +373,13 @@ def _ranked(found: Mapping[str, Any], summary: Mapping[str, Any], n: str) -> str
             "than 1, which is the difference between the highest possible lift (1) and the chance "
             "level (0)."
         )
-    doubts = [*_disagreement(found), *controls.doubts(summary.get(controls.CONTROLS.name, ()))]
+    doubts = [
+        *_disagreement(found),
+        *controls.doubts(
+            summary.get(controls.CONTROLS.name, ()),
+            adjusted=summary["lift_adjusted_low"] is not None,
+        ),
+    ]
     return " ".join([f"{_outcome(found, summary)}: {figures}; {_adjusted(summary)}.", *doubts])
 
 
@@ -390,7 +398,7 @@ def _outcome(found: Mapping[str, Any], summary: Mapping[str, Any]) -> str:
     if adjusted:
         return (
             "There is no clear evidence that background scores predict correct answers, because "
-            "the lift and the lift adjusted for the number of facts disagree"
+            "adjusting the lift for the number of facts changes the conclusion"
         )
     if plain:
         return (
@@ -417,7 +425,10 @@ def _adjusted(summary: Mapping[str, Any]) -> str:
             "the lift cannot be adjusted for the number of facts "
             f"({summary['no_adjusted_interval']})"
         )
-    return f"adjusted for the number of facts, the lift is {estimate(row, 'value', score)}"
+    return (
+        "adjusted for the number of facts per question, the lift is "
+        f"{estimate(row, 'value', score)}"
+    )
 
 
 def _disagreement(found: Mapping[str, Any]) -> Iterator[str]:

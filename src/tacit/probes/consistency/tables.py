@@ -92,7 +92,7 @@ QUESTION_COLUMNS = (
         "votes",
         "votes",
         "count",
-        "The number of sampled replies with this answer word.",
+        "The number of sampled replies that give the row's answer word.",
         optional=True,
     ),
     *sampled(replies="that give the answer word in this row"),
@@ -134,7 +134,8 @@ _ANSWERED = (
         "negatives",
         "negatives answered",
         "count",
-        "The number of negatives for which the model answered the yes/no question.",
+        "The number of negatives (false versions of facts) for which the model answered the "
+        "yes/no question.",
         shown=False,
     ),
 )
@@ -184,16 +185,16 @@ def _answer(before: str = "") -> tuple[Column, ...]:
             f"{before}meta",
             "meta-prompt",
             "count",
-            "The index of the meta-prompt (the text around the question) in the prompt in which "
-            "the selected choice has its highest score.",
+            "The index of the meta-prompt (the text around the question) in the prompt that "
+            "gives the selected choice its highest score.",
             optional=optional,
         ),
         Column(
             f"{before}pair",
             "answer words",
             "text",
-            "The pair of answer words, such as “yes/no”, in the prompt in which the selected "
-            "choice has its highest score.",
+            "The pair of answer words, such as “yes/no”, in the prompt that has the highest "
+            "score for the selected choice.",
             optional=optional,
         ),
     )
@@ -266,21 +267,21 @@ def _side(before: str, of: str, right: str) -> tuple[Column, ...]:
             f"{before}tied",
             f"{named}tied",
             "truth",
-            "Whether \u201cyes\u201d and \u201cno\u201d have the same score. A tie counts as "
-            "the answer \u201cno\u201d.",
+            "Whether \u201cyes\u201d and \u201cno\u201d have the same score, which counts as the "
+            "answer \u201cno\u201d.",
         ),
         Column(
             f"{before}meta",
             f"{named}meta-prompt",
             "count",
-            "The index of the meta-prompt (the text around the question) in the combination of "
-            "meta-prompt and answer word that has the highest score.",
+            "The index of the meta-prompt (the text around the question) that gives the best "
+            "answer word its highest score.",
         ),
         Column(
             f"{before}pair",
             f"{named}answer words",
-            meaning="The pair of answer words, such as “yes/no”, in the combination of "
-            "meta-prompt and answer word that has the highest score.",
+            meaning="The pair of answer words, such as “yes/no”, that contains the answer word "
+            "with the highest score.",
         ),
         Column(
             f"{before}word",
@@ -321,7 +322,7 @@ FACTS = TableSpec(
 LINKS = TableSpec(
     "links",
     "Facts of anchor questions",
-    "One row per combination of anchor question and background fact of the question.",
+    "One row for each background fact of each anchor question.",
     columns=(
         Column(
             "anchor",
@@ -377,7 +378,7 @@ VERIFICATIONS = TableSpec(
             "votes",
             "votes",
             "count",
-            "The number of sampled replies with this answer word.",
+            "The number of sampled replies that give the row's answer word.",
             optional=True,
         ),
     ),
@@ -500,7 +501,12 @@ CONSISTENCY = TableSpec(
     "0. The p-value and the 95 % CI of the lift are computed from the same random permutations, "
     "which redistribute the correct and incorrect answers among the questions.",
     columns=_predicts(
-        Column("name", "name", meaning="The value \u201call\u201d in every row.", shown=False)
+        Column(
+            "name",
+            "name",
+            meaning="The group of anchor questions: \u201call\u201d in every row.",
+            shown=False,
+        )
     ),
     keys=2,
     printed=Layout(
@@ -519,9 +525,9 @@ CONSISTENCY_BY_RELATION = TableSpec(
 CONSISTENCY_BY_CONCEPT = TableSpec(
     "consistency_by_concept",
     "Conceptual consistency by concept",
-    "One row per concept. Each row includes the anchor questions that have a background fact about "
-    "the concept. The table includes at most 14 concepts: the most frequent concepts that have at "
-    "least 28 questions.",
+    "One row per concept. Each row is computed from the anchor questions that have a background "
+    "fact about the row's concept. The table includes at most 14 concepts: the most frequent "
+    "concepts that have at least 28 questions.",
     columns=_predicts(Column("name", "concept", meaning="The concept.", filter="concept")),
     keys=2,
 )
@@ -551,8 +557,8 @@ RELEVANCE = TableSpec(
     "relevance",
     "Relevance of a fact",
     "The relevance of facts is P(question correct | fact correct) \N{MINUS SIGN} P(question "
-    "correct), as Sahu et al. 2022 define it. The 95 % CI of the relevance is computed by randomly "
-    "permuting which facts count as answered correctly.",
+    "correct), as Sahu et al. 2022 define it. The 95 % CI of the relevance is computed by "
+    "randomly shuffling the labels “fact correct” and “fact incorrect” among the facts.",
     columns=(
         Column(
             "relation",
@@ -596,17 +602,17 @@ RELEVANCE = TableSpec(
             "accuracy",
             "questions correct",
             "percent",
-            "The accuracy on the anchor questions of all facts for which the model answered the "
-            "background question, averaged over these facts.",
+            "The accuracy on each fact's anchor questions, averaged over all facts for which "
+            "the model answered the background question.",
             shown=False,
         ),
         Column(
             "relevance",
             "relevance, points",
             "points",
-            "The column ``given_right`` minus the column ``accuracy``: the accuracy on the "
-            "anchor questions of the facts that the model knows, minus the accuracy on the "
-            "anchor questions of all facts, both averaged over facts.",
+            "The column ``given_right`` minus the column ``accuracy``. The relevance is "
+            "positive if the accuracy on anchor questions is higher for the facts that the "
+            "model knows than for all facts.",
             ends=("low", "high"),
         ),
         Column(
@@ -655,7 +661,7 @@ BACKGROUND_WAYS = TableSpec(
             "tied",
             "count",
             "The number of background questions for which \u201cyes\u201d and \u201cno\u201d "
-            "have the same score. A tie counts as the answer \u201cno\u201d.",
+            "have the same score, which counts as the answer \u201cno\u201d.",
         ),
     ),
     keys=3,
@@ -693,23 +699,22 @@ WINNERS = TableSpec(
     "winners",
     "Prompt variants that give the highest-scoring answer",
     "For each prompt variant (a combination of a meta-prompt and a pair of answer words), the "
-    "number of questions for which the variant gave the highest score of all variants. The answer "
-    "with the highest score is the model's answer.",
+    "number of questions for which the variant gave the highest score of all variants.",
     columns=(
         Column(
             "of",
             "of",
-            meaning="Whose answers are counted: \u201cbackground\u201d for background "
-            "questions, or \u201cchoice\u201d or \u201cverify\u201d for anchor "
-            "questions, after the method that answers them.",
+            meaning="Which questions are counted: \u201cbackground\u201d for background "
+            "questions; \u201cchoice\u201d or \u201cverify\u201d for anchor questions "
+            "that the method of that name answers.",
         ),
         *VARIANT,
         Column(
             "count",
             "times",
             "count",
-            "The number of questions for which this prompt variant gave the highest score of all "
-            "variants; the answer with the highest score is the model's answer.",
+            "The number of questions whose answer was decided by this prompt variant, because "
+            "its score for the answer was the highest of all variants.",
         ),
         Column(
             "share",
@@ -790,7 +795,8 @@ ANCHOR_ACCURACY = TableSpec(
         Column(
             "of",
             "questions",
-            meaning="All anchor questions, or the anchor questions with background facts.",
+            meaning="“all”: all anchor questions; “with facts”: only the anchor questions that "
+            "have background facts.",
         ),
         Column("n", "n", "count", "The number of anchor questions that the model answered."),
         Column(
@@ -859,7 +865,8 @@ HEADLINES = (
     ),
     Headline(
         "Lift above chance",
-        "0 (the tick mark): chance level; 1: perfect ranking",
+        "0 (the tick mark): chance level; 1: every correctly answered question has a higher "
+        "background score than every other question",
         CONSISTENCY.name,
         "lift",
         n=("n", "anchor question"),

@@ -74,8 +74,9 @@ def accuracy_at(shown: Shown) -> Chart | None:
     title = titled(
         "Share of drawings for which beliefs reach a minimum accuracy",
         f"{counted(table['n'], 'drawing')}; bands: {_INTERVAL}",
-        "improvement: the share of drawings with at least this accuracy after repair, minus the "
-        "share before repair; dotted line: the share for a model that always answers “true”",
+        "improvement: the share of drawings whose beliefs reach the minimum accuracy s after "
+        "repair, minus the share before repair; dotted line: the share for a model that always "
+        "answers “true”",
     )
     return page(title, *([each] for each in panels))
 

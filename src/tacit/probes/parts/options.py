@@ -52,8 +52,8 @@ class PartsOptions:
     )
     graphs: str | None = option(
         None,
-        help="With --figures: comma-separated names of the everyday things whose drawings are "
-        "shown as graphs [default: only one typical drawing].",
+        help="Names of the everyday things whose drawings --figures shows as graphs, separated "
+        "by commas [default: only one typical drawing].",
         requested=False,
     )
 

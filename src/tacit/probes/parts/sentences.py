@@ -44,7 +44,10 @@ def headline(findings: Findings) -> str:
         return "No constraint applies to the model's beliefs."
     violated = f"The model's beliefs violate {estimate(micro, 'rate')} of {decided(micro)}"
     if micro["shuffled"] is not None:
-        violated += f"; the same beliefs, randomly shuffled, violate {percent(micro['shuffled'])}"
+        violated += (
+            "; after random shuffling, the same beliefs violate "
+            f"{percent(micro['shuffled'])} of the applicable constraints"
+        )
     before, after = _accuracy(summary, "before"), _accuracy(summary, "paper")
     gain = _row(summary["accuracy_gain"], set="ParRoT", objective=_MAIN, part="whole")
     if before is None or after is None or gain is None or gain["gain"] is None:
@@ -120,7 +123,9 @@ def _without_belief(row: Mapping[str, Any]) -> Iterator[str]:
     """Yield a sentence about labelled statements that have no belief."""
     if row.get("missing"):
         of = several(row["n"] + row["missing"], "labelled statement")
-        yield (f"The belief is unknown for {row['missing']:,} of {of}, which accuracies exclude.")
+        yield (
+            f"Accuracies exclude statements whose belief is unknown ({row['missing']:,} of {of})."
+        )
 
 
 def _shuffled(row: Mapping[str, Any]) -> str:
@@ -177,7 +182,7 @@ def _asked(summary: Mapping[str, Any]) -> str:
         return f"The model was asked {about}."
     asked = summary["questions"] - skipped
     return (
-        f"The run consists of {about}. The model was asked {asked:,} of these questions, and "
+        f"The run consists of {about}. The model was asked {asked:,} of the run's questions, and "
         f"{several(skipped, 'question was', 'questions were')} skipped because the prompt is "
         "longer than the model's context window."
     )
@@ -197,8 +202,8 @@ def judged(summary: Mapping[str, Any]) -> str:
         else "the questions"
     )
     return (
-        "The model judged the statement in the question to be true in "
-        f"{percent(summary['true_share'])} of {of}{_ties(summary)}."
+        f"For {percent(summary['true_share'])} of {of}, the model judged the statement in the "
+        f"question to be true{_ties(summary)}."
     )
 
 
@@ -240,9 +245,10 @@ def _baselines(summary: Mapping[str, Any]) -> Iterator[str]:
         )
     if without and without["gain"] is not None:
         yield (
-            "Repair makes a statement with a symmetric relation (connects, next to) true if no "
-            "constraint forbids the statement. If statements with a symmetric relation are not "
-            f"counted, repair changes accuracy by {estimate(without, 'gain', points)}."
+            "The repair objective “paper” rewards only true statements, so repair makes a "
+            "statement with a symmetric relation (connects, next to) true unless a constraint "
+            "forbids it. If statements with a symmetric relation are not counted, repair "
+            f"changes accuracy by {estimate(without, 'gain', points)}."
         )
     labels, contradicted = summary["labels_labelled"], summary["labels_contradicted"]
     if labels and summary["drawings"] > summary["things"]:
@@ -336,7 +342,7 @@ def missing(summary: Mapping[str, Any]) -> Iterator[str]:
         yield (
             f"{several(summary['missing_statements'], 'statement')} without a belief ({left_out:,} "
             f"with a gold label) {number_of(summary['missing_statements'], 'is', 'are')} excluded "
-            "from all rates."
+            "from the accuracy and the violation rates."
         )
     if summary["filled"]:
         filled = several(summary["filled"], "missing belief is", "missing beliefs are")

@@ -48,8 +48,8 @@ _MISSING = Column(
     "missing",
     "no belief",
     "count",
-    "The number of statements that are excluded from accuracy because their belief is missing "
-    "although they have a gold label.",
+    "The number of statements that have a gold label but no belief. These statements are "
+    "excluded from accuracy.",
 )
 _ACCURACY = Column(
     "accuracy",
@@ -71,7 +71,7 @@ _VALUE_AND_BOUND = (
         "value",
         "value",
         "number",
-        "The value of the objective for the repaired beliefs.",
+        "The value that the objective of repair reaches with the repaired beliefs.",
         shown=False,
     ),
     Column(
@@ -114,7 +114,12 @@ _COUNTS = (
         "The number of constraints that are violated by the beliefs.",
     ),
     Column(
-        "applicable", "applicable", "count", "The number of constraints that apply to the beliefs."
+        "applicable",
+        "applicable",
+        "count",
+        "The number of applicable constraints; for "
+        "example, a transitive constraint is applicable if "
+        "both of its premises are believed.",
     ),
     Column(
         "undecided",
@@ -227,8 +232,9 @@ TABLES = (
         "annotator. The set \u201cwithout symmetric relations\u201d contains all labelled "
         "statements except those with the relations \u201cconnects\u201d and \u201cnext "
         "to\u201d. The balanced accuracy is the mean of the accuracy on statements labelled "
-        "true and the accuracy on statements labelled false. Accuracy is measured before repair "
-        "and after repair, once for each of the three objectives of repair.",
+        "true and the accuracy on statements labelled false. Accuracy is measured before "
+        "repair, and after repair with each of the objectives \u201cpaper\u201d, "
+        "\u201clog-odds\u201d and \u201cmargin\u201d.",
         columns=(
             _SET,
             Column(
@@ -268,10 +274,10 @@ TABLES = (
         "Accuracy after repair minus accuracy before repair, on the same statements. The whole "
         "gain is the sum of the parts \u201cshift of the threshold\u201d and "
         "\u201cconsistency\u201d, each of which may be negative. The part \u201cshift of the "
-        "threshold\u201d is the accuracy gain of a method that is simpler than repair: as many "
-        "statements count as true as after repair, namely those in which the model believes "
-        "most strongly. The part \u201cconsistency\u201d is the rest of the accuracy gain: the "
-        "whole gain minus the part \u201cshift of the threshold\u201d.",
+        "threshold\u201d is the accuracy gain of a simpler method than repair. If 10 statements "
+        "are true after repair, the simpler method counts the 10 statements with the highest "
+        "beliefs as true. The part \u201cconsistency\u201d is the rest of the accuracy gain: "
+        "the whole gain minus the part \u201cshift of the threshold\u201d.",
         columns=(
             *(_SET, _OBJECTIVE),
             Column(
@@ -355,9 +361,8 @@ TABLES = (
                 meaning="\u201cbest 20\u201d: the 20 things with the highest accuracy before "
                 "repair; \u201cworst 20\u201d: the 20 things with the lowest accuracy "
                 "before repair; \u201cmiddle\u201d: all other things. With fewer than "
-                "40 things, two bands contain the half of the things with the higher "
-                "accuracies and the half with the lower accuracies, such as \u201cbest "
-                "12\u201d and \u201cworst 12\u201d.",
+                "40 things, the best and the worst band each contain half of the things "
+                "(rounded down), such as \u201cbest 12\u201d and \u201cworst 12\u201d.",
             ),
             *(_STAGE, _N, _MISSING),
             Column("accuracy", "accuracy", "percent", _ACCURACY.meaning),
@@ -422,8 +427,8 @@ TABLES = (
                 "always_true",
                 "always true",
                 "percent",
-                "The violation rate if all statements whose belief is known counted as true. "
-                "Null in rows about repaired beliefs.",
+                "The violation rate of a baseline that believes every statement about which the "
+                "model has a belief. Null in rows about repaired beliefs.",
             ),
         ),
         keys=2,
@@ -473,9 +478,9 @@ TABLES = (
     TableSpec(
         "repair",
         "Repair (section 6 of Gu et al. 2023)",
-        "Each row counts, for one objective of repair (the quantity that the solver maximises), "
-        "the statements whose truth value is changed, the drawings whose accuracy improves, "
-        "stays the same or worsens, and the drawings whose repair was proved optimal.",
+        "One row per objective of repair (the quantity that the solver maximises). Each row "
+        "counts changed truth values; drawings whose accuracy improves, stays the same or "
+        "worsens; and drawings whose repair was proved optimal.",
         columns=(
             *(_OBJECTIVE, Column("groups", "drawings", "count", "The number of drawings.")),
             Column(
@@ -497,13 +502,15 @@ TABLES = (
                 "same",
                 "same",
                 "count",
-                "The number of drawings whose accuracy is not changed by repair.",
+                "The number of drawings for which the accuracy of the beliefs is the same "
+                "before and after repair.",
             ),
             Column(
                 "worse",
                 "worse",
                 "count",
-                "The number of drawings whose accuracy is decreased by repair.",
+                "The number of drawings for which the accuracy of the beliefs is lower after "
+                "repair than before repair.",
             ),
         ),
         printed=Layout(
@@ -535,10 +542,9 @@ TABLES = (
     TableSpec(
         "agreement",
         "Agreement among annotators (Table 5, appendix C of Gu et al. 2023)",
-        "For each everyday thing: the number of gold labels (truth values of statements, "
-        "derived from the annotators' drawings), the number of distinct statements that have "
-        "the same gold label from all annotators, and the number of gold labels that contradict "
-        "another annotator's gold label.",
+        "The number of gold labels that follow from the drawings of each everyday thing. "
+        "Further columns count the statements that all annotators label alike, and the gold "
+        "labels that another annotator contradicts.",
         columns=(
             *(
                 _THING,
