@@ -91,8 +91,8 @@ def number_of(n: int, one: str, many: str | None = None) -> str:
     Args:
         n: The count.
         one: The form for a count of 1.
-        many: The form for any count other than 1. If ``many`` is None, the form is the argument
-            ``one`` with an ``s`` appended, such as ``words`` for ``word``.
+        many: The form for any count other than 1. If ``many`` is None, an ``s`` is appended to
+            ``one``, as in ``words`` for ``word``.
     """
     return one if n == 1 else many or f"{one}s"
 

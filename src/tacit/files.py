@@ -120,8 +120,9 @@ def publish(path: Path, write: Callable[[Path], None]) -> None:
 def publish_text(path: Path, text: str) -> None:
     """Write a text file atomically.
 
-    Characters that UTF-8 cannot encode, such as those that Python uses for undecodable bytes in a
-    folder's name, are written as backslash escapes, which Python, JSON and YAML can read.
+    Characters that UTF-8 cannot encode are written as backslash escapes, which Python, JSON and
+    YAML can read. For example, Python uses such characters for undecodable bytes in a folder's
+    name.
 
     Raises:
         WorkError: If the file cannot be written.

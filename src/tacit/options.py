@@ -37,10 +37,10 @@ class Option:
         group: The heading in the help text under which the option is listed.
         requested: Whether ``run.yaml`` includes the option. If ``run.yaml`` includes the option,
             runs with different values of the option are different runs.
-        data: A function that takes the option's value, and returns a mapping from file name to
-            digest with an entry for each data file to which the value refers. If ``data`` is None
-            and the option's value is a path, the only data file is the file at this path, and its
-            digest is the SHA-256 hash.
+        data: A function that takes the option's value and returns the digest of each data file to
+            which the value refers, keyed by file name. If ``data`` is None and the option's value
+            is a path, the only data file is the file at this path, and its digest is the SHA-256
+            hash.
         hidden: Whether the help of the command omits the option.
         check: A function that checks a value from the command line and returns it. The function is
             called before the value is used for anything else.

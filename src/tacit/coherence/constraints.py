@@ -253,7 +253,7 @@ def _representatives(
 ) -> tuple[dict[str, str], dict[str, bool]]:
     """Return each relation's class, and whether the ontology lists its inverse before it.
 
-    A relation and its inverse form one class, which is named after the one that the ontology lists
+    A relation and its inverse form one class, named after the relation that the ontology lists
     first.
     """
     first: dict[str, str] = {}

@@ -26,10 +26,10 @@ def enrich(statements: pl.DataFrame, ontology: Ontology) -> pl.DataFrame:
     true statement "x r y" implies "x s y". If the relation r is transitive and x differs from z,
     true statements "x r y" and "y r z" imply "x r z". The rules that produce true statements are
     applied until no new true statement appears. If the relation r is asymmetric and the statement
-    "x r y" is true, the statement "y r x" is false. If the relation r excludes the relation s, or s
-    excludes r, and the statement "x r y" is true, the statement "x s y" is false. If s is the
-    inverse of the relation r and the statement "x r y" is false, the statement "y s x" is false. If
-    r is symmetric and "x r y" is false, "y r x" is false.
+    "x r y" is true, the statement "y r x" is false. If one of the relations r and s excludes the
+    other, and the statement "x r y" is true, the statement "x s y" is false. If s is the inverse of
+    the relation r and the statement "x r y" is false, the statement "y s x" is false. If r is
+    symmetric and "x r y" is false, "y r x" is false.
 
     Args:
         statements: A table of true statements with the columns ``subject``, ``relation`` and

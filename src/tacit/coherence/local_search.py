@@ -24,7 +24,7 @@ def greedy_assignment(rows: Rows, weights: Integers, likely: Floats, deadline: f
         rows: The constraints, as rows of a linear program.
         weights: One integer weight per statement.
         likely: One number per statement, such as its value in the linear program's solution. The
-            function tries to add statements with larger numbers first.
+            function tries to add statements in decreasing order of their numbers in ``likely``.
         deadline: The `time.monotonic` value at which to stop.
     """
     nothing = np.zeros(rows.count, dtype=bool)
@@ -118,9 +118,9 @@ def search_assignment(program: Program, rows: Rows, likely: Floats, deadline: fl
         program: The integer program, with its weights.
         rows: The constraints, as rows of a linear program.
         likely: One number per statement, such as its value in the linear program's solution. The
-            function tries to add statements with larger numbers first. If the program is about a
-            single relation (with its inverse) that is asymmetric and transitive, ``likely`` is not
-            used.
+            function tries to add statements in decreasing order of their numbers in ``likely``. If
+            the program is about a single relation (with its inverse) that is asymmetric and
+            transitive, ``likely`` is not used.
         deadline: The `time.monotonic` value at which to stop. The result is reproducible unless the
             deadline is reached.
     """

@@ -216,9 +216,9 @@ class _Face:
     def alone(self, assignment: Booleans, candidates: Booleans) -> bool:
         """Return whether ``assignment`` is proven to be the only best assignment.
 
-        The method maximizes the total weight over all assignments that differ from ``assignment``
-        only in ``candidates``. Because the search maximizes the total weight, branch and bound can
-        discard most nodes of the search tree.
+        The method maximizes the total weight over all other assignments that differ from
+        ``assignment`` only in statements for which ``candidates`` is True. Because the search
+        maximizes the total weight, branch and bound can discard most nodes of the search tree.
         """
         found = best_solution(
             self.weights, self.rows, other_than(assignment, candidates), self.deadline
@@ -231,7 +231,7 @@ class _Face:
     def explore(
         self, assignment: Booleans, candidates: Booleans
     ) -> tuple[Booleans, Booleans, bool]:
-        """Choose one of the equally good best assignments by a fixed rule that breaks ties.
+        """Choose, by a fixed rule, one of the assignments with the largest total weight.
 
         Returns:
             The chosen assignment, the statements whose truth value differs between equally good

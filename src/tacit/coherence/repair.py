@@ -12,15 +12,14 @@ affect the chosen assignment.
    total weight. Each statement has a tie-breaking number, which is computed from the words of the
    statement. If several orders of the items have the largest total weight, repair chooses the order
    with the smallest sum of tie-breaking numbers. The sum for an order includes the tie-breaking
-   numbers of all statements that have positive weight and are true in the order. When repair
-   arranges the items of an asymmetric, transitive relation in an order, it makes a statement of
-   positive weight true if the statement agrees with the order, and false otherwise.
+   numbers of all statements that have positive weight and are true in the order. Once repair has
+   chosen the order of the items, a statement of positive weight becomes true if it agrees with the
+   order, and false otherwise.
 3. The third rule applies if a family has several relations (not counting inverses), a negative
-   weight, or a relation that is not both asymmetric and transitive. By the third rule, repair
-   chooses an assignment with the fewest true statements among the assignments with the largest
-   total weight. Of two assignments with the same total weight and the same number of true
-   statements, the third rule prefers the assignment whose true statements have the smaller sum of
-   tie-breaking numbers.
+   weight, or a relation that is not both asymmetric and transitive. Among the assignments with the
+   largest total weight, repair's third tie rule chooses one with the fewest true statements. Of two
+   assignments with the same total weight and the same number of true statements, the third rule
+   prefers the assignment whose true statements have the smaller sum of tie-breaking numbers.
 
 Two assignments are equally good if their total weights are equal. Weights are rounded to integers
 for the objective ``paper``, and to millionths for the other objectives. The tie-breaking number of
@@ -114,7 +113,8 @@ class Repaired:
         beliefs: The beliefs in their original order, with three additional Boolean columns.
             ``believed`` is True if ``p_true`` is above one half, and null if ``p_true`` is missing.
             ``repaired`` is True if the statement is true in the assignment that repair returns.
-            ``free`` is True if only the tie rule decided the truth value of the statement.
+            ``free`` is True if the statement has the opposite truth value in another, equally good
+            assignment.
         groups: Number of groups of beliefs.
         optimal: Number of groups of beliefs whose assignment is proven optimal.
         value: The objective value of the returned assignment. For the objective ``paper``, the
@@ -139,8 +139,8 @@ class Repaired:
         missing: Number of rows of the table of beliefs in which ``p_true`` is null.
         inferred: The number of rows of the table of beliefs that have no ``p_true`` but whose
             statement is true in the assignment.
-        unasked: The number of statements about two different items of the same group of beliefs
-            that have no row in the table of beliefs, summed over all relations and groups.
+        unasked: The number of statements without a row in the table of beliefs. Only statements
+            about two different items of the same group are counted, for every relation.
         status: ``optimal``, or ``timeout`` if time ran out before the assignments of all groups
             were proven optimal.
         seconds: Duration of the repair, in seconds.

@@ -270,7 +270,8 @@ def _short_solutions(programs: list[Program], deadline: float) -> dict[int, Solu
 def _quick_solutions(programs: list[Program], deadline: float) -> dict[int, Solution]:
     """Compute approximate solutions of slow integer programs as a fallback.
 
-    An approximate solution is used if a worker process does not solve the program in time.
+    If a worker process does not solve an integer program in time, the approximate solution of the
+    program is used.
     """
     long = [number for number, program in enumerate(programs) if _seconds(program) > 1]
     found = {}

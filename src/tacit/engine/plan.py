@@ -64,9 +64,9 @@ class Part:
     """A group of requests whose answers were stored together.
 
     Args:
-        requests: The answered requests. If only some parts of a request, such as some of its
-            candidate answers, were answered and stored, ``requests`` contains a reduced request
-            with only the stored parts.
+        requests: The answered requests. If results are stored for only some parts of a request,
+            such as some of its candidate answers, ``requests`` contains a request reduced to these
+            parts.
         tokens: The number of tokens of the answered requests.
         ended: The number of requests in ``requests`` that are now complete: the results for all
             their parts, such as all candidate answers, are stored.

@@ -35,8 +35,8 @@ def rechecking(
     """Recheck a model at regular intervals during a ``with`` block, and once at its end.
 
     Args:
-        model: The model that is queried. A model that does not implement the protocol ``Rechecks``
-            is not rechecked.
+        model: The model that is queried. If the model does not implement the protocol ``Rechecks``,
+            its answers are not rechecked.
         store: The store to which the model's answers are written.
         seconds: The minimum time between two rechecks, in seconds.
         clock: A function that returns the current time in seconds.

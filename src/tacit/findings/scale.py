@@ -173,9 +173,8 @@ def ratios(
 
     Args:
         name: The name of the ratio, as shown in the table of results by model size.
-        clusters: A pair: a noun for the kind of cluster (such as ``question concept``), and an
-            array of shape (rows,) with the cluster of each data row (second axis of ``over`` and
-            ``under``).
+        clusters: A tuple of two elements: a noun for the kind of cluster (such as ``question
+            concept``), and the cluster of each row, shape (rows,).
         over: The values whose sum is the numerator of each model's ratio, shape (models, rows).
         under: The values whose sum is the denominator of each model's ratio, shape (models, rows).
         blocks: The index of each cluster's block in Page's trend test, in the sorted order of the

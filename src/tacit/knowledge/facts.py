@@ -45,12 +45,12 @@ def facts_between(
 ) -> pl.DataFrame:
     """Find the facts that connect the concepts of each text.
 
-    The facts of a text are sorted by path length, which is the number of hops of the shortest path
-    that contains the fact and connects two concepts of the text. Facts with the same path length
-    are sorted by descending weight, then by the labels of head, relation and tail. Among facts
-    whose shortest path has the same length, facts of unknown weight come last. If more than ``cap``
-    facts are found for a text, ``facts_between`` returns only the ``cap`` facts with the highest
-    weights. If several facts have equal weights and only some of them can be returned,
+    The path length of a fact is the number of hops of the shortest path that contains the fact and
+    connects two concepts of the text. The facts of a text are sorted by path length. Facts with the
+    same path length are sorted by descending weight, then by the labels of head, relation and tail.
+    Among facts with equally long paths between concepts, facts of unknown weight come last. If more
+    than ``cap`` facts are found for a text, ``facts_between`` returns only the ``cap`` facts with
+    the highest weights. If several facts have equal weights and only some of them can be returned,
     ``facts_between`` returns those with the smallest hashes. The hash of a fact is computed from
     ``seed`` and the labels of the fact's head, relation and tail.
 

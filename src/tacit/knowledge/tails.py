@@ -36,8 +36,7 @@ def attributes(base: KnowledgeBase, tails: pl.DataFrame) -> pl.DataFrame:
         is 100 times the Zipf frequency of the concept's label, rounded to an integer, or 0 if the
         frequency is unknown. ``part_of_speech`` is the result of ``Words.parts_of_speech`` for the
         concept's label. ``degree`` is the number of facts that contain the concept as head or tail.
-        ``as_tail`` is the number of facts that have the row's relation, and the row's concept as
-        tail.
+        ``as_tail`` is the number of facts with the row's relation whose tail is the row's concept.
     """
     import polars as pl
 

@@ -58,9 +58,9 @@ class Words:
     Args:
         version: The rule that selects words; stop words are always excluded. ``review-lexicon``
             selects words that lemminflect's lexicon lists as nouns, verbs, adjectives or adverbs,
-            and alphabetic words that are not in the lexicon. ``review`` selects the words that a
-            tagger tags as nouns, verbs, adjectives or adverbs. ``arxiv`` selects all words that are
-            not stop words.
+            and alphabetic words that are not in the lexicon. The version ``review`` selects the
+            words that a tagger tags as nouns, verbs, adjectives or adverbs. ``arxiv`` selects all
+            words that are not stop words.
         tagger: Name or folder of a spaCy pipeline with a tagger. A tagger is required if
             ``version`` is ``review``.
 
@@ -146,7 +146,10 @@ class Words:
         return (token for token in doc if any(letter.isalnum() for letter in token.text))
 
     def _counting(self, token: Token) -> tuple[str, ...]:
-        """Return the lemmas of a token, or an empty tuple if ``version`` excludes the token."""
+        """Return the lemmas of a token.
+
+        The result is empty for stop words, and for words that the rule ``version`` does not select.
+        """
         word = token.lower_
         if self.is_stop(word):
             return ()

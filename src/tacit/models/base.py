@@ -63,7 +63,7 @@ class LanguageModel(Protocol):
         ...
 
     def answer(self, requests: Sequence[Any]) -> list[Any]:
-        """Return the answers in the order of the requests, such as ``Scores`` for a ``Prompt``.
+        """Return one answer per request, in order; the answer to a ``Prompt`` is ``Scores``.
 
         A ranking omits candidates that the model cannot generate, and reports the number of omitted
         candidates.

@@ -1,4 +1,4 @@
-"""The protocol that defines how a kind of request is merged, sent and stored."""
+"""The protocol ``Kind``: how requests are merged and sent, and answers are stored."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class Kind(Protocol[R, A]):
     unsupported: str
 
     def merge(self, requests: Iterable[R]) -> list[R]:
-        """Merge requests that differ only in parts, such as answers or targets.
+        """Combine requests that are equal except for parts such as answers or targets.
 
         The merged requests are in the order of first occurrence.
         """

@@ -1,9 +1,9 @@
 """Scoring prompts, for which a model computes log-probabilities of candidate answers.
 
-A prompt consists of a text with at most one blank, and of candidate answers. If the text has a
-blank, each answer fills the blank; otherwise, each answer follows the text. The score store
-contains log-probabilities without normalisation, so that they can be normalised later without a
-model.
+A prompt consists of a text with at most one blank, and of candidate answers. If the prompt's text
+has a blank, each candidate answer fills the blank; otherwise, each candidate answer follows the
+text. The score store contains log-probabilities without normalisation, so that they can be
+normalised later without a model.
 """
 
 from __future__ import annotations

@@ -51,7 +51,7 @@ class Alternatives:
 
 
 def read_alternatives(cell: str, participants: str = "") -> Alternatives:
-    """Parse the alternatives and the participants in one row of the norms.
+    """Parse the wordings (alternatives) of a feature, and the participants who wrote them.
 
     Alternatives are separated by semicolons or vertical bars. If ``cell`` contains no semicolon and
     no vertical bar, the alternatives are separated by commas. In the list of participants, the
@@ -91,8 +91,8 @@ def shifted_rows(rows: Sequence[tuple[str, Sequence[str]]]) -> frozenset[int]:
             wordings that the file lists for the feature).
 
     Returns:
-        The indices, counted from 0, of those elements of ``rows`` whose alternatives (wordings)
-        belong to the feature of a different row.
+        The indices in ``rows``, counted from 0, of the rows that list alternatives (wordings) of
+        the wrong feature.
     """
     said = [[_content(text) for text in texts] for _, texts in rows]
     foreign = {

@@ -1,9 +1,9 @@
 """Feature production norms: the properties that participants listed for each concept.
 
 The reader supports three layouts and recognises the layout of a file by its header. The column
-names in the header may be in upper or lower case. The three layouts are the CSLB norms (Devereux et
-al. 2014, ``norms.dat``), the norms of McRae et al. (2005, ``CONCS_FEATS_concstats_brm``), and any
-table with the columns concept, feature and pf.
+names in the header may be in upper or lower case. A file of norms may be laid out like the CSLB
+norms (Devereux et al. 2014, ``norms.dat``) or like the norms of McRae et al. (2005,
+``CONCS_FEATS_concstats_brm``). It may also be any table with the columns concept, feature and pf.
 """
 
 from __future__ import annotations
@@ -209,7 +209,7 @@ def read_norms(path: Path | str) -> Norms:
 def _without_shifted(
     rows: Sequence[tuple[int, Property, str | None]],
 ) -> Iterator[tuple[int, Property, str | None]]:
-    """Yield all rows; if a row's wordings belong to a different row's feature, drop them."""
+    """Yield all rows; remove a row's wordings if they belong to another row's feature."""
     concepts: dict[str, list[tuple[int, Property]]] = {}
     for line, one, _ in rows:
         concepts.setdefault(one.concept, []).append((line, one))

@@ -68,7 +68,8 @@ class SourceFile(_Entry):
 
     Attributes:
         name: The published name of the file.
-        save_as: The file name that Tacit expects. None if Tacit expects the published name.
+        save_as: The file name that Tacit expects. None if Tacit expects the file under its
+            published name.
         url: The address of the file.
         bytes: The size of the file in bytes.
         sha256: The checksum of the file, in lower-case hexadecimal.

@@ -27,13 +27,13 @@ that the model does not know.
    the conversion from log odds ratios to gains, P(right) and the share of known facts are held
    fixed.
 5. The share of facts that the model knows is estimated from the sample of facts. For a fixed log
-   odds ratio, the gain P(right | marked) - P(right) is nearly proportional to the share of facts
-   that the model does not know. The gain P(right | marked) - P(right) depends on the share of known
-   facts, so the sampling error of this share affects the gain. If an end of the gain's confidence
-   interval has the same sign as the gain, this end is moved away from the gain, to allow for the
-   sampling error of the share of known facts. On a logarithmic scale, an interval end at the
-   distance d from the gain is moved to the distance √(d² + e²), where e is the error margin of
-   log(gain) due to the estimated share of known facts.
+   odds ratio, the gain in P(right) for known facts is nearly proportional to the share of unknown
+   facts. The gain P(right | marked) - P(right) depends on the share of known facts, so the sampling
+   error of this share affects the gain. If an end of the gain's confidence interval has the same
+   sign as the gain, this end is moved away from the gain, to allow for the sampling error of the
+   share of known facts. On a logarithmic scale, an interval end at the distance d from the gain is
+   moved to the distance √(d² + e²), where e is the error margin of log(gain) due to the estimated
+   share of known facts.
 
 The gain P(right | marked) - P(right) has no interval if the share of correct answers is 0 or 1,
 either for known (marked) or for unknown (unmarked) facts. The log odds ratio between known and
@@ -88,8 +88,8 @@ class Links:
             (links,).
         cluster: For each link from an item to a row, the cluster to which the row belongs, shape
             (links,).
-        right: For each link between an item and a row, whether the row is correct (for example, an
-            anchor question answered correctly), shape (links,).
+        right: For each link between an item and a row, whether the row is correct (for example,
+            whether the model answers the anchor question correctly), shape (links,).
     """
 
     item: ArrayLike
@@ -99,7 +99,7 @@ class Links:
 
 @dataclass(frozen=True)
 class Gain:
-    """The gain: how much more often a model is right on questions whose facts it knows.
+    """A model's accuracy gain on questions whose facts it knows, relative to all questions.
 
     Args:
         marked: Number of marked items, such as facts that the model knows.
@@ -108,8 +108,8 @@ class Gain:
             that are linked to a known fact (marked item), averaged over all known facts. None if
             there are no marked items (such as facts that the model knows).
         given_others: P(right | unmarked): the share of correct answers to the anchor questions
-            (rows) that are linked to an unknown fact (unmarked item), averaged over all unknown
-            facts. None if the model knows all facts, so that no item is unmarked.
+            (rows) linked to a fact, averaged over all unknown facts (unmarked items). None if there
+            are no unmarked items (such as facts that the model does not know).
         mean: P(right): the share of correct answers to the anchor questions (rows) that are linked
             to a fact (item), averaged over all facts. None if there are no items.
         gain: The difference ``given_marked`` - ``mean``, with its interval. The value of ``gain``
@@ -287,10 +287,11 @@ def _log_odds(right: Floats, weights: Floats) -> tuple[Floats, Floats]:
 def _gain(log_odds: float, share: float, mean: float) -> float:
     """Convert a log odds ratio to a gain, that is, a difference between probabilities.
 
-    Let x be the probability that the model knows a randomly drawn fact and answers a random anchor
-    question linked to this fact correctly. The joint probability x of a known fact and a correct
-    answer solves x·(1-share-mean+x) = odds·(share-x)·(mean-x), where ``odds`` is the odds ratio,
-    ``share`` the probability of a known fact, and ``mean`` the probability of a correct answer.
+    Let x be the probability that the model knows a randomly drawn fact and also correctly answers a
+    random anchor question linked to this fact. The joint probability x of a known fact and a
+    correct answer solves x·(1-share-mean+x) = odds·(share-x)·(mean-x), where ``odds`` is the odds
+    ratio, ``share`` the probability of a known fact, and ``mean`` the probability of a correct
+    answer.
     """
     odds = float(np.exp(log_odds))
     if abs(odds - 1) < _NEARLY_ONE:

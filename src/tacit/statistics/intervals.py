@@ -6,8 +6,8 @@ thing. The confidence interval of a statistic is computed in three steps: sum th
 cluster, resample the clusters, and take percentiles of the resampled statistics.
 
 1. For a ratio of sums, such as an accuracy, the numerators and the denominators of the rows are
-   first summed separately within each cluster. A cluster is dropped if the denominators of all its
-   rows are 0.
+   first summed separately within each cluster. A cluster whose rows contribute only denominators of
+   0 to the ratio of sums is dropped.
 2. Each resample consists of clusters that are drawn with replacement. The number of clusters drawn
    for a resample equals the number of clusters in the data. The statistic of a resample is computed
    from the sums of the numerators and denominators in the drawn clusters.

@@ -44,14 +44,14 @@ def chance_level(right: ArrayLike, score: ArrayLike) -> float | None:
 def chance_levels(right: ArrayLike, rows: Floats) -> Floats:
     """Compute the chance level of average precision from counts of rows.
 
-    For n rows, of which the share p is correct, the chance level is E[AP] = p +
-    (1-p)·(Σ(g/N)-1)/(n-1). The sum Σ(g/N) runs over the thresholds (distinct scores): g rows have
-    exactly the threshold's score, and N rows have at least this score. The formula for E[AP]
-    follows from AP = Σ H·T/(N·P), a sum over thresholds (distinct scores), where P is the number of
-    all correct rows. At each threshold, H correct rows have exactly the threshold's score, T
-    correct rows have at least this score, and N rows in total have at least this score. Of all n
-    rows, N rows have at least the threshold's score, and T of these N rows are correct. In a random
-    permutation of the labels, T has a hypergeometric distribution with E[T²] =
+    The chance level E[AP] = p + (1-p)·(Σ(g/N)-1)/(n-1) depends on the number n of rows, the share p
+    of correct rows, and the ties between scores. The sum Σ(g/N) runs over the thresholds (distinct
+    scores): g rows have exactly the threshold's score, and N rows have at least this score. The
+    formula for E[AP] follows from AP = Σ H·T/(N·P), a sum over thresholds (distinct scores), where
+    P is the number of all correct rows. At each threshold, H correct rows have exactly the
+    threshold's score, T correct rows have at least this score, and N rows in total have at least
+    this score. Of all n rows, N rows have at least the threshold's score, and T of these N rows are
+    correct. In a random permutation of the labels, T has a hypergeometric distribution with E[T²] =
     N·p·(1-p)·(n-N)/(n-1) + N²·p², where p is the share of correct rows among all n rows. If T of N
     rows are correct and H of these correct rows are among g of the N rows, E[H | T] = g·T/N, and
     therefore E[H·T] = (g/N)·E[T²].
@@ -82,13 +82,13 @@ def dealt(right: int, keys: Floats, weights: Floats | None = None) -> NDArray[np
     """Draw samples of random labels with exactly ``right`` true labels in each sample.
 
     Args:
-        right: The number of true labels in each sample. At least one label must be true.
+        right: The number of rows with the label True in each sample. At least one label must be
+            true.
         keys: Random numbers from the uniform distribution on [0, 1), shape (samples, rows).
         weights: The logarithm of each row's weight, shape (rows,). The rows whose labels become
             True are drawn one after another, without replacement. In each draw, the probability of
             a row that has not yet been drawn is proportional to the row's weight. If ``weights`` is
-            None, all sets of ``right`` rows are equally likely to be drawn as the rows with the
-            label True.
+            None, all rows have the same weight.
 
     Returns:
         The labels of each sample, shape (samples, rows).

@@ -136,10 +136,10 @@ class Sample:
                 (permutations,).
 
         Returns:
-            The p-value. None if there are fewer than two clusters. After conversion by ``scale``,
-            the metric of a perfect ranking is infinite and has no standard error. The p-value of a
-            perfect ranking is computed from the number of permutations that also produce a perfect
-            ranking.
+            The p-value. None if there are fewer than two clusters. If the ranking is perfect, the
+            metric converted by ``scale`` is infinite, and so is its ratio to its standard error.
+            The p-value of a perfect ranking is computed from the number of permutations that also
+            produce a perfect ranking.
         """
         if self.clusters.shape[0] < _FEWEST_CLUSTERS:
             return None
@@ -228,8 +228,7 @@ def interval_of(
 def over_error(values: Floats, errors: Floats) -> Floats:
     """Divide each value by its standard error.
 
-    The result of the division is infinite for an infinite value, and for a nonzero value with a
-    standard error of 0.
+    If a value is infinite, or is nonzero with a standard error of 0, the quotient is infinite.
     """
     unmoved = ~(errors > _NOTHING) | np.isinf(values)
     ends = np.where(np.abs(values) <= _NOTHING, 0.0, np.copysign(np.inf, values))

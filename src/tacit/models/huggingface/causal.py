@@ -223,9 +223,10 @@ class CausalModel(RankingModel):
         The result contains the rows (token sequences) to pack, grouped by their cached prefix, and
         the prefix tree of each prompt that is not packed.
 
-        A prompt is not packed if one of its inputs is longer than the maximum pack length or than
-        the attention window. A prompt is not packed if one of its inputs, without the cached
-        prefix, has more tokens than the longest row in the load-time check of packing.
+        A prompt is not packed if the prompt and one of its answers together have more tokens than
+        the maximum pack length or the attention window. A prompt is not packed if one of its
+        inputs, without the cached prefix, has more tokens than the longest row in the load-time
+        check of packing.
         """
         longest = np.maximum.reduceat(inputs.lengths - 1, inputs.answers[:-1])
         near = (longest <= self._packing.length) & self._fit_attention(longest)

@@ -111,7 +111,7 @@ def _is_online(name: str, revision: str) -> bool:
 
 
 def _no_folder(name: str) -> str:
-    """Return an error text for a missing folder; it suggests a demo model of similar name."""
+    """Return an error text for a missing model folder, with any demo model of similar name."""
     return f"there is no folder of this name{similar(name, DEMOS)}"
 
 

@@ -8,9 +8,10 @@ pseudo-log-likelihood). By default, an answer's tokens are scored from left to r
 is predicted while the following tokens of the answer are masked. In the mode ``one-at-a-time``,
 each token of an answer is predicted while all other tokens of the answer are visible. If a prompt's
 text contains no blank, Tacit appends the prompt's separator, a blank and a full stop, so that the
-mask is not the last token. The separator (or, for a text with a blank, the white space before the
-blank) is scored as part of the answer. If the tokenizer encodes the separator between text and
-answer as a separate token, this token is masked and scored like the answer's tokens.
+mask is not the last token. The score of an answer includes the separator before the answer. If the
+text has a blank, the separator is the white space before the blank. If the tokenizer encodes the
+separator between text and answer as a separate token, this token is masked and scored like the
+answer's tokens.
 """
 
 from __future__ import annotations

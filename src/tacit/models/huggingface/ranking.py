@@ -4,9 +4,10 @@ The log-probabilities of all candidate words that are a single token in the prom
 same position. Candidates of several tokens, and candidates that change how the adjacent text is
 tokenized, are scored in separate forward passes, like the answers of a ``Prompt``. If the separator
 between text and candidate is a separate token, its log-probability is part of every candidate's
-score. To measure the log-probability of the separator, Tacit scores the separator and one candidate
-together in an additional forward pass. The log-probability of the separator is the log-probability
-of the separator and this candidate together, minus the log-probability of the candidate's token.
+score. To measure the log-probability of the separator before the candidates, Tacit scores the
+separator and one candidate together in an additional forward pass. The log-probability of the
+separator is the log-probability of the separator and this candidate together, minus the
+log-probability of the candidate's token.
 """
 
 from __future__ import annotations

@@ -200,7 +200,7 @@ def made_up_pack(vocabulary: int, length: int, deepest: int) -> list[Row]:
 
     Args:
         vocabulary: Number of tokens in the vocabulary.
-        length: Maximum number of tokens in the returned rows, counting each shared prefix only
+        length: Maximum total number of tokens in the returned rows; a shared prefix counts only
             once.
         deepest: Maximum number of tokens in one row (token sequence).
     """

@@ -43,7 +43,7 @@ _RIGHT = re.compile(r"\s+|\S+")
 
 @dataclass(frozen=True, slots=True)
 class Candidates:
-    """The tokens of a vocabulary's words in prompts with the same text around the word.
+    """The tokens of a vocabulary's words, for prompts with the same text next to the blank.
 
     Args:
         single: Indices of words that can be exchanged in the prompt's text by exchanging a single
@@ -196,7 +196,7 @@ class CandidateTokens:
         return Placed(candidates, frame)
 
     def _frame(self, known: Sequence[Tokens]) -> tuple[int, Frame | None]:
-        """Find the largest group of candidates that differ in one token; return its context.
+        """Find the shared context of the largest group of candidates that differ in one token.
 
         The context is a pair of ``lead`` and ``Frame`` (the tokens around the token in which the
         candidates differ).
@@ -236,11 +236,11 @@ def _reaches(tokenizer: PreTrainedTokenizerBase) -> bool:
 def _nearest(filled: Filled) -> tuple[str, str, str]:
     """Return the separator before a candidate, and the nearest text on both sides of it.
 
-    If white space is adjacent to the candidate, only this white space is returned from that side of
-    the candidate. If another character is adjacent to the candidate, the characters up to the next
-    white space are returned from that side of the candidate. An ellipsis marks where text was cut
-    off. Without the ellipsis, a word from the middle of a string would look like a word at the
-    string's start or end, which a tokenizer may treat differently.
+    On a side where white space is next to the candidate, only this white space is returned. If
+    another character is adjacent to the candidate, the characters up to the next white space are
+    returned from that side of the candidate. An ellipsis marks where text was cut off. Without the
+    ellipsis, a word from the middle of a string would look like a word at the string's start or
+    end, which a tokenizer may treat differently.
     """
     before, after = filled.string[: filled.begin], filled.string[filled.end :]
     left, right = _LEFT.search(before), _RIGHT.match(after)
@@ -256,7 +256,7 @@ def _witnessed(prompt: RankingPrompt, seen: Candidates) -> Prompt:
 
 
 def _placed_alike(seen: Candidates, written: Written) -> Placed | None:
-    """Reuse the candidates' tokens in an earlier prompt for a new prompt, if they fit.
+    """Place the candidates' tokens from an earlier prompt in a new prompt, if they fit.
 
     The result is None if any of a few test words (witnesses) has other tokens in the new prompt
     than in the earlier prompt.

@@ -289,7 +289,7 @@ def _gives_several(talk: Talk, refused: list[str]) -> bool:
 def _canaries(talk: Talk, refused: list[str]) -> tuple[Canary, ...]:
     """Return the model's replies to the texts in ``TEXTS`` at temperature 0.
 
-    The result is empty if the server returns a reply to fewer than half of these texts.
+    If the server replies to fewer than half of the texts in ``TEXTS``, the result is empty.
     """
     found = _likeliest(talk, TEXTS, 1)
     if len(found) * 2 >= len(TEXTS):

@@ -44,7 +44,8 @@ class Echo:
         cuts: Whether the server returns the prompt's tokens, even if their log-probabilities are
             incorrect.
         before: The number of special tokens that the server puts before a text; None if unknown.
-        refused: The deficiencies of the server's echo.
+        refused: Descriptions of the deficiencies of the server's echo, such as "it returns no
+            echo".
         texts: For each text, its tokens in the server's echo; empty if the echoed log-probabilities
             are incorrect.
         odd: Whether the server returns tokens that differ from the prompt's tokens.

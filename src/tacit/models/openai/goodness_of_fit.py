@@ -161,8 +161,8 @@ def _summed(drawn: tuple[tuple[tuple[float, ...], int], ...]) -> Floats:
 def _parts(shares: tuple[float, ...], draws: int) -> NDArray[np.int64]:
     """Return each word's contribution to the statistic G for every possible draw count.
 
-    Element [i, n] is the contribution of word i if the word is drawn n times, in units of
-    ``_STEP``.
+    Element [i, n] is the contribution of word i to G, in units of ``_STEP``, if the word is drawn n
+    times.
 
     To avoid negative contributions to G, 2 * (expected count - observed count) is added to the
     contribution of each word. Adding 2 * (expected count - observed count) to each word's
@@ -272,7 +272,7 @@ def _mixed(shares: Shares, other: Shares) -> dict[str, float]:
 
 
 def _turned(shares: Shares, drawn: str, said: str) -> dict[str, float]:
-    """Return the first-word probabilities of replies in which one word replaces another.
+    """Return the first-word probabilities of a server that replaces one word by another.
 
     Whenever the model draws the word ``drawn``, such as "true", the simulated faulty server returns
     the word ``said``, such as "false".

@@ -460,7 +460,8 @@ def _check_spelling(where: str, replies: dict[str, Reply], tokenizer: TokenizerF
     """Reject a server whose reported tokens do not spell the text that it generated.
 
     Raises:
-        ModelError: If the tokens and the generated text differ for most texts.
+        ModelError: If, for most of the compared replies, the token that the server reports differs
+            from the generated text.
     """
     wrong, compared = [], 0
     for reply in replies.values():

@@ -82,7 +82,8 @@ class _Redaction:
         pattern: A regular expression that matches every spelling of the secrets.
         plain: The secrets and their encodings, case-folded and without escapes; empty if a secret
             contains a blank.
-        plain_bytes: The entries of ``plain`` in lower case, encoded as UTF-8.
+        plain_bytes: The entries of ``plain`` as UTF-8 bytes, with all ASCII letters converted to
+            lower case.
         shortest: The minimum length, in characters, of a text that can contain a secret.
     """
 

@@ -106,7 +106,9 @@ def notes_on(drawn: Sequence[Token]) -> list[str]:
 
 
 def _is_rare(masses: Sequence[float], hits: int, *, again: bool) -> bool:
-    """Return whether too many or too few drawn tokens are among the most probable tokens.
+    """Return whether implausibly many or few drawn tokens are among the top tokens.
+
+    The expected number is the sum of ``masses``.
 
     For a correct server, the probability of a false alarm (the result True) is at most 1 in 1,000.
     If ``again`` is True, a stricter threshold makes false alarms far less probable.
@@ -184,9 +186,9 @@ class Habits:
         """Stop recording, and reject later replies with properties that were not recorded.
 
         Args:
-            tokenizer: The model's tokenizer. If None, Tacit checks the server's token counts of
-                prompts outside the preflight only roughly: a count must not be implausibly low for
-                the prompt's number of words.
+            tokenizer: The model's tokenizer. If None, Tacit checks the server's token count of each
+                new prompt only roughly. The count must not be implausibly low for the prompt's
+                number of words.
             noise: The largest difference, in nats, between the log-probabilities that the server
                 returns when a request is repeated.
             top: The number of most probable tokens that the server returns.

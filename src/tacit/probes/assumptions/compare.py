@@ -66,11 +66,10 @@ def compare(found: Mapping[str, Findings], bootstrap: Bootstrap | None = None) -
 
     For retrieval, the models are compared in every wording that they share. Only prompts with the
     property order ``top-decreasing`` and without restriction to a property category are compared.
-    If two models share no wording, each wording of one model is compared with each wording of the
-    other model, although different wordings ask different questions. Elicitation is compared on the
-    prompts that start with "Everyone knows that", as in Weir et al. (2020). The probability of a
-    whole sentence (the score of a causal model with the wording ``sentence``) is not compared with
-    the probability of a word.
+    If the prompts of two models have no wording in common, every wording of one model is compared
+    with every wording of the other model. Elicitation is compared on the prompts that start with
+    "Everyone knows that", as in Weir et al. (2020). The probability of a whole sentence (the score
+    of a causal model with the wording ``sentence``) is not compared with the probability of a word.
 
     Args:
         found: The findings by model name. The findings of each model must contain the tables
@@ -95,9 +94,10 @@ def compare(found: Mapping[str, Findings], bootstrap: Bootstrap | None = None) -
         prompts of the two models are worded differently. ``note`` can also contain the caveat that
         ranks were recomputed among only some of the candidates that a model originally ranked.
         ``printed`` is true for all elicitation rows, and for retrieval rows with 1, 4 or 10 stated
-        properties. The columns for candidates and chance levels are null for ``probability`` and
-        ``spearman``, which do not depend on the candidate set. ``first_value``, ``second_value``
-        and ``difference`` are null if no concept was measured for both models.
+        properties. In rows with the measure ``probability`` or ``spearman``, the columns for
+        candidates and chance levels are null, because these measures do not depend on the candidate
+        set. ``first_value``, ``second_value`` and ``difference`` are null if no concept was
+        measured for both models.
     """
     import polars as pl
 
@@ -351,7 +351,7 @@ def _elicited(findings: Findings) -> dict[str, pl.DataFrame]:
 def _digests(findings: Findings, part: str, of: str) -> dict[str | None, str | None]:
     """Return, for each relation, the digest of its candidates.
 
-    The digest is None if the tokenizer cannot encode one of the candidate words.
+    The digest of the candidates is None if the tokenizer cannot encode one of them.
     """
     rows = findings.tables["candidates"].filter(part=part, of=of)
     return {

@@ -167,8 +167,8 @@ def elicit(
 ) -> Elicitation:
     """Build elicitation prompts from feature norms; each prompt has people's responses.
 
-    A response is a one-word completion of the relation's prompt. For a property with a correction,
-    only the corrected wording counts as a response.
+    A response is one word that completes a prompt, such as "fur" for "a bear has ___". For a
+    property with a correction, only the corrected wording counts as a response.
 
     Args:
         norms: The feature norms.
@@ -317,8 +317,8 @@ class Prince:
     """Prince's own examples as retrieval and elicitation prompts (Weir et al. 2020, Table 3).
 
     Args:
-        candidates: The words that are a single token of the model. If a word that Prince's example
-            gives as an answer is not in ``candidates``, the word is not ranked.
+        candidates: The words that are a single token of the model. If an answer in one of the
+            linguist Ellen Prince's examples is not in ``candidates``, the answer is not ranked.
         wording: The wording of prompts that ask for the concept: ``sentence`` or ``blank-last``.
         ending: The wording of prompts that ask for properties: ``sentence`` or ``blank-last``.
         top: The number of best candidates to store for each prompt.

@@ -32,8 +32,8 @@ def precisions(elicitation: pl.DataFrame) -> pl.DataFrame:
 
     The rank of a response is the number of candidates that are at least as probable as the
     response. Responses with equal probability share a rank. The average precision of a prompt is
-    the mean of k/r over its ranked responses: r is the response's rank, and k is the number of the
-    prompt's responses with a rank of at most r.
+    the mean of k/r over its responses that have a rank r among the candidates. Here, k is the
+    number of the prompt's responses with a rank of at most r.
 
     Args:
         elicitation: The columns ``relation``, ``preface``, ``over`` (the candidate set),

@@ -421,7 +421,7 @@ def _pair(
 
 
 def _counts(part: pl.DataFrame, colours: Palette) -> alt.LayerChart:
-    """Draw a grid with the number of concepts at each point of the curves.
+    """Draw a grid with the number of concepts at each point of the retrieval curves.
 
     Each curve of a retrieval figure has a row, and each number of properties has a column.
     """

@@ -362,7 +362,7 @@ class AssumptionsProbe:
 
     @cached_property
     def prince(self) -> Prince:
-        """The prompts of Prince's examples (Weir et al. 2020, Table 3)."""
+        """The prompts from the linguist Ellen Prince's examples (Weir et al. 2020, Table 3)."""
         ending = self._ending
         return Prince(self.words.own[self.model], ending, ending, self.choices.top)
 

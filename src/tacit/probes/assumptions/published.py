@@ -95,7 +95,7 @@ def published_table(
 
 
 def _named(cell: PrintedValue, model: str | None) -> PrintedValue:
-    """Append the name of a published value's model to the value's column name.
+    """Append the name of the model to the column name of a published value.
 
     The column name remains unchanged in two cases: the published value belongs to no particular
     model, or it belongs to the model in the argument ``model``.

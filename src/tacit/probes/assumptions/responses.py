@@ -107,7 +107,7 @@ class ResponseReader:
         return {relation: _merged(answers) for relation, answers in found.items()}
 
     def _completions(self, one: Property) -> Mapping[tuple[str, str], list[tuple[str, Predicate]]]:
-        """Group one property's predicates ("has fur") by relation ("has") and word ("fur")."""
+        """Group a property's wordings, such as "has fur", by relation ("has") and word ("fur")."""
         found: dict[tuple[str, str], list[tuple[str, Predicate]]] = {}
         for said in self._counted_predicates(one):
             completed = completion(said.text, any_article=self.any_article)
@@ -138,7 +138,7 @@ class ResponseReader:
         yield from (Predicate(text, one.frequency) for text in said if text is not None)
 
     def _alternatives(self, one: Property) -> Iterator[tuple[str, int]]:
-        """Yield predicates formed from people's wordings of a property, with their indices.
+        """Yield each predicate formed from people's wordings of a property, and its index.
 
         The index of a predicate is the position in ``one.alternatives`` of the wording from which
         the predicate was formed.

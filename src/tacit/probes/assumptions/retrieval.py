@@ -341,7 +341,11 @@ class Retrieval:
         return [*self._sentence_prompts()] if self.sentences else [*self._article_prompts()]
 
     def ranked(self, rankings: Sequence[Ranking], scores: Sequence[Scores]) -> Sequence[Ranking]:
-        """Return ``rankings``, or rankings computed from ``scores`` if ``listed`` is true."""
+        """Return the ranking of each prompt in ``items``.
+
+        If the property ``listed`` is true, the rankings are computed from ``scores``; otherwise,
+        ``rankings`` is returned.
+        """
         if not self.listed:
             return rankings
         scored = zip(self.prompts, scores, strict=True)
@@ -364,8 +368,8 @@ class Retrieval:
         """Return the request to rank all candidate words for the blank of a retrieval prompt.
 
         The ranking reports the rank and the log-probability of each target word. The word for the
-        prompt's concept is always a target word. If the prompt is of the kind in Figure 2 of Weir
-        et al. (2020), the words for all concepts in the field ``concepts`` are target words. The
+        prompt's concept is always a target word. If the prompt is like those in Figure 2 of Weir et
+        al. (2020), the ranking also reports the rank of the word for every other concept. The
         ranking stores the log-probabilities of all concepts, so that a later comparison of two runs
         can rank only the concepts that both runs have.
         """
@@ -397,8 +401,8 @@ class Retrieval:
         blank (such as "has fur.") is scored after "A" and the candidate. If each candidate has its
         own article ("a" or "an"), each sentence is scored as a whole after the BOS token. To count
         the tokens of a candidate with its own article (such as "An owl"), the candidate is also
-        scored outside a sentence. If all candidates have the fixed article "A", the model processes
-        "A" and the candidate only once for all sentences with this candidate.
+        scored outside a sentence. If the article is fixed, all sentences with the same candidate
+        begin alike (such as "A dog"), and the model processes this beginning only once.
         """
         phrases = tuple(dict.fromkeys(self._phrase(item.prompt) for item in self.items))
         answers = tuple(self._answers.values())

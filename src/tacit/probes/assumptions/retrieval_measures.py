@@ -58,10 +58,11 @@ def by_concept(retrieval: pl.DataFrame) -> pl.DataFrame:
             ``concept``, ``n``, ``rank``, ``logprob``, ``renormalised`` and ``candidates``.
 
     Returns:
-        The columns ``wording``, ``order``, ``category``, ``n``, ``concept``, ``mrr`` (1/rank),
-        ``probability`` (according to the full softmax), ``renormalised`` (the probability
-        renormalised over the candidates), ``first`` (1 for rank 1, otherwise 0) and ``candidates``
-        (the number of ranked candidates). The measures are null if the concept has no rank.
+        Table with one row per combination of ``wording``, ``order``, ``category``, ``n`` (the
+        number of properties in the prompt) and ``concept``. The measures are ``mrr`` (1/rank),
+        ``probability`` (according to the full softmax), ``renormalised`` (renormalised over the
+        candidates) and ``first`` (1 for rank 1, otherwise 0). The column ``candidates`` contains
+        the number of ranked candidates. The measures are null if the concept has no rank.
     """
     import polars as pl
 

@@ -48,12 +48,12 @@ def facts(
         ``negative_`` describe the question about the fact's negative, which is a false version of
         the fact. For sampled replies, the columns of ``beliefs`` also exist with the prefixes
         ``positive_`` and ``negative_``. ``meta``, ``pair`` and ``word`` identify the meta-prompt,
-        the label pair and the answer word that decide the answer. ``right`` contains whether the
-        answer is correct; null if the answer is missing. ``margin`` is the best score of a positive
-        answer word (such as "Yes") minus the best score of a negative answer word, in nats.
-        ``margin`` is null if the best positive or the best negative score is unknown. For some
-        answering methods, ``margin`` is not in nats; the documentation of ``Answers`` describes the
-        units.
+        the label pair and the answer word that decide the answer. The column ``right`` is true for
+        a correct answer, false for a wrong answer, and null for a missing answer. ``margin`` is the
+        best score of a positive answer word (such as "Yes") minus the best score of a negative
+        answer word, in nats. ``margin`` is null if the best positive or the best negative score is
+        unknown. For some answering methods, ``margin`` is not in nats; the documentation of
+        ``Answers`` describes the units.
     """
     import polars as pl
 
@@ -112,11 +112,11 @@ def anchors(
         ``choice``, ``right``, ``margin``, ``tied``, ``meta`` and ``pair`` come after the columns
         that are copied from the table ``background``. ``anchor`` is the anchor question's id in the
         file of questions. ``cluster`` is the question concept or, for a question without a question
-        concept, a text with the anchor question's id. ``right`` contains whether the answer is
-        correct; null if the answer is missing. ``meta`` and ``pair`` identify the prompt variant
-        that decides the answer. If the run uses a second method of answering anchor questions, the
-        last columns contain the answers by this method, and their names begin with the method's
-        name.
+        concept, a text with the anchor question's id. The column ``right`` is true for a correct
+        answer, false for a wrong answer, and null for a missing answer. ``meta`` and ``pair``
+        identify the prompt variant that decides the answer. If the run uses a second method of
+        answering anchor questions, the last columns contain the answers by this method, and their
+        names begin with the method's name.
     """
     import polars as pl
 

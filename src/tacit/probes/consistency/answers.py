@@ -41,12 +41,12 @@ class Answers:
         margin: The best score of a positive answer word (such as "Yes") minus the best score of a
             negative answer word (such as "No"), in nats. For ``count``, the margin is the number of
             positive votes minus the number of negative votes. With ``count``, each combination of
-            meta-prompt and label pair votes for the word of the pair that has the higher score. For
-            sampled replies with the method ``max``, the margin is the share of positive replies
-            minus the share of negative replies. For sampled replies with the method ``single``, the
-            margin is the number of votes for the positive word minus the number of votes for the
-            negative word. The margin is NaN if the answer is missing, or if the best score for the
-            opposite answer is unknown.
+            meta-prompt and label pair votes for the word of the pair that has the higher score. If
+            replies are sampled and the answering method is ``max``, the margin is the share of
+            positive replies minus the share of negative replies. For sampled replies with the
+            method ``single``, the margin is the number of votes for the positive word minus the
+            number of votes for the negative word. The margin is NaN if the answer is missing, or if
+            the best score for the opposite answer is unknown.
     """
 
     positive: Bools
@@ -67,9 +67,9 @@ class Method:
             ``count``, each combination of meta-prompt and label pair has one vote, and the majority
             of the votes decides the answer. With ``calibrated``, the mean score of each input (a
             prompt variant combined with one answer word) over all questions is subtracted from the
-            input's scores. The answer word with the highest score after the subtraction is the
-            answer. ``count`` and ``calibrated`` are methods of Tacit and are not in Sahu et al.
-            (2022).
+            input's scores. After the mean score of each input is subtracted, the answer word with
+            the highest score is the answer. ``count`` and ``calibrated`` are methods of Tacit and
+            are not in Sahu et al. (2022).
         meta: The number of the meta-prompt for the preset ``single``; None for other presets.
         pair: The positive word and the negative word for the preset ``single``; None for other
             presets.

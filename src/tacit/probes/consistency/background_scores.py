@@ -132,7 +132,7 @@ def by_relation(known: CorrectAnswers, asked: Asked, bootstrap: Bootstrap) -> pl
 def over_relations(relations: pl.DataFrame) -> Estimate:
     """Return the mean of the relations' background scores, with a t-interval.
 
-    The mean corresponds to Figure 4a of Sahu et al. (2022).
+    The mean over relations corresponds to Figure 4a of Sahu et al. (2022).
     """
     return t_interval(relations["background_score"].to_list())
 
@@ -179,9 +179,10 @@ def relevance(
         anchors: Table with one row per anchor question and the columns ``right`` (null for an
             unanswered anchor question) and ``cluster``.
         how: The parameters of the permutations for the confidence interval; None for the default
-            parameters. Each permutation shuffles which facts count as answered correctly. Facts
-            whose first anchor question has the same value in the column ``cluster`` of ``anchors``
-            are moved together, as one block.
+            parameters. Each permutation shuffles the results of the background questions (correct
+            or incorrect) among the facts. A permutation moves facts as one block if the first
+            anchor questions linked to them have the same value in the column ``cluster`` of
+            ``anchors``.
 
     Returns:
         Table with one row for all relations and one row per relation. ``facts_right`` is the number

@@ -136,8 +136,8 @@ def _row(name: str, right: Floats, anchors: pl.DataFrame, bootstrap: Bootstrap) 
 def _consistency(name: str, right: Floats, scores: Floats) -> tuple[float | None, float | None]:
     """Return the average precision of background scores, and its chance level.
 
-    For the baseline ``random``, the average precision equals its chance level, which is computed
-    for the expected number of correct answers.
+    For the baseline ``random``, both values are the chance level for the expected number of correct
+    answers.
     """
     if name != RANDOM:
         return average_precision(right, scores), chance_level(right, scores)

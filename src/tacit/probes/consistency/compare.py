@@ -151,7 +151,7 @@ class Aligned:
     def means(self) -> Mapping[str, Floats]:
         """Each model's background scores, and whether its answers are correct (1 or 0).
 
-        Both arrays have the shape (models, anchors).
+        The background scores and the correctness values are arrays of shape (models, anchors).
         """
         return {"background score, mean over questions": self.scores, "questions right": self.right}
 

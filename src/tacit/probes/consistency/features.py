@@ -145,11 +145,11 @@ def of_answer(scored: Scored, reading: Reading, concepts: pl.DataFrame) -> pl.Da
         Table with the columns ``answer_margin``, ``entropy``, ``prior`` and ``frequency``.
         ``answer_margin`` is the value of the selected choice minus the value of the second-best
         choice, in the units that ``Chosen.margin`` describes. ``entropy`` is the entropy of the
-        softmax of the choices' values, divided by the maximum possible entropy. ``prior`` is
-        computed from prompts with an empty question: the highest score per byte of the selected
-        choice in any prompt variant. ``prior`` is null if the run does not score the choices as
-        answers (anchoring method ``choice``). ``frequency`` is the mean Zipf frequency of the
-        anchor question's concepts. Undefined features are null.
+        softmax of the choices' values, divided by the maximum possible entropy. To compute
+        ``prior``, the selected choice is also scored in prompts with an empty question; ``prior``
+        is its highest score per byte over all prompt variants. ``prior`` is null if the run does
+        not score the choices as answers (anchoring method ``choice``). ``frequency`` is the mean
+        Zipf frequency of the anchor question's concepts. Undefined features are null.
     """
     import polars as pl
 

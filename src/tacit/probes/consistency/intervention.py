@@ -1,19 +1,19 @@
 """Measure whether stating facts before an anchor question changes the model's answer.
 
 Each anchor question is asked once without a context (facts before the question), and once with each
-of up to three contexts (METHODS section 4). The first context of an anchor question contains facts
-from the question's own background. The second context of an anchor question contains the negatives
-(false versions) of the question's own facts, presented as if they were true. The third context of
-an anchor question contains irrelevant facts, which belong to another anchor question. Because any
-text before a question may change the answer, the answers after true facts are also compared with
-the answers after negatives (false facts) and after irrelevant facts. A fact and its negative (false
-version) differ only in their tails (second concepts). The accuracies with different contexts (facts
-before the question), or without a context, are compared on all anchor questions and on four subsets
-of the anchor questions. Two of the four subsets of anchor questions are defined by whether the
-model correctly answers the background questions about all facts in the true context (each
-question's own facts). To detect copying, the other two of the four subsets of anchor questions are
-defined by whether a fact in the true context (each question's own facts) contains a concept of the
-correct choice.
+of up to three contexts (METHODS section 4). Of the three possible contexts of an anchor question,
+the first contains facts from the question's own background. The second context of an anchor
+question contains the negatives (false versions) of the question's own facts, presented as if they
+were true. The third context of an anchor question contains irrelevant facts, which belong to
+another anchor question. Because any text before a question may change the answer, the answers after
+true facts are also compared with the answers after negatives (false facts) and after irrelevant
+facts. A fact and its negative (false version) differ only in their tails (second concepts). The
+accuracies with different contexts (facts before the question), or without a context, are compared
+on all anchor questions and on four subsets of the anchor questions. In one subset of the anchor
+questions, the model correctly answers every background question about the anchor question's own
+facts. In a second subset, it answers at least one of them incorrectly. To detect copying, the other
+two of the four subsets of anchor questions are defined by whether a fact in the true context (each
+question's own facts) contains a concept of the correct choice.
 """
 
 from __future__ import annotations
@@ -430,7 +430,7 @@ def _left_out(found: Mapping[str, Any]) -> Iterator[str]:
 
 
 def notes(found: Mapping[str, Any]) -> Iterator[str]:
-    """Yield sentences on how contexts are composed and how accuracy changes are tested.
+    """Yield sentences on the composition of contexts and on the test of accuracy changes.
 
     Args:
         found: The summary's entries on the effect of stating facts before anchor questions.

@@ -15,11 +15,11 @@ statements). For the tail of a fact, the two attributes that count facts with th
 the fact itself. If the counts of facts with a tail included the fact itself, the counts would
 reveal to the regression that the tail belongs to a fact. With the presets ``same-relation`` and
 ``matched``, the tail of a negative is taken from a different fact; this fact is left out when facts
-with this tail are counted. With the preset ``uniform``, a negative's tail is a dictionary word that
-is not taken from a fact, so no fact is left out when facts with this tail are counted. If the false
+with this tail are counted. With the preset ``uniform``, the tail of a negative is a dictionary
+word. The word is not taken from a fact, so every fact with this tail is counted. If the false
 statements are formed by shuffling the tails of the facts, the tails' attributes have the same
-distribution in true and false statements, and the baseline's AUROC is 0.5.
-``tacit.knowledge.tails`` computes the attributes of tails.
+distribution in true and false statements, and the baseline's AUROC is 0.5. The module
+``tacit.knowledge.tails`` computes the six attributes of each tail (second concept).
 """
 
 from __future__ import annotations

@@ -169,11 +169,11 @@ def estimates(rows: Rows, bootstrap: Bootstrap) -> _Estimates:
 
     Returns:
         Estimates by pair of predictor names and, for each pair, by measure (such as ``auroc``). For
-        example, under the pair ``("both", "margin")``, the estimate of a measure such as AUROC is
-        the value for ``both`` minus the value for ``margin``. All estimates are computed from the
-        same resamples of question concepts. Under the pair ``("both", "")``, whose second name is
-        empty, the estimate is the value of the measure for the predictor ``both`` alone. If the
-        predictors cannot be fitted, the estimates have no values.
+        example, the AUROC of the pair ``("both", "margin")`` is the AUROC of the predictor ``both``
+        minus the AUROC of the predictor ``margin``. All estimates are computed from the same
+        resamples of question concepts. Under the pair ``("both", "")``, whose second name is empty,
+        the estimate is the value of the measure for the predictor ``both`` alone. If the predictors
+        cannot be fitted, the estimates have no values.
     """
     keys = [((name, ""), measure) for name in PREDICTORS for measure in MEASURES]
     keys += [(pair, measure) for pair in PAIRS for measure in GAINED]

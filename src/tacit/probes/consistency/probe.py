@@ -67,7 +67,8 @@ class Reading:
         method: The method by which the answers to background questions are derived. If only
             ``method`` changes, the stored scores are reused without new model calls.
         anchoring: The methods by which anchor questions are answered: ``choice``, ``verify`` or
-            both. The main results use the first method in ``anchoring``.
+            both. The first method in ``anchoring`` determines the answers to anchor questions in
+            the main results.
 
     Raises:
         RequestError: If ``anchoring`` is empty, contains an unknown method, or contains a method

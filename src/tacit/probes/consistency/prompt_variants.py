@@ -128,8 +128,8 @@ class Bounds:
     """Arrays of scores in which each missing score is replaced by an upper bound.
 
     The upper bound of a missing score is minus infinity if the answer cannot be chosen, and
-    infinity if no bound is known. If a field, such as ``background``, is None, every missing score
-    has the upper bound minus infinity, so an answer without a score cannot be chosen.
+    infinity if no bound is known. If a field, such as ``background``, is None, all missing scores
+    of that kind have the upper bound minus infinity. Answers without a score then cannot be chosen.
     """
 
     background: Floats | None = None

@@ -59,7 +59,7 @@ def wins(answers: Answers, inputs: Inputs) -> Ints:
 
 
 def choose_alone(scores: Floats, sizes: Ints, right: Ints, most: Floats | None = None) -> Alone:
-    """Count the correct answers to anchor questions with each single prompt variant.
+    """Count the correct answers to anchor questions, separately for each prompt variant.
 
     The function ``choose`` derives the answers from the scores of one prompt variant at a time.
 

@@ -75,9 +75,9 @@ def of_questions(
         Table with one row per question and the columns ``share``, ``low``, ``high``, ``unparsed``
         and ``truncated``. ``share`` is the number of positive replies divided by the number of
         parsed replies. ``low`` and ``high`` are the ends of Wilson's 95 % interval of ``share``.
-        ``share``, ``low`` and ``high`` are null if none of the replies could be parsed.
-        ``unparsed`` and ``truncated`` count only replies to prompt variants that have an answer
-        word in ``positive`` or ``negative``.
+        ``share``, ``low`` and ``high`` are null if none of the replies could be parsed. A reply is
+        counted in ``unparsed`` or ``truncated`` only if its prompt variant has a positive or a
+        negative answer word.
     """
     counts = np.nan_to_num(votes)
     yes, no = (counts[:, side].sum(axis=1) for side in (positive, negative))

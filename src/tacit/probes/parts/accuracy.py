@@ -37,8 +37,9 @@ def shifted(beliefs: pl.DataFrame, stage: str) -> pl.Series:
         stage: The name of the column with the repaired beliefs.
 
     Returns:
-        For each row, 1 if the statement counts as true, 0 if it counts as false, a fraction if its
-        belief is exactly at the threshold, and null if the belief is missing.
+        For each row, the truth value of its statement: 1 for true, 0 for false, and null if the
+        belief is missing. If the belief equals the threshold, the truth value can be a fraction
+        such as 0.5.
     """
     import polars as pl
 
@@ -91,8 +92,9 @@ def tables(
 
     Args:
         beliefs: Table with the columns ``thing``, ``annotator``, ``subject``, ``relation``,
-            ``object``, ``p_true``, ``label`` (null if the annotator's drawing implies no label),
-            and one Boolean column of truth values per stage.
+            ``object``, ``p_true`` and ``label`` (null if the annotator's drawing implies no label).
+            Further Boolean columns contain the truth values before repair (column ``before``) and
+            after repair (one column per repair objective).
         symmetric: The symmetric relations, which the set ``WITHOUT_SYMMETRIC`` excludes.
         bootstrap: The bootstrap that resamples everyday things to compute the confidence intervals.
     """
@@ -120,11 +122,12 @@ def judge(beliefs: pl.DataFrame) -> pl.DataFrame:
         statement is known, and ``missing`` is the opposite of ``n``. For each stage (raw beliefs,
         or beliefs repaired under one objective), a Boolean column is true if the belief in the
         statement is known and the statement's truth value in the stage is right. The Boolean column
-        ``always_true`` is true if the belief in the statement is known and the gold label of the
-        statement is true. For each repair objective, the column ``<objective> shifted`` is 1 if the
-        truth value that :func:`shifted` assigns to the statement is right, and 0 if it is wrong or
-        missing. A value in the column ``<objective> shifted`` can be a fraction if the statement's
-        belief is exactly at the threshold that :func:`shifted` uses.
+        ``always_true`` belongs to a baseline that judges every statement true. It is true if the
+        statement's gold label is true and the belief in the statement is not missing. For each
+        repair objective, the column ``<objective> shifted`` is 1 if the truth value that
+        :func:`shifted` assigns to the statement is right, and 0 if it is wrong or missing. A value
+        in the column ``<objective> shifted`` can be a fraction if the statement's belief is exactly
+        at the threshold that :func:`shifted` uses.
     """
     import polars as pl
 
@@ -276,10 +279,10 @@ def of_things(verdicts: pl.DataFrame) -> pl.DataFrame:
         with equal accuracy are sorted by name), ``band`` (``best 20``, ``middle`` or ``worst 20``),
         ``stage``, ``n``, ``missing``, ``accuracy`` and ``always_true``. If beliefs are known for
         only n < 40 things, the best band contains the n/2 things with the highest accuracy (n/2 is
-        rounded down). The worst band contains the same number of things, those with the lowest
-        accuracy. The names of the best and of the worst band contain the number of things in the
-        band, as in ``best 12``. ``rank`` and ``band`` are null for a thing about which no belief is
-        known.
+        rounded down). The worst band contains as many things as the best band: those with the
+        lowest accuracy. The names of the best and of the worst band contain the number of things in
+        the band, as in ``best 12``. ``rank`` and ``band`` are null for a thing about which no
+        belief is known.
     """
     import polars as pl
 
@@ -327,7 +330,7 @@ def of_drawings(verdicts: pl.DataFrame) -> pl.DataFrame:
 def at_least(by_drawing: pl.DataFrame, bootstrap: Bootstrap) -> pl.DataFrame:
     """Compute accuracy@s: the share of drawings with at least s % accuracy.
 
-    Gu et al. (2023) plot accuracy@s in their Figure 3.
+    Figure 3 of Gu et al. (2023) shows the measure accuracy@s for different minimum accuracies s.
 
     Returns:
         Table with the columns ``s`` (the minimum accuracy of a drawing, in per cent), ``stage``,

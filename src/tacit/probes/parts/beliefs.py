@@ -196,8 +196,9 @@ def answers_in(path: Path, statements: pl.DataFrame, ontology: Ontology) -> pl.D
     Returns:
         One row per question, with the columns ``thing``, ``subject``, ``relation``, ``object`` and
         ``p_true``. If the file contains different beliefs about the same question for two
-        annotators' drawings of a thing, the table instead has one row per drawing and statement.
-        The column ``annotator`` then follows ``thing``.
+        annotators' drawings of a thing, the table instead has one row per drawing and statement. A
+        table with one row per drawing and statement also has a column ``annotator`` after
+        ``thing``.
 
     Raises:
         DataError: If the file is malformed, contains two different beliefs about a question (or

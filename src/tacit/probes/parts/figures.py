@@ -242,7 +242,8 @@ FIGURES: Mapping[str, FigureSpec] = {
 def _things(shown: Shown, band: pl.Expr, by: str) -> Chart | None:
     """Plot the accuracy on each thing, with one row of panels per model.
 
-    Each panel in a row shows the things with the same value in the column ``by``.
+    Each row has one panel for each value of the column ``by``; the panel shows the things with this
+    value.
     """
     import polars as pl
 

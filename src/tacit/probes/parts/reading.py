@@ -30,7 +30,10 @@ _QUESTION = ("thing", "subject", "relation", "object")
 
 
 def graph_set(found: Mapping[str, Findings], look: Theme) -> GraphSet | None:
-    """Return each model's graphs of all drawings or a sample; None if there are no beliefs."""
+    """Return the parts graphs of each model and drawing, or None if there are no beliefs.
+
+    If there are more than ``MOST_GRAPHS`` drawings, the graphs show a sample of them.
+    """
     import polars as pl
 
     from tacit.coherence.ontology import Ontology

@@ -137,7 +137,7 @@ def _shuffled(row: Mapping[str, Any]) -> str:
 
 
 def _unclear(row: Mapping[str, Any]) -> str:
-    """Return a phrase if a gain's confidence interval includes 0, or else an empty string."""
+    """Return a remark that a gain's interval includes 0; an empty string if it does not."""
     low, high = row["low"], row["high"]
     if low is None or high is None or not low <= 0 <= high:
         return ""
@@ -326,7 +326,7 @@ def _worst(summary: Mapping[str, Any]) -> str:
 
 
 def missing(summary: Mapping[str, Any]) -> Iterator[str]:
-    """Yield sentences about missing beliefs, replaced beliefs and shared tokens."""
+    """Yield sentences on missing beliefs and on answers whose score covers adjacent text."""
     without = several(summary["missing"], "question")
     yield (
         f"No belief is known for {without}."

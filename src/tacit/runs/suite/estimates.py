@@ -63,7 +63,9 @@ UNKNOWN = "the prompts depend on the vocabularies of all models, and not all are
 
 
 def estimates(plan: Plan) -> Iterator[Estimate]:
-    """Yield an estimate of each run, model by model; nothing is stored or downloaded.
+    """Yield the estimated size and duration of each run, model by model.
+
+    Nothing is stored or downloaded.
 
     If a model is on this machine, it is loaded for a short trial that measures its speed. If a
     model must first be downloaded, Tacit estimates only the numbers of prompts, and no duration. If

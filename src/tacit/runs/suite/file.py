@@ -164,7 +164,7 @@ class SuiteFile:
 
 
 def path_of(name_or_path: str | Path) -> Path:
-    """Return the path of a suite's file, which may be given by the name of a shipped suite.
+    """Return the path of a suite file, given this path or the name of a shipped suite.
 
     Raises:
         RequestError: If no shipped suite has the given name.

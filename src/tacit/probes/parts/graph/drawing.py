@@ -151,7 +151,7 @@ def _gravity(line: _Line) -> int:
 
 
 def _with_left_out(column: Column) -> Column:
-    """Return the figure column, with a note added to it if its graph omits edges."""
+    """Return a column of a figure, with a note if the column's graph omits edges."""
     edges = column.graph.edges
     follow = len(edges) - len(column.graph.drawn)
     if not follow:

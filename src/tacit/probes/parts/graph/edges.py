@@ -3,8 +3,8 @@
 An edge represents a statement and the statements that are equivalent to it. For a pair of inverse
 relations, such as ``above`` and ``below``, an edge uses the relation that the ontology lists first.
 An edge of a symmetric relation starts at whichever of its two parts comes first in the list that
-``parts_of`` returns. A fault of an edge is a violated constraint that involves a believed statement
-of the edge.
+``parts_of`` returns. An edge has a fault for each violated constraint that involves one of the
+believed statements that the edge represents.
 """
 
 from __future__ import annotations
@@ -134,7 +134,7 @@ def parts_of(beliefs: pl.DataFrame) -> list[str]:
 
 
 def graph_of(beliefs: pl.DataFrame, ontology: Ontology, stage: str) -> Graph:
-    """Return the graph of one drawing at one stage.
+    """Return the graph of one drawing at one stage, such as before repair.
 
     The stage (before repair, after repair or gold labels) determines which statements are true.
 
