@@ -96,30 +96,30 @@ class Population:
         return Anchors(right, (positive + negative) / (2 * facts), facts, cluster)
 
 
+_EFFECTS = (
+    ("the number of facts has no effect", 0.0),
+    ("questions with few facts are easier", -0.6),
+    ("questions with few facts are harder", 0.6),
+)
+
 POPULATIONS = (
     *(
-        Population(f"{kind}, {n:,} anchors", n, by_facts)
+        Population(f"{n:,} questions; {effect}", n, by_facts)
         for n in (100, 300, 1000)
-        for kind, by_facts in (
-            ("random", 0.0),
-            ("few facts easier", -0.6),
-            ("few facts harder", 0.6),
-        )
+        for effect, by_facts in _EFFECTS
     ),
     *(
-        Population(f"{kind}, clusters of {size}{also}", 600, by_facts, 0.0, size, 1.0, same)
+        Population(
+            f"600 questions in clusters of {size}{also}; {effect}", 600, by_facts, 0, size, 1, same
+        )
         for size in (10, 20)
-        for kind, by_facts in (("few facts easier", -0.6), ("few facts harder", 0.6))
+        for effect, by_facts in _EFFECTS[1:]
         for also, same in (("", False), (" with equally many facts", True))
     ),
     *(
-        Population(f"dependent ({slope}), {kind}", 300, by_facts, slope)
+        Population(f"300 questions; effect of knowledge {slope}; {effect}", 300, by_facts, slope)
         for slope in (0.3, 0.6)
-        for kind, by_facts in (
-            ("facts do not matter", 0.0),
-            ("few facts easier", -0.6),
-            ("few facts harder", 0.6),
-        )
+        for effect, by_facts in _EFFECTS
     ),
 )
 
@@ -134,7 +134,7 @@ def row(population: Population, simulations: int, seed: int) -> dict[str, str]:
         counts.update(name for name, holds in outcomes(drawn, how).items() if holds)
     n = simulations
     return {
-        "anchors are right": population.name,
+        "simulation": population.name,
         "plain p ≤ 0.05": f"{counts['plain'] / n:.1%}",
         "adjusted p ≤ 0.05": f"{counts['adjusted'] / n:.1%}",
         "odds ratio, p ≤ 0.05": f"{counts['odds'] / n:.1%}",
